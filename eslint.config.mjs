@@ -1,0 +1,67 @@
+import eslint from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+const NO_AMBIENT_TIME = [
+  { object: 'Date', property: 'now', message: 'take the time from the Clock that is handed in' },
+  { object: 'Math', property: 'random', message: 'take chance from the Clock that is handed in' },
+  { object: 'performance', property: 'now', message: 'take the time from the Clock that is handed in' },
+  { object: 'AbortSignal', property: 'timeout', message: 'use withDeadline of units/clock.ts' },
+];
+
+const NO_AMBIENT_TIMERS = ['setTimeout', 'setInterval'].map((name) => ({
+  name,
+  message: 'set timers on the Clock that is handed in',
+}));
+
+const NO_PROCESS = { name: 'process', message: 'cli/main.ts is the only user of process' };
+
+export default tseslint.config(
+  { ignores: ['dist/', 'dist-bench/', 'coverage/', '*.mjs', 'test/support/*.mjs'] },
+  eslint.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'off',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      'max-lines': ['error', { max: 300 }],
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-properties': ['error', ...NO_AMBIENT_TIME],
+      'no-restricted-globals': ['error', ...NO_AMBIENT_TIMERS, NO_PROCESS],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'take the time from the Clock that is handed in',
+        },
+      ],
+    },
+  },
+  {
+    files: ['src/cli/system-clock.ts'],
+    rules: { 'no-restricted-properties': 'off', 'no-restricted-globals': ['error', NO_PROCESS] },
+  },
+  {
+    files: ['src/cli/main.ts'],
+    rules: { 'no-restricted-globals': ['error', ...NO_AMBIENT_TIMERS] },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines': ['error', { max: 400 }],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+    },
+  },
+);

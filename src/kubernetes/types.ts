@@ -1,0 +1,106 @@
+import type { Pod } from '../decision/snapshot.js';
+import type { LabelSelector, TargetRef } from '../scaler/spec.js';
+
+/** What a scale target looks like to the loop: from its watched object (apps/v1 kinds) or its `/scale`. */
+export interface ScaleTarget {
+  readonly ref: TargetRef;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+  readonly selector: LabelSelector;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The `/scale` of a target, read live. */
+export interface Scale {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+}
+
+/** A Kubernetes Event on a target. `message` up to 1 kB. */
+export interface TargetEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Another autoscaler that names the same target, e.g. `HorizontalPodAutoscaler shop/web`. */
+export interface OtherScaler {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: TargetRef;
+}
+
+/** What the loop needs of a cluster; made by cluster.ts. Methods that ask the API server throw `KubernetesError`. */
+export interface Cluster {
+  /** Starts discovery and the watches; resolves when all of them ended after `signal` was aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Tells which namespaces and kinds are scaled, so that just those are watched. */
+  readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
+  /** Pods and followed kinds were listed at least once. */
+  readonly isSynced: () => boolean;
+  /** From the watched object for apps/v1 kinds, else one GET of `/scale`. */
+  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
+  /** The pods of a namespace that the selector matches, from the watched store. */
+  readonly listPods: (namespace: string, selector: LabelSelector) => readonly Pod[];
+  /** Seconds since the store that answers for pods and targets last heard from the server; scale-down needs at most 180. */
+  readonly cacheAgeSeconds: (namespace: string) => number;
+  /** A live GET of `/scale`. */
+  readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
+  /** One merge-patch of `/scale` with uid and resourceVersion as preconditions; gives what the server answered. */
+  readonly patchScale: (
+    namespace: string,
+    ref: TargetRef,
+    change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+    signal: AbortSignal,
+  ) => Promise<Scale>;
+  /** Sends an Event on the target; never throws, never blocks a change. */
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  /** HPAs as last seen (asked at most once a minute); empty where listing them is forbidden. */
+  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
+}
+
+/** What kind of failure a request to the API server ended in. */
+export type KubernetesErrorKind =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'gone'
+  | 'invalid'
+  | 'rate_limited'
+  | 'server_error'
+  | 'timeout'
+  | 'connection'
+  | 'bad_answer'
+  | 'canceled';
+
+/** A request to the API server that failed. Its message holds no header, token or whole answer. */
+export class KubernetesError extends Error {
+  override name = 'KubernetesError';
+  readonly kind: KubernetesErrorKind;
+  /** HTTP status; null where none came. */
+  readonly status: number | null;
+  /** Seconds of a `Retry-After`; null without. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    kind: KubernetesErrorKind,
+    message: string,
+    details: {
+      readonly status?: number;
+      readonly retryAfterSeconds?: number | null;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.kind = kind;
+    this.status = details.status ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+  }
+}

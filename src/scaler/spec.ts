@@ -1,0 +1,156 @@
+import type { Milli } from '../units/quantity.js';
+
+/** Which defaults hold where the document says nothing: the HPA of today, CHPA's, or the HPA's before 1.12. */
+export type Preset = 'hpa' | 'chpa' | 'hpa-1.11';
+
+/** The workload that is scaled; anything with a `/scale` subresource. */
+export interface TargetRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/**
+ * A metric's target. `Utilization` is whole percents of the requests, at least 1; `AverageValue` (for each pod) and
+ * `Value` are milli-units above 0.
+ */
+export type MetricTarget =
+  | { readonly type: 'Utilization'; readonly percent: number }
+  | { readonly type: 'AverageValue'; readonly milli: Milli }
+  | { readonly type: 'Value'; readonly milli: Milli };
+
+/** A metav1.LabelSelector with its short form written out. All requirements must hold; none at all matches everything. */
+export type LabelSelector = readonly LabelRequirement[];
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values: readonly string[];
+}
+
+/** What no series (`onMissing`) or only NaN (`onNaN`) means. */
+export type MissingPolicy = 'error' | 'zero';
+
+interface MetricBase {
+  /** The metric's name: the resource's, or `metric.name` (default: taken from the query). */
+  readonly name: string;
+  /** What sets it apart within a document, beside its type: the name, for ContainerResource `CONTAINER/name`. */
+  readonly identity: string;
+  readonly target: MetricTarget;
+  /** The data source of the service config that is asked. */
+  readonly source: string;
+}
+
+export interface ResourceMetric extends MetricBase {
+  readonly type: 'Resource';
+}
+
+export interface ContainerResourceMetric extends MetricBase {
+  readonly type: 'ContainerResource';
+  readonly container: string;
+}
+
+interface QueriedMetric extends MetricBase {
+  /** PromQL as written, variables not yet replaced. */
+  readonly query: string;
+  /** Keeps the matching series of the answer. */
+  readonly selector: LabelSelector;
+}
+
+export interface PodsMetric extends QueriedMetric {
+  readonly type: 'Pods';
+}
+
+interface TotalMetric extends QueriedMetric {
+  readonly onMissing: MissingPolicy;
+  readonly onNaN: MissingPolicy;
+}
+
+export interface ObjectMetric extends TotalMetric {
+  readonly type: 'Object';
+  /** Null where the document names none: then `$object` is not available. */
+  readonly describedObject: TargetRef | null;
+}
+
+export interface ExternalMetric extends TotalMetric {
+  readonly type: 'External';
+}
+
+export type MetricSpec =
+  ResourceMetric | ContainerResourceMetric | PodsMetric | ObjectMetric | ExternalMetric;
+
+export type MetricType = MetricSpec['type'];
+
+/** One rate policy of `behavior`: `value` pods or percent within `periodSeconds`. */
+export interface ScalingPolicy {
+  readonly type: 'Pods' | 'Percent';
+  readonly value: number;
+  readonly periodSeconds: number;
+}
+
+/** One direction of `behavior`, defaults filled in (algorithm.md, point 29). */
+export interface ScalingRules {
+  readonly stabilizationWindowSeconds: number;
+  readonly selectPolicy: 'Max' | 'Min' | 'Disabled';
+  readonly policies: readonly ScalingPolicy[];
+  /** 0 to 1; where the document gives none, the scaler-wide `tolerance`. */
+  readonly tolerance: number;
+}
+
+export interface Behavior {
+  readonly scaleUp: ScalingRules;
+  readonly scaleDown: ScalingRules;
+}
+
+/** CHPA's cap on one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
+export interface ScaleUpLimit {
+  readonly factor: number;
+  readonly minimum: number;
+  /** Whether document or preset names factor or minimum. With `behavior` the limit applies only then. */
+  readonly isExplicit: boolean;
+}
+
+/** The `spec` of a scaler document with every default filled in and quantities as milli-units. Frozen. */
+export interface ScalerSpec {
+  readonly preset: Preset;
+  readonly scaleTargetRef: TargetRef;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly metrics: readonly MetricSpec[];
+  /** Null: the document gives none. That is not the same as `behavior: {}` (points 27-29). */
+  readonly behavior: Behavior | null;
+  /** 0 to 1, for both directions. */
+  readonly tolerance: number;
+  readonly scaleUpLimit: ScaleUpLimit;
+  readonly upscaleForbiddenWindowSeconds: number;
+  readonly downscaleForbiddenWindowSeconds: number;
+  readonly forbiddenWindowsSince: 'SameDirection' | 'AnyRescale';
+  readonly cpuInitializationPeriodSeconds: number;
+  readonly initialReadinessDelaySeconds: number;
+  readonly downscaleStabilizationSeconds: number;
+  readonly syncPeriodSeconds: number;
+  readonly dryRun: boolean;
+  readonly paused: boolean;
+}
+
+/** A scaler document that was read without an error. Frozen. */
+export interface Scaler {
+  readonly namespace: string;
+  readonly name: string;
+  /** The document, short forms as written, the service config's `defaults` merged in: plain JSON. */
+  readonly document: ScalerDocument;
+  readonly spec: ScalerSpec;
+}
+
+/** The outer form of a scaler document; what its `spec` may hold is in the schema. */
+export interface ScalerDocument {
+  readonly apiVersion: 'promscaler.dev/v1';
+  readonly kind: 'Scaler';
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** `NAMESPACE/NAME`, what a scaler is called everywhere. */
+export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
+  return `${scaler.namespace}/${scaler.name}`;
+}

@@ -1,0 +1,64 @@
+import type { Instant } from './time.js';
+
+/**
+ * The present, timers and chance. Everything that waits or asks what time it is takes one as an argument, so that a
+ * whole service can run in simulated time; the real one is made in cli/system-clock.ts.
+ */
+export interface Clock {
+  /** Wall time. May jump. */
+  readonly now: () => Instant;
+  /** Milliseconds since an arbitrary start. Never jumps back. */
+  readonly monotonicMs: () => number;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  /** Calls `callback` once after `ms` (up to 2^31-1); the answer takes the timer back. */
+  readonly after: (ms: number, callback: () => void) => () => void;
+}
+
+/** Why a signal of `withDeadline` was aborted. */
+export class DeadlineError extends Error {
+  override name = 'DeadlineError';
+  readonly ms: number;
+
+  constructor(ms: number) {
+    super(`timeout after ${ms} ms`);
+    this.ms = ms;
+  }
+}
+
+/** Resolves after `ms`, or at once when `signal` is aborted: look at `signal.aborted` afterwards. Never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.after(ms, done);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+/**
+ * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
+ * that is aborted. Gives what `work` gives; leaves no timer and no listener behind. `work` must heed its signal.
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  options: { readonly ms: number; readonly parent?: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { ms, parent } = options;
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(parent?.reason);
+  if (parent?.aborted === true) follow();
+  parent?.addEventListener('abort', follow);
+  const cancel = clock.after(ms, () => controller.abort(new DeadlineError(ms)));
+  try {
+    return await work(controller.signal);
+  } finally {
+    cancel();
+    parent?.removeEventListener('abort', follow);
+  }
+}

@@ -1,0 +1,9 @@
+/** Ends a run on the plain line `N passed, N failed, N skipped`, which any check runner can read. */
+export default class PlainLineReporter {
+  onRunComplete(_contexts, results) {
+    const skipped = results.numPendingTests + results.numTodoTests;
+    // A test file that cannot even be loaded has no test of its own to count.
+    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+    console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
+  }
+}
