@@ -1,0 +1,64 @@
+import type { Condition, Decision } from '../decision/decision.js';
+import type { Snapshot } from '../decision/snapshot.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Instant } from '../units/time.js';
+
+/** Everything one cycle of one scaler leaves behind. Metrics, log, events and API read it; nothing is computed twice. */
+export interface CycleRecord {
+  readonly scaler: Scaler;
+  /** The instant of the round. */
+  readonly at: Instant;
+  /** Null where the target or its pods could not be read; `conditions` then say why. */
+  readonly snapshot: Snapshot | null;
+  readonly decision: Decision | null;
+  readonly outcome: Outcome;
+  /** The decision's and the loop's (FailedGetScale, Held, ...). A type that is left out keeps its last one. */
+  readonly conditions: readonly Condition[];
+  /** In force for this scaler, by the document, an annotation or the command line. */
+  readonly paused: boolean;
+  readonly dryRun: boolean;
+  readonly seconds: PhaseSeconds;
+}
+
+/** Seconds from the start to the end of each phase, at least 0. */
+export interface PhaseSeconds {
+  readonly observe: number;
+  readonly decide: number;
+  readonly act: number;
+}
+
+/**
+ * What became of the decision.
+ * - none: there was nothing to change, or nothing was decided
+ * - patched: the server answered that the count is now `to`
+ * - replaced: the PATCH went through, but the server's answer names another count (`to`) than was asked for
+ * - dry-run, paused, held: a change was due and held back (held: another autoscaler, a degraded state store)
+ * - conflict: the target changed meanwhile, nothing was patched
+ * - failed: the PATCH failed, or its answer was lost
+ */
+export type OutcomeKind =
+  'none' | 'patched' | 'replaced' | 'dry-run' | 'paused' | 'held' | 'conflict' | 'failed';
+
+export interface Outcome {
+  readonly kind: OutcomeKind;
+  /** Replicas before the change; null where they are not known. */
+  readonly from: number | null;
+  /** Replicas asked for, or answered by the server; null where nothing was decided. */
+  readonly to: number | null;
+  /** One sentence; empty where `kind` says it all. Holds no secret. */
+  readonly message: string;
+}
+
+/** The outcome of a cycle that had nothing to change. */
+export function noChange(replicas: number | null): Outcome {
+  return { kind: 'none', from: replicas, to: replicas, message: '' };
+}
+
+export type Direction = 'up' | 'down';
+
+/** Which way an outcome has moved the target; null where it did not. */
+export function rescaleDirection(outcome: Outcome): Direction | null {
+  const { kind, from, to } = outcome;
+  if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;
+  return to > from ? 'up' : 'down';
+}
