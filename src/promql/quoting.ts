@@ -1,0 +1,57 @@
+import type { Quote } from './segments.js';
+
+const RE2_SPECIAL = /[\\.+*?()|[\]{}^$]/g;
+
+const ESCAPE_LETTERS: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' };
+
+/** Characters of a string escape that stand for something else than themselves. */
+const UNESCAPED: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
+
+/** A regular expression (RE2) that matches just this text, as Go's `regexp.QuoteMeta`. */
+export function quoteRegex(text: string): string {
+  return text.replace(RE2_SPECIAL, '\\$&');
+}
+
+/** The text as it stands between `"` or between `'`: nothing in it can end the literal. */
+export function escapeString(text: string, quote: '"' | "'"): string {
+  return Array.from(text, (character) => escapeCharacter(character, quote)).join('');
+}
+
+function escapeCharacter(character: string, quote: string): string {
+  if (character === '\\' || character === quote) return `\\${character}`;
+  const letter = ESCAPE_LETTERS[character];
+  if (letter !== undefined) return `\\${letter}`;
+  const codePoint = character.codePointAt(0) ?? 0;
+  if (codePoint >= 0x20 && codePoint !== 0x7f) return character;
+  return `\\u${codePoint.toString(16).padStart(4, '0')}`;
+}
+
+/** The text as a string literal in double quotes. */
+export function stringLiteral(text: string): string {
+  return `"${escapeString(text, '"')}"`;
+}
+
+/** What a string literal with its quotes says. An escape that Prometheus does not know stays as its character. */
+export function readStringLiteral(literal: string): string {
+  const quote = literal.charAt(0) as Quote;
+  const isClosed = literal.length > 1 && literal.endsWith(quote);
+  const inner = literal.slice(1, isClosed ? -1 : undefined);
+  if (quote === '`') return inner;
+  return inner.replace(ESCAPE, (_whole, ...groups: readonly (string | undefined)[]) => {
+    const [hex, short, long, octal, character] = groups;
+    const digits = hex ?? short ?? long;
+    const codePoint = digits === undefined ? parseInt(octal ?? '', 8) : parseInt(digits, 16);
+    if (character !== undefined) return UNESCAPED[character] ?? character;
+    return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd';
+  });
+}

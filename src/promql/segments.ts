@@ -1,0 +1,62 @@
+/** A stretch of a query: code, a string literal with its quotes, or a comment. Offsets are UTF-16 units. */
+export interface Segment {
+  readonly kind: 'code' | 'string' | 'comment';
+  readonly from: number;
+  readonly to: number;
+  /** The quote of a string literal. */
+  readonly quote: Quote | null;
+  /** False for a string literal that the query ends in. */
+  readonly isClosed: boolean;
+}
+
+export type Quote = '"' | "'" | '`';
+
+/**
+ * A query cut into code, string literals and comments; together they are the whole text. As Prometheus' own lexer has
+ * it: `"` and `'` know backslash escapes, a backtick literal knows none, a comment ends with its line.
+ * Never fails: a string without an end is one that reaches to the end of the text.
+ */
+export function splitSegments(query: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  let codeFrom = 0;
+  let position = 0;
+  while (position < query.length) {
+    const segment = readSegment(query, position);
+    if (segment === null) {
+      position += 1;
+      continue;
+    }
+    if (segment.from > codeFrom) segments.push(code(codeFrom, segment.from));
+    segments.push(segment);
+    position = segment.to;
+    codeFrom = segment.to;
+  }
+  if (codeFrom < query.length) segments.push(code(codeFrom, query.length));
+  return segments;
+}
+
+function code(from: number, to: number): Segment {
+  return { kind: 'code', from, to, quote: null, isClosed: true };
+}
+
+/** The string or comment that begins at `from`; null where code stands there. */
+function readSegment(query: string, from: number): Segment | null {
+  const first = query.charAt(from);
+  if (first === '#') {
+    const newline = query.indexOf('\n', from);
+    return {
+      kind: 'comment',
+      from,
+      to: newline === -1 ? query.length : newline,
+      quote: null,
+      isClosed: true,
+    };
+  }
+  if (first !== '"' && first !== "'" && first !== '`') return null;
+  for (let position = from + 1; position < query.length; position += 1) {
+    const character = query.charAt(position);
+    if (character === first) return { kind: 'string', from, to: position + 1, quote: first, isClosed: true };
+    if (character === '\\' && first !== '`') position += 1;
+  }
+  return { kind: 'string', from, to: query.length, quote: first, isClosed: false };
+}

@@ -1,0 +1,138 @@
+import { escapeString, quoteRegex, stringLiteral } from './quoting.js';
+import { type Segment, splitSegments } from './segments.js';
+
+/** A variable of a query: `name` without its dollar, `offset` of the dollar. */
+export interface Variable {
+  readonly name: string;
+  readonly offset: number;
+}
+
+/** Where a variable stands, which settles how its value is written. */
+export interface VariablePlace extends Variable {
+  /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
+  readonly place: 'string' | 'duration' | 'code';
+  /** Right of `=~` or `!~`. */
+  readonly isRegex: boolean;
+}
+
+/** A segment of the query and the variables in it, in order; a comment has none. */
+export interface PlacedSegment {
+  readonly segment: Segment;
+  readonly variables: readonly VariablePlace[];
+}
+
+/** Their values are regular expressions already: in `=~` and `!~` they are not quoted once more. */
+const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
+
+/** `$1` and `${1}`, which label_replace uses, are none. */
+const VARIABLE = /\$([A-Za-z_][A-Za-z0-9_]*)/g;
+const ENDS_IN_REGEX_OPERATOR = /[=!]~\s*$/;
+const ENDS_IN_OFFSET = /\boffset\s+-?\s*$/i;
+const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
+
+/** The variables of a query, in order, each as often as it stands there; those in comments don't count. */
+export function listVariables(query: string): readonly Variable[] {
+  return placeVariables(query).flatMap(({ variables }) =>
+    variables.map(({ name, offset }) => ({ name, offset })),
+  );
+}
+
+/** The query in segments, with the place of each variable. */
+export function placeVariables(query: string): readonly PlacedSegment[] {
+  const placed: PlacedSegment[] = [];
+  let code = '';
+  for (const segment of splitSegments(query)) {
+    const text = query.slice(segment.from, segment.to);
+    if (segment.kind === 'comment') {
+      placed.push({ segment, variables: [] });
+      continue;
+    }
+    const variables: VariablePlace[] = [];
+    for (const match of text.matchAll(VARIABLE)) {
+      const before = segment.kind === 'code' ? code + text.slice(0, match.index) : code;
+      const isRegex = ENDS_IN_REGEX_OPERATOR.test(before);
+      if (isDollarEscaped(text.slice(0, match.index), segment, isRegex)) continue;
+      const place = segment.kind === 'string' ? 'string' : isDurationNext(before) ? 'duration' : 'code';
+      variables.push({ name: match[1] ?? '', offset: segment.from + match.index, place, isRegex });
+    }
+    placed.push({ segment, variables });
+    // A string stands in `code` as a pair of quotes, so that what is in it is never taken for an operator or a bracket.
+    code += segment.kind === 'code' ? text : '""';
+  }
+  return placed;
+}
+
+/** `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash. */
+function isDollarEscaped(before: string, segment: Segment, isRegex: boolean): boolean {
+  if (segment.kind !== 'string') return false;
+  const backslashes = /\\*$/.exec(before)?.[0].length ?? 0;
+  if (segment.quote === '`') return isRegex && backslashes % 2 === 1;
+  return backslashes % 2 === 1 || (isRegex && (backslashes / 2) % 2 === 1);
+}
+
+function isDurationNext(codeBefore: string): boolean {
+  return codeBefore.lastIndexOf('[') > codeBefore.lastIndexOf(']') || ENDS_IN_OFFSET.test(codeBefore);
+}
+
+/**
+ * The query with each variable that `values` holds replaced by its value; other variables stay as written. No value
+ * can end the string literal it stands in. Right of `=~` and `!~` it matches just itself, except `pods` and
+ * `namespaces`, which are regular expressions. Where a duration is expected, a duration is written as it is; anywhere
+ * else in the code a value becomes a string literal of its own.
+ */
+export function substitute(query: string, values: Readonly<Record<string, string>>): string {
+  return placeVariables(query)
+    .map((placed) => substituteSegment(query, placed, values))
+    .join('');
+}
+
+function substituteSegment(
+  query: string,
+  { segment, variables }: PlacedSegment,
+  values: Readonly<Record<string, string>>,
+): string {
+  const known = variables.filter(({ name }) => Object.hasOwn(values, name));
+  if (known.length === 0) return query.slice(segment.from, segment.to);
+  const texts = known.map((variable) => textOf(variable, values[variable.name] ?? '', segment));
+  if (segment.quote === '`' && texts.some((text) => text.includes('`'))) {
+    // A backtick literal knows no escapes, so the whole literal changes to double quotes.
+    return `"${join(query, { segment, known, texts }, (text) => escapeString(text, '"')).slice(1, -1)}"`;
+  }
+  const quote = segment.quote;
+  if (quote === null || quote === '`') return join(query, { segment, known, texts }, (text) => text);
+  return join(
+    query,
+    { segment, known, texts: texts.map((text) => escapeString(text, quote)) },
+    (text) => text,
+  );
+}
+
+/** What the variable says at its place, before the escapes of a string literal. */
+function textOf(variable: VariablePlace, value: string, segment: Segment): string {
+  if (variable.place === 'duration' && DURATION.test(value)) return value;
+  const text = variable.isRegex ? regexOf(variable, value, segment) : value;
+  return variable.place === 'string' ? text : stringLiteral(text);
+}
+
+function regexOf(variable: VariablePlace, value: string, segment: Segment): string {
+  if (!REGEX_VARIABLES.has(variable.name)) return quoteRegex(value);
+  const isWhole = variable.place !== 'string' || segment.to - segment.from === variable.name.length + 3;
+  return isWhole || !value.includes('|') ? value : `(?:${value})`;
+}
+
+interface Parts {
+  readonly segment: Segment;
+  readonly known: readonly VariablePlace[];
+  readonly texts: readonly string[];
+}
+
+/** The segment with `texts` in place of the known variables, everything passed through `write`. */
+function join(query: string, { segment, known, texts }: Parts, write: (text: string) => string): string {
+  let result = '';
+  let position = segment.from;
+  known.forEach((variable, index) => {
+    result += write(query.slice(position, variable.offset)) + write(texts[index] ?? '');
+    position = variable.offset + 1 + variable.name.length;
+  });
+  return result + write(query.slice(position, segment.to));
+}
