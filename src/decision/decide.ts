@@ -1,0 +1,126 @@
+import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
+import type { Condition, Decision, LimitStep } from './decision.js';
+import { explainCount } from './explain.js';
+import { remember, seedRecommendations } from './history.js';
+import type { LimitContext } from './limits/limit.js';
+import { applyLimits } from './limits/limits.js';
+import { pickProposal } from './proposals/pick.js';
+import type { Pick } from './proposals/pick.js';
+import { proposeAll } from './proposals/propose.js';
+import type { JudgedMetric } from './proposals/propose.js';
+import { takeShortCut } from './short-cuts.js';
+import type { ShortCut } from './short-cuts.js';
+import type { Snapshot } from './snapshot.js';
+
+/**
+ * One decision: how many replicas the target should have, and why. Reads no clock, no network and no file, changes
+ * nothing it is passed, and throws on no snapshot that `parseSnapshot` accepts: the same snapshot gives the same
+ * decision anywhere. It knows nothing of dry run, pause or leadership; those keep a decision from being carried out.
+ * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), CHPA's limits on top.
+ */
+export function decide(snapshot: Snapshot): Decision {
+  const shortCut = takeShortCut(snapshot);
+  if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
+  const metrics = proposeAll(snapshot);
+  const pick = pickProposal(metrics);
+  if (pick.replicas === null || (!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)) {
+    return holdUntrusted(snapshot, metrics, pick);
+  }
+  return decideWithinLimits(snapshot, metrics, { pick, recommended: pick.replicas });
+}
+
+function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
+  const state = remember(snapshot, { desired: replicas, recommended: null, metrics: null });
+  return assemble(snapshot, {
+    desired: replicas,
+    recommended: null,
+    metrics: [],
+    steps,
+    conditions,
+    reason,
+    state,
+  });
+}
+
+/** Some metric has no value, or not all of it: the count may rise, never fall. (algorithm.md, step 4) */
+function holdUntrusted(snapshot: Snapshot, metrics: readonly JudgedMetric[], pick: Pick): Decision {
+  const desired = snapshot.target.specReplicas;
+  const why = whyUntrusted(metrics);
+  const step = (from: number): LimitStep => ({
+    limit: 'untrusted_metric',
+    from,
+    to: desired,
+    reason: why,
+    until: null,
+  });
+  return assemble(snapshot, {
+    desired,
+    recommended: pick.replicas,
+    metrics,
+    steps: pick.replicas === null ? [] : [step(pick.replicas)],
+    conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
+    reason: `stays at ${desired}: ${why}`,
+    state: remember(snapshot, { desired, recommended: null, metrics }),
+  });
+}
+
+function whyUntrusted(metrics: readonly JudgedMetric[]): string {
+  const doubts = metrics.flatMap(({ spec, result }) => {
+    const doubt = result.error ?? result.partial;
+    return doubt === null ? [] : [`${spec.identity}: ${doubt}`];
+  });
+  return doubts.length === 0 ? 'there is no metric' : doubts.join('; ');
+}
+
+function decideWithinLimits(
+  snapshot: Snapshot,
+  metrics: readonly JudgedMetric[],
+  { pick, recommended }: { readonly pick: Pick; readonly recommended: number },
+): Decision {
+  const context: LimitContext = {
+    now: snapshot.now,
+    spec: snapshot.scaler.spec,
+    current: snapshot.target.specReplicas,
+    recommended,
+    recommendations: seedRecommendations(snapshot),
+    state: snapshot.state,
+  };
+  const limited = applyLimits(context);
+  const desired = limited.replicas;
+  return assemble(snapshot, {
+    desired,
+    recommended,
+    metrics,
+    steps: limited.steps,
+    conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
+    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner }),
+    state: remember(snapshot, { desired, recommended, metrics }),
+  });
+}
+
+interface Parts {
+  readonly desired: number;
+  readonly recommended: number | null;
+  readonly metrics: readonly JudgedMetric[];
+  readonly steps: readonly LimitStep[];
+  readonly conditions: readonly Condition[];
+  readonly reason: string;
+  readonly state: Decision['state'];
+}
+
+function assemble({ scaler, target }: Snapshot, parts: Parts): Decision {
+  const change = parts.desired - target.specReplicas;
+  return {
+    currentReplicas: target.specReplicas,
+    desiredReplicas: parts.desired,
+    action: change === 0 ? 'none' : change > 0 ? 'scale-up' : 'scale-down',
+    reason: parts.reason,
+    recommendedReplicas: parts.recommended,
+    minReplicas: scaler.spec.minReplicas,
+    maxReplicas: scaler.spec.maxReplicas,
+    metrics: parts.metrics.map(({ result }) => result),
+    limits: parts.steps,
+    conditions: parts.conditions,
+    state: parts.state,
+  };
+}

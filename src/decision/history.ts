@@ -1,0 +1,83 @@
+import type { ScalerSpec } from '../scaler/spec.js';
+import { addSeconds } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import type { JudgedMetric } from './proposals/propose.js';
+import type { Recommendation, Snapshot, State } from './snapshot.js';
+
+/** The longest period of the HPA's own policies, which hold where a document has no `behavior`. */
+const DEFAULT_POLICY_PERIOD_SECONDS = 15;
+
+/**
+ * Recommendations as this decision starts from them: at the first decision ever the current count is one of now, so
+ * that nothing scales down during the first window. An empty list is not a first decision. (algorithm.md, point 26)
+ */
+export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
+  return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
+}
+
+/** What a decision adds to the state. */
+export interface Outcome {
+  readonly desired: number;
+  /** The recommendation to remember; null where none was made. */
+  readonly recommended: number | null;
+  /** The metrics that were looked at; null on a short cut. */
+  readonly metrics: readonly JudgedMetric[] | null;
+}
+
+/** The state the next decision starts from, if the change is made. (algorithm.md, step 7) */
+export function remember(snapshot: Snapshot, outcome: Outcome): State {
+  const { now, state, scaler, target } = snapshot;
+  const change = outcome.desired - target.specReplicas;
+  const seeded = seedRecommendations(snapshot);
+  const recommended = outcome.recommended === null ? [] : [{ at: now, replicas: outcome.recommended }];
+  const event = change === 0 ? [] : [{ at: now, change }];
+  return {
+    ...state,
+    lastScaleUp: change > 0 ? now : state.lastScaleUp,
+    lastScaleDown: change < 0 ? now : state.lastScaleDown,
+    recommendations: notBefore(
+      [...seeded, ...recommended],
+      addSeconds(now, -longestWindowSeconds(scaler.spec)),
+    ),
+    scaleEvents: notBefore(
+      [...state.scaleEvents, ...event],
+      addSeconds(now, -longestPeriodSeconds(scaler.spec)),
+    ),
+    failingSince: outcome.metrics === null ? state.failingSince : failingSince(snapshot, outcome.metrics),
+    zeroedBySelf: zeroedBySelf(snapshot, outcome),
+  };
+}
+
+/** A decision that was not made (a 0 that a person set, a hold without a value) says nothing of who set the 0. */
+function zeroedBySelf({ state }: Snapshot, { desired, recommended }: Outcome): boolean {
+  if (desired > 0) return false;
+  return recommended === null ? state.zeroedBySelf : true;
+}
+
+function failingSince(
+  { now, state }: Snapshot,
+  metrics: readonly JudgedMetric[],
+): ReadonlyMap<string, Instant> {
+  const failing = metrics.filter(({ sample }) => sample.form === 'error');
+  return new Map(
+    failing.map(({ spec }) => {
+      const key = `${spec.type}/${spec.identity}`;
+      return [key, state.failingSince.get(key) ?? now];
+    }),
+  );
+}
+
+function notBefore<T extends { readonly at: Instant }>(entries: readonly T[], start: Instant): readonly T[] {
+  return entries.filter(({ at }) => at >= start);
+}
+
+function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {
+  if (behavior === null) return downscaleStabilizationSeconds;
+  return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
+}
+
+function longestPeriodSeconds({ behavior }: ScalerSpec): number {
+  if (behavior === null) return DEFAULT_POLICY_PERIOD_SECONDS;
+  const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
+  return Math.max(0, ...policies.map(({ periodSeconds }) => periodSeconds));
+}

@@ -1,0 +1,91 @@
+import { parseInstant } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+
+/** A value of parsed JSON together with where it stands, for errors that name the field. */
+export interface Field {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** JSON that is not what it should be. The message names field, value and rule. */
+export class JsonShapeError extends Error {
+  override name = 'JsonShapeError';
+
+  constructor(field: Field, rule: string) {
+    super(`${field.path === '' ? 'the snapshot' : field.path} is ${print(field.value)}, must be ${rule}`);
+  }
+}
+
+function print(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+}
+
+/** An object's own fields by name; a name that is not in `known` is refused. */
+export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
+  const entries = readMap(field);
+  const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
+  if (strange !== undefined) {
+    throw new JsonShapeError(
+      at(field, strange, entries.get(strange)?.value),
+      `left out: the fields here are ${known.join(', ')}`,
+    );
+  }
+  const fields = known.map((name) => [name, entries.get(name) ?? at(field, name, undefined)] as const);
+  return Object.fromEntries(fields) as Record<K, Field>;
+}
+
+/** An object's own fields, whatever their names. */
+export function readMap(field: Field): ReadonlyMap<string, Field> {
+  const { value } = field;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JsonShapeError(field, 'an object');
+  }
+  return new Map(Object.entries(value).map(([name, inner]) => [name, at(field, name, inner)]));
+}
+
+export function readArray(field: Field): readonly Field[] {
+  if (!Array.isArray(field.value)) throw new JsonShapeError(field, 'a list');
+  return field.value.map((value: unknown, index) => ({ path: `${field.path}[${index}]`, value }));
+}
+
+export function readString(field: Field): string {
+  if (typeof field.value !== 'string') throw new JsonShapeError(field, 'a text');
+  return field.value;
+}
+
+export function readBoolean(field: Field): boolean {
+  if (typeof field.value !== 'boolean') throw new JsonShapeError(field, 'true or false');
+  return field.value;
+}
+
+/** Any number that JSON can hold; `1e999` reads as Infinity and is for the decision to judge. */
+export function readNumber(field: Field): number {
+  if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
+  return field.value;
+}
+
+/** An integer from `min` to 2^31-1. */
+export function readInteger(field: Field, min: number): number {
+  const { value } = field;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > 2_147_483_647) {
+    throw new JsonShapeError(field, `an integer from ${min} to 2147483647`);
+  }
+  return value;
+}
+
+export function readInstant(field: Field): Instant {
+  const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
+  if (instant === null) throw new JsonShapeError(field, 'an RFC 3339 time such as 2026-01-01T00:00:00Z');
+  return instant;
+}
+
+/** What `read` gives, or null where the field is absent or null. */
+export function optional<T>(field: Field, read: (field: Field) => T): T | null {
+  return field.value === undefined || field.value === null ? null : read(field);
+}
+
+function at(parent: Field, name: string, value: unknown): Field {
+  return { path: parent.path === '' ? name : `${parent.path}.${name}`, value };
+}

@@ -1,0 +1,46 @@
+import { addSeconds, formatInstant, latest } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Limit, LimitContext } from './limit.js';
+
+/**
+ * CHPA's windows: no scale-up (scale-down) until more than the window has passed since the last scale-up (scale-down),
+ * or since any change with `forbiddenWindowsSince: AnyRescale`. At exactly its end a window still holds; 0 is off.
+ */
+export const applyForbiddenWindow: Limit = (replicas, context) => {
+  const { current } = context;
+  if (replicas === current) return null;
+  const isUp = replicas > current;
+  const until = isUp ? upscaleForbiddenUntil(context) : downscaleForbiddenUntil(context);
+  if (until === null) return null;
+  const which = isUp ? 'upscale' : 'downscale';
+  return { to: current, reason: `the ${which} window runs until ${formatInstant(until)}`, until };
+};
+
+/** Until when no scale-up is allowed; null where it is. */
+export function upscaleForbiddenUntil(context: LimitContext): Instant | null {
+  const { spec, state } = context;
+  return runsUntil(context, spec.upscaleForbiddenWindowSeconds, state.lastScaleUp);
+}
+
+/** Until when no scale-down is allowed; null where it is. */
+export function downscaleForbiddenUntil(context: LimitContext): Instant | null {
+  const { spec, state } = context;
+  return runsUntil(context, spec.downscaleForbiddenWindowSeconds, state.lastScaleDown);
+}
+
+function runsUntil(
+  { now, spec, state }: LimitContext,
+  windowSeconds: number,
+  lastSameDirection: Instant | null,
+): Instant | null {
+  const isAny = spec.forbiddenWindowsSince === 'AnyRescale';
+  const last = isAny ? lastOf(state.lastScaleUp, state.lastScaleDown) : lastSameDirection;
+  if (windowSeconds === 0 || last === null) return null;
+  const until = addSeconds(last, windowSeconds);
+  return now <= until ? until : null;
+}
+
+function lastOf(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null) return b;
+  return b === null ? a : latest(a, b);
+}

@@ -1,0 +1,49 @@
+import { formatInstant } from '../../units/time.js';
+import type { LimitName, LimitStep } from '../decision.js';
+import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
+import { applyForbiddenWindow } from './forbidden-window.js';
+import type { Limit, LimitContext } from './limit.js';
+import { applyPolicies } from './policy.js';
+import { applyRecoveryHold } from './recovery-hold.js';
+import { applyScaleUpLimit } from './scale-up-limit.js';
+import { stabilize } from './stabilization.js';
+
+/**
+ * Every limit in the order applied: what the result of one is, the next one starts from. Each does nothing until the
+ * document or a fault calls for it; without `behavior`, `scale_up_limit` and `stabilization` are the HPA's own.
+ */
+export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
+  { name: 'stabilization', apply: stabilize },
+  { name: 'recovery_hold', apply: applyRecoveryHold },
+  { name: 'policy', apply: applyPolicies },
+  { name: 'scale_up_limit', apply: applyScaleUpLimit },
+  { name: 'min_replicas', apply: limitToMinReplicas },
+  { name: 'max_replicas', apply: limitToMaxReplicas },
+  { name: 'forbidden_window', apply: applyForbiddenWindow },
+];
+
+/** A count on its way through the limits. */
+export interface LimitedCount {
+  readonly replicas: number;
+  /** The steps that changed it. */
+  readonly steps: readonly LimitStep[];
+  /** The count as each step left it. */
+  readonly after: ReadonlyMap<LimitName, number>;
+}
+
+/** Sends the recommendation through all limits and records each that changes it. */
+export function applyLimits(context: LimitContext): LimitedCount {
+  let replicas = context.recommended;
+  const steps: LimitStep[] = [];
+  const after = new Map<LimitName, number>();
+  for (const { name, apply } of LIMITS) {
+    const limited = apply(replicas, context);
+    if (limited !== null && limited.to !== replicas) {
+      const until = limited.until === null ? null : formatInstant(limited.until);
+      steps.push({ limit: name, from: replicas, to: limited.to, reason: limited.reason, until });
+      replicas = limited.to;
+    }
+    after.set(name, replicas);
+  }
+  return { replicas, steps, after };
+}

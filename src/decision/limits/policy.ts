@@ -1,0 +1,97 @@
+import type { ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
+import { addSeconds } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../proposals/count.js';
+import type { Limit, LimitContext } from './limit.js';
+
+/** The count that the policies of one direction allow. */
+export interface PolicyLimit {
+  readonly replicas: number;
+  readonly reason: string;
+  readonly until: Instant | null;
+}
+
+/** The rate policies of `behavior`, in the direction the count is moving; without `behavior` nothing. */
+export const applyPolicies: Limit = (replicas, context) => {
+  const limit = policyLimit(replicas, context);
+  if (limit === null) return null;
+  const isUp = replicas > context.current;
+  const allowed = isUp ? replicas <= limit.replicas : replicas >= limit.replicas;
+  return allowed ? null : { to: limit.replicas, reason: limit.reason, until: limit.until };
+};
+
+/**
+ * How far the policies let the count go towards `replicas`; null without `behavior` or where it does not move. Never on
+ * the wrong side of the current count: a policy holds, but does not turn back.
+ * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its twin (algorithm.md, points 31-33).
+ */
+export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
+  const { spec, current } = context;
+  if (spec.behavior === null || replicas === current) return null;
+  const direction = replicas > current ? 1 : -1;
+  const rules = direction === 1 ? spec.behavior.scaleUp : spec.behavior.scaleDown;
+  if (rules.selectPolicy === 'Disabled') {
+    return { replicas: current, reason: `selectPolicy Disabled in ${fieldOf(direction)}`, until: null };
+  }
+  const { policy, limit } = select(rules, direction, context);
+  return {
+    replicas: direction === 1 ? Math.max(current, limit) : Math.min(current, limit),
+    reason: `at most ${policy.value}${policy.type === 'Percent' ? ' %' : ' pods'} in ${policy.periodSeconds} s`,
+    until: endOfPeriod(policy, context),
+  };
+}
+
+type Direction = 1 | -1;
+
+function fieldOf(direction: Direction): string {
+  return direction === 1 ? 'behavior.scaleUp' : 'behavior.scaleDown';
+}
+
+/** Max takes the policy that allows the largest change, Min the smallest. */
+function select(
+  rules: ScalingRules,
+  direction: Direction,
+  context: LimitContext,
+): { readonly policy: ScalingPolicy; readonly limit: number } {
+  const limits = rules.policies.map((policy) => ({ policy, limit: limitOf(policy, direction, context) }));
+  const wantsHighest = (rules.selectPolicy === 'Max') === (direction === 1);
+  const selected = limits.reduce((best, next) => {
+    const isBetter = wantsHighest ? next.limit > best.limit : next.limit < best.limit;
+    return isBetter ? next : best;
+  });
+  return selected;
+}
+
+/**
+ * What one policy allows from the count at the start of its period: that is the current count less all the changes
+ * within the period, of both directions. In binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
+ */
+function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
+  const changed = recentEvents(policy, context).reduce((sum, event) => sum + event.change, 0);
+  const start = context.current - changed;
+  const limit =
+    policy.type === 'Pods' ? start + direction * policy.value : percentOf(start, policy.value, direction);
+  return Math.max(-MAX_REPLICAS, Math.min(MAX_REPLICAS, limit));
+}
+
+function percentOf(start: number, percent: number, direction: Direction): number {
+  return direction === 1 ? Math.ceil(start * (1 + percent / 100)) : Math.trunc(start * (1 - percent / 100));
+}
+
+function recentEvents(
+  policy: ScalingPolicy,
+  { now, state }: LimitContext,
+): LimitContext['state']['scaleEvents'] {
+  return state.scaleEvents.filter(({ at }) => at > addSeconds(now, -policy.periodSeconds));
+}
+
+/** When the oldest change within the period leaves it; null where there is none. */
+function endOfPeriod(policy: ScalingPolicy, context: LimitContext): Instant | null {
+  const times = recentEvents(policy, context).map(({ at }) => at);
+  return times.length === 0
+    ? null
+    : addSeconds(
+        times.reduce((a, b) => (b < a ? b : a)),
+        policy.periodSeconds,
+      );
+}

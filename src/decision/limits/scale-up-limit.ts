@@ -1,0 +1,25 @@
+import { MAX_REPLICAS } from '../proposals/count.js';
+import type { Limit, LimitContext } from './limit.js';
+
+/**
+ * CHPA's cap on one scale-up, which without `behavior` is also the HPA's (factor 2, minimum 4). With `behavior` only
+ * where document or preset names it: then the tighter of policy and limit wins. Never below the current count, as the
+ * factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
+ */
+export const applyScaleUpLimit: Limit = (replicas, context) => {
+  const limit = scaleUpLimit(context);
+  if (limit === null || replicas <= limit) return null;
+  const { factor, minimum } = context.spec.scaleUpLimit;
+  return {
+    to: limit,
+    reason: `from ${context.current} at most max(${minimum}, ${factor} times) at once`,
+    until: null,
+  };
+};
+
+/** `max(minimum, trunc(factor * specReplicas))`, or null where no such limit applies. */
+export function scaleUpLimit({ spec, current }: LimitContext): number | null {
+  const { factor, minimum, isExplicit } = spec.scaleUpLimit;
+  if (spec.behavior !== null && !isExplicit) return null;
+  return Math.min(MAX_REPLICAS, Math.max(minimum, Math.trunc(factor * current)));
+}

@@ -1,0 +1,55 @@
+import { addSeconds, formatInstant } from '../../units/time.js';
+import type { Recommendation } from '../snapshot.js';
+import type { Limit, LimitContext, Limited } from './limit.js';
+
+/**
+ * Without `behavior` the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive) counts, even
+ * above the current count. With it, a window never moves the count the wrong way.
+ * Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
+ */
+export const stabilize: Limit = (replicas, context) =>
+  context.spec.behavior === null
+    ? stabilizeDownscale(replicas, context)
+    : stabilizeBothWays(replicas, context, context.spec.behavior);
+
+function stabilizeDownscale(replicas: number, context: LimitContext): Limited | null {
+  const { now, spec, recommendations } = context;
+  const window = spec.downscaleStabilizationSeconds;
+  const recent = recommendations.filter(({ at }) => at >= addSeconds(now, -window));
+  const to = Math.max(replicas, ...recent.map((entry) => entry.replicas));
+  return to === replicas ? null : held(to, recent, window);
+}
+
+function stabilizeBothWays(
+  replicas: number,
+  { now, current, recommendations }: LimitContext,
+  behavior: NonNullable<LimitContext['spec']['behavior']>,
+): Limited | null {
+  const upWindow = behavior.scaleUp.stabilizationWindowSeconds;
+  const downWindow = behavior.scaleDown.stabilizationWindowSeconds;
+  const recentUp = recommendations.filter(({ at }) => at > addSeconds(now, -upWindow));
+  const recentDown = recommendations.filter(({ at }) => at > addSeconds(now, -downWindow));
+  const up = Math.min(replicas, ...recentUp.map((entry) => entry.replicas));
+  const down = Math.max(replicas, ...recentDown.map((entry) => entry.replicas));
+  if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
+  if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
+  if (current === replicas) return null;
+  // Between the two: the window in the way of the proposal holds the count where it is.
+  return replicas > current
+    ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
+    : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);
+}
+
+function held(
+  to: number,
+  recent: readonly Recommendation[],
+  windowSeconds: number,
+  holds: (entry: Recommendation) => boolean = (entry) => entry.replicas === to,
+): Limited {
+  const last = recent.findLast(holds);
+  const reason =
+    last === undefined
+      ? `the recommendations of the last ${windowSeconds} s hold it`
+      : `${last.replicas} was recommended at ${formatInstant(last.at)}, which counts for ${windowSeconds} s`;
+  return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
+}

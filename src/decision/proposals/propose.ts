@@ -1,0 +1,42 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { MetricResult } from '../decision.js';
+import type { Sample, Snapshot } from '../snapshot.js';
+import type { Proposal, ProposalContext } from './context.js';
+import { noProposal, proposalContext } from './context.js';
+import { judgeSample } from './judge-sample.js';
+import type { ValueSample } from './judge-sample.js';
+import { proposeFromPods } from './pod-metrics.js';
+import { proposeFromTotal } from './total-metrics.js';
+
+/** A metric, its sample as the decision takes it, and what it proposes. */
+export interface JudgedMetric {
+  readonly spec: MetricSpec;
+  readonly sample: Sample;
+  readonly result: MetricResult;
+}
+
+/** One proposal for each metric of the document, in its order; `samples` that are not there count as failed. */
+export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
+  const context = proposalContext(snapshot);
+  return snapshot.scaler.spec.metrics.map((spec, index) => {
+    const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
+    return { spec, sample, result: resultOf(spec, sample, context) };
+  });
+}
+
+const NOT_ASKED: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
+
+function resultOf(spec: MetricSpec, sample: Sample, context: ProposalContext): MetricResult {
+  if (sample.form === 'error') return { name: spec.name, partial: null, ...noProposal(sample.error) };
+  return { name: spec.name, partial: sample.partial, ...propose(spec, sample, context) };
+}
+
+function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext): Proposal {
+  if (spec.type === 'Object' || spec.type === 'External') {
+    return sample.form === 'values' ? proposeFromTotal(spec, sample, context) : WRONG_FORM;
+  }
+  return sample.form === 'values' ? WRONG_FORM : proposeFromPods(spec, sample, context);
+}
+
+/** Not reached: judgeSample has made an error of a sample in the wrong form. The type can't say so. */
+const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');

@@ -1,0 +1,70 @@
+import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
+import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
+import type { Milli } from '../../units/quantity.js';
+import type { ValuesSample } from '../snapshot.js';
+import type { Proposal, ProposalContext } from './context.js';
+import { NO_PODS, noProposal } from './context.js';
+import { ceilCount } from './count.js';
+import { isWithinTolerance } from './tolerance.js';
+
+/** The proposal of a metric that is one number for the whole workload: Object (one series) or External (their sum). */
+export function proposeFromTotal(
+  metric: ObjectMetric | ExternalMetric,
+  sample: ValuesSample,
+  context: ProposalContext,
+): Proposal {
+  let total = 0n;
+  for (const value of sample.values) total = addMilli(total, milliFromNumber(value));
+  const { target } = metric;
+  switch (target.type) {
+    case 'AverageValue':
+      return proposePerPod(total, target.milli, context);
+    case 'Value':
+      return proposeFromValue(total, target.milli, context);
+    case 'Utilization':
+      return noProposal(`a target of percent for a metric of type ${metric.type}`);
+    default:
+      return target satisfies never;
+  }
+}
+
+/**
+ * `ceil(total / target)`. Its ratio is `total / (target * statusReplicas)`; within tolerance the proposal is
+ * specReplicas, where the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
+ * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
+ */
+function proposePerPod(
+  total: Milli,
+  target: Milli,
+  { target: counts, tolerances }: ProposalContext,
+): Proposal {
+  const { specReplicas, statusReplicas } = counts;
+  const ratio = Number(total) / (Number(target) * statusReplicas);
+  const proposal = isWithinTolerance(ratio, tolerances)
+    ? specReplicas
+    : ceilCount(Number(total) / Number(target));
+  const average = statusReplicas === 0 ? 0 : Math.ceil(Number(total) / statusReplicas) / 1000;
+  return {
+    proposal,
+    current: { averageValue: average },
+    ratio: Number.isFinite(ratio) ? ratio : null,
+    error: null,
+    pods: NO_PODS,
+    podReasons: {},
+  };
+}
+
+/**
+ * `ceil(ratio * pods that are Running and Ready)`, pods being deleted included; at 0 replicas `ceil(ratio)`.
+ * Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
+ */
+function proposeFromValue(total: Milli, target: Milli, context: ProposalContext): Proposal {
+  const { specReplicas } = context.target;
+  const ratio = Number(total) / Number(target);
+  const seen = { current: { value: milliToNumber(total) }, ratio, pods: NO_PODS, podReasons: {} };
+  if (specReplicas === 0) return { ...seen, proposal: ceilCount(ratio), error: null };
+  if (isWithinTolerance(ratio, context.tolerances)) return { ...seen, proposal: specReplicas, error: null };
+  if (context.pods.length === 0) return noProposal('the selector matches no pods', seen);
+  const ready = context.pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
+  return { ...seen, proposal: ceilCount(ratio * ready), error: null };
+}

@@ -1,0 +1,86 @@
+import { formatMilli } from '../units/quantity.js';
+import type { Milli } from '../units/quantity.js';
+import { formatInstant } from '../units/time.js';
+import type { Decision } from './decision.js';
+import type { Pod, Sample, Snapshot, State } from './snapshot.js';
+
+/** The JSON form of a snapshot, the one that `parseSnapshot` reads: deciding on it gives the same decision. */
+export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
+  return {
+    scaler: snapshot.scaler.document,
+    now: formatInstant(snapshot.now),
+    target: snapshot.target,
+    pods: snapshot.pods.map(podToJson),
+    samples: snapshot.samples.map(sampleToJson),
+    state: stateToJson(snapshot.state),
+  };
+}
+
+/** The JSON form of a decision. */
+export function decisionToJson(decision: Decision): Readonly<Record<string, unknown>> {
+  return { ...decision, state: stateToJson(decision.state) };
+}
+
+function podToJson(pod: Pod): Readonly<Record<string, unknown>> {
+  return {
+    ...pod,
+    startTime: instantOrNull(pod.startTime),
+    readyChangedAt: instantOrNull(pod.readyChangedAt),
+    requests: mapToJson(pod.requests, quantitiesToJson),
+    podRequests: pod.podRequests === null ? undefined : quantitiesToJson(pod.podRequests),
+  };
+}
+
+function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Record<string, unknown>> {
+  return mapToJson(quantities, formatMilli);
+}
+
+function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
+  if (sample.form === 'error') return { error: sample.error, kind: sample.kind };
+  const partial = sample.partial === null ? {} : { partial: sample.partial };
+  const at = formatInstant(sample.at);
+  switch (sample.form) {
+    case 'values':
+      return { at, values: sample.values, ...partial };
+    case 'pods':
+      return { at, windowSeconds: sample.windowSeconds, pods: Object.fromEntries(sample.pods), ...partial };
+    case 'containers': {
+      const containers = mapToJson(sample.containers, (pod) => Object.fromEntries(pod));
+      return { at, windowSeconds: sample.windowSeconds, containers, ...partial };
+    }
+    default:
+      return sample satisfies never;
+  }
+}
+
+function stateToJson(state: State): Readonly<Record<string, unknown>> {
+  const recommendations = state.recommendations?.map(({ at, replicas }) => ({
+    at: formatInstant(at),
+    replicas,
+  }));
+  return {
+    lastScaleUp: instantOrNull(state.lastScaleUp),
+    lastScaleDown: instantOrNull(state.lastScaleDown),
+    // Absent means "never decided before", which an empty list does not.
+    ...(recommendations === undefined ? {} : { recommendations }),
+    scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
+    ...(state.holdScaleDownUntil === null
+      ? {}
+      : { holdScaleDownUntil: formatInstant(state.holdScaleDownUntil) }),
+    ...(state.holdReason === null ? {} : { holdReason: state.holdReason }),
+    failingSince: mapToJson(state.failingSince, formatInstant),
+    zeroedBySelf: state.zeroedBySelf,
+    inactiveSince: instantOrNull(state.inactiveSince),
+  };
+}
+
+function instantOrNull(instant: Snapshot['now'] | null): string | null {
+  return instant === null ? null : formatInstant(instant);
+}
+
+function mapToJson<T>(
+  map: ReadonlyMap<string, T>,
+  write: (value: T) => unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...map].map(([name, value]) => [name, write(value)]));
+}

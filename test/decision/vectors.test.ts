@@ -1,0 +1,136 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { decide } from '../../src/decision/decide.js';
+import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+
+/** One case of test/vectors: what `expect` leaves out, or states as null, is free. */
+interface Vector {
+  readonly name: string;
+  readonly origin: string;
+  readonly snapshot: unknown;
+  readonly expect: {
+    readonly desiredReplicas?: number | null;
+    readonly recommendedReplicas?: number | null;
+    readonly metrics?: readonly (ExpectedMetric | null)[] | null;
+    readonly conditions?: Readonly<Record<string, { status: string; reason?: string } | 'absent' | null>> | null;
+    readonly limits?: readonly Readonly<Record<string, unknown>>[];
+    readonly state?: Readonly<Record<string, unknown>>;
+  };
+}
+
+interface ExpectedMetric {
+  readonly proposal?: number | null;
+  readonly averageUtilization?: number | null;
+  readonly averageValue?: number | null;
+  readonly value?: number | null;
+  readonly ratio?: number | null;
+  readonly error?: true | string | null;
+  readonly pods?: Readonly<Record<string, readonly string[]>> | null;
+}
+
+const FOLDER = join(import.meta.dirname, '../vectors');
+const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.json'));
+const UPSTREAM = [
+  'chpa.json',
+  'derived.json',
+  'normalization.json',
+  'pod-grouping.json',
+  'reconcile.json',
+  'replica-calculation.json',
+];
+
+function readVectors(file: string): readonly Vector[] {
+  return JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as readonly Vector[];
+}
+
+it('holds the 222 vectors of the HPA and CHPA', () => {
+  const count = UPSTREAM.reduce((sum, file) => sum + readVectors(file).length, 0);
+
+  expect(count).toBe(222);
+});
+
+describe.each(FILES)('%s', (file) => {
+  it.each(readVectors(file).map((vector) => [vector.name, vector] as const))('%s', (_name, vector) => {
+    const snapshot = parseSnapshot(vector.snapshot);
+
+    const decision = decide(snapshot);
+
+    // What is printed is what is promised, so it is the printed form that is compared.
+    const printed = JSON.parse(JSON.stringify(decisionToJson(decision))) as Printed;
+    expectCounts(printed, vector.expect);
+    expectMetrics(printed, vector.expect.metrics ?? []);
+    expectConditions(printed, vector.expect.conditions ?? {});
+    expectLimitsAndState(printed, vector.expect);
+    const again = decide(parseSnapshot(JSON.parse(JSON.stringify(snapshotToJson(snapshot)))));
+    expect(again).toEqual(decision);
+  });
+});
+
+interface Printed {
+  readonly desiredReplicas: number;
+  readonly recommendedReplicas: number | null;
+  readonly metrics: readonly (Omit<ExpectedMetric, 'error'> & {
+    readonly current: Readonly<Record<string, number>>;
+    readonly error: string | null;
+  })[];
+  readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  readonly limits: readonly unknown[];
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+function expectCounts(printed: Printed, expected: Vector['expect']): void {
+  if (typeof expected.desiredReplicas === 'number') expect(printed.desiredReplicas).toBe(expected.desiredReplicas);
+  if (expected.recommendedReplicas !== undefined) {
+    expect(printed.recommendedReplicas).toBe(expected.recommendedReplicas);
+  }
+}
+
+function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | null)[]): void {
+  for (const [index, entry] of expected.entries()) {
+    const metric = printed.metrics[index];
+    if (entry === null || metric === undefined) {
+      expect(entry === null || metric !== undefined).toBe(true);
+      continue;
+    }
+    if (typeof entry.error === 'string') expect(metric.error).toContain(entry.error);
+    else expect(metric.error === null).toBe(entry.error !== true);
+    expect(metric.proposal === null).toBe(metric.error !== null);
+    if (typeof entry.proposal === 'number') expect(metric.proposal).toBe(entry.proposal);
+    for (const name of ['averageUtilization', 'averageValue', 'value'] as const) {
+      if (typeof entry[name] === 'number') expectClose(metric.current[name], entry[name]);
+    }
+    if (typeof entry.ratio === 'number') expectClose(metric.ratio ?? undefined, entry.ratio);
+    if (entry.ratio === null) expect(metric.ratio).toBeNull();
+    for (const [group, names] of Object.entries(entry.pods ?? {})) {
+      expect([...(metric.pods?.[group] ?? [])].sort()).toEqual([...names].sort());
+    }
+  }
+}
+
+/** Equal to 1e-9 relative, as the vectors' README has it. */
+function expectClose(actual: number | undefined, expected: number): void {
+  expect(actual).toBeDefined();
+  expect(Math.abs((actual ?? NaN) - expected)).toBeLessThanOrEqual(1e-9 * Math.abs(expected));
+}
+
+function expectConditions(printed: Printed, expected: NonNullable<Vector['expect']['conditions']>): void {
+  for (const [type, condition] of Object.entries(expected)) {
+    const actual = printed.conditions.find((entry) => entry.type === type);
+    if (condition === 'absent') expect(actual).toBeUndefined();
+    else if (condition !== null) expect(actual).toMatchObject(condition);
+  }
+}
+
+function expectLimitsAndState(printed: Printed, expected: Vector['expect']): void {
+  if (expected.limits !== undefined) {
+    expect(printed.limits).toHaveLength(expected.limits.length);
+    expect(printed.limits).toMatchObject(expected.limits);
+  }
+  for (const [field, value] of Object.entries(expected.state ?? {})) {
+    // 'absent' can be stated too: for recommendations that differs from an empty list.
+    if (value === 'absent') expect(printed.state[field]).toBeUndefined();
+    else expect(printed.state[field]).toEqual(value);
+  }
+}
