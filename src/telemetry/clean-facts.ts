@@ -1,0 +1,55 @@
+const SECRET_NAME = /authorization|cookie|password|passwd|secret|token|api-?key|credential/i;
+const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
+  [/(\w:\/\/)[^/\s@]+@/g, '$1[redacted]@'],
+];
+const REDACTED = '[redacted]';
+const MAX_TEXT = 1024;
+const MAX_DEPTH = 4;
+const MAX_ITEMS = 50;
+
+/**
+ * Facts as they may be printed: values under names that sound secret and credentials inside of texts are replaced,
+ * texts are cut at 1,024 characters, lists at 50 items, nesting at 4. An error gives its message and its causes'.
+ */
+export function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return cleanFields(facts, 0);
+}
+
+function cleanFields(fields: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .slice(0, MAX_ITEMS)
+      .map(([name, value]) => [name, SECRET_NAME.test(name) ? REDACTED : cleanValue(value, depth)]),
+  );
+}
+
+function cleanValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'function') return '[function]';
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Error) return cleanText(errorText(value));
+  if (depth >= MAX_DEPTH) return '[...]';
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => cleanValue(item, depth + 1));
+  if (value instanceof Map) return cleanFields(Object.fromEntries(value) as object, depth + 1);
+  return cleanFields(value, depth + 1);
+}
+
+function cleanText(text: string): string {
+  let clean = text;
+  for (const [pattern, replacement] of SECRET_TEXT) clean = clean.replace(pattern, replacement);
+  return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
+}
+
+/** Messages alone: an error's other fields may hold whole requests with their headers. */
+function errorText(error: Error): string {
+  const texts = [error.message];
+  let cause = error.cause;
+  while (cause instanceof Error && texts.length < 5) {
+    if (!texts.some((text) => text.includes((cause as Error).message))) texts.push(cause.message);
+    cause = cause.cause;
+  }
+  return texts.join(': ');
+}

@@ -1,0 +1,195 @@
+import type { Condition, ConditionType, Decision } from '../decision/decision.js';
+import { scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Instant } from '../units/time.js';
+import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
+import { rescaleDirection } from './cycle-record.js';
+
+/** A condition with the instant at which its status became what it is. */
+export interface TimedCondition extends Condition {
+  readonly lastTransition: Instant;
+}
+
+/** One or more cycles in a row that came to the same; the numbers are those of the last one. */
+export interface HistoryEntry {
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+  /** Cycles, at least 1. */
+  readonly count: number;
+  /** Without `state`, which only the last record holds. */
+  readonly decision: Omit<Decision, 'state'> | null;
+  readonly outcome: Outcome;
+  readonly conditions: readonly Condition[];
+}
+
+/** All that is known of one scaler; a new value after each cycle. */
+export interface ScalerStatus {
+  readonly scaler: Scaler;
+  readonly record: CycleRecord;
+  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held. */
+  readonly conditions: readonly TimedCondition[];
+  /** `TYPE/IDENTITY` -> its error, null where it has a value. A cycle that asked no metric keeps the last answers. */
+  readonly metricErrors: ReadonlyMap<string, string | null>;
+  /** Changes since this process started. */
+  readonly rescales: Readonly<Record<Direction, number>>;
+  /** Of any process, as far as the state reaches; null: none known. */
+  readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
+  /** Newest first. */
+  readonly history: readonly HistoryEntry[];
+}
+
+/** The last decisions of each scaler. Holds one full record a scaler; older ones without snapshot and state. */
+export interface Ledger {
+  /** Takes in a record and gives the status before it (null at the first) and after. */
+  readonly add: (record: CycleRecord) => {
+    readonly before: ScalerStatus | null;
+    readonly after: ScalerStatus;
+  };
+  /** Forgets a scaler whose document is gone. */
+  readonly remove: (key: string) => void;
+  /** By `NAMESPACE/NAME`. */
+  readonly get: (key: string) => ScalerStatus | null;
+  /** In the order in which they were first seen. */
+  readonly list: () => Iterable<ScalerStatus>;
+}
+
+export interface LedgerLimits {
+  /** Entries a scaler may have, at least 1; default 100. */
+  readonly perScaler?: number;
+  /** Entries of all scalers together, shared out evenly, though each keeps 5; default 50,000. */
+  readonly total?: number;
+}
+
+const LEAST_PER_SCALER = 5;
+const CONDITION_ORDER: readonly ConditionType[] = ['AbleToScale', 'ScalingActive', 'ScalingLimited', 'Held'];
+
+/** An empty ledger. */
+export function createLedger(limits: LedgerLimits = {}): Ledger {
+  const { perScaler = 100, total = 50_000 } = limits;
+  const statuses = new Map<string, ScalerStatus>();
+  const room = (): number =>
+    Math.min(perScaler, Math.max(LEAST_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
+  return {
+    add: (record) => {
+      const key = scalerKey(record.scaler);
+      const before = statuses.get(key) ?? null;
+      const after = nextStatus(before, record, room());
+      statuses.set(key, after);
+      return { before, after };
+    },
+    remove: (key) => void statuses.delete(key),
+    get: (key) => statuses.get(key) ?? null,
+    list: () => statuses.values(),
+  };
+}
+
+function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: number): ScalerStatus {
+  const direction = rescaleDirection(record.outcome);
+  const rescales = before?.rescales ?? { up: 0, down: 0 };
+  const state = record.snapshot?.state;
+  const known = {
+    up: state === undefined ? (before?.lastRescale.up ?? null) : state.lastScaleUp,
+    down: state === undefined ? (before?.lastRescale.down ?? null) : state.lastScaleDown,
+  };
+  return {
+    scaler: record.scaler,
+    record,
+    conditions: mergeConditions(before?.conditions ?? [], record),
+    metricErrors: readMetricErrors(record) ?? before?.metricErrors ?? new Map(),
+    rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
+    lastRescale: direction === null ? known : { ...known, [direction]: record.at },
+    history: addToHistory(before?.history ?? [], record, room),
+  };
+}
+
+/** Null on a short cut or without a decision, which ask no metric. The results stand in the order of the document. */
+function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | null> | null {
+  const results = record.decision?.metrics ?? [];
+  if (results.length === 0) return null;
+  return new Map(
+    record.scaler.spec.metrics.map((spec, index) => [
+      `${spec.type}/${spec.identity}`,
+      results[index]?.error ?? null,
+    ]),
+  );
+}
+
+/** As Kubernetes has it: the transition time moves with the status, not with reason or message. */
+function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
+  const merged = new Map(before.map((condition) => [condition.type, condition]));
+  for (const condition of record.conditions) {
+    const old = merged.get(condition.type);
+    const lastTransition = old?.status === condition.status ? old.lastTransition : record.at;
+    merged.set(condition.type, { ...condition, lastTransition });
+  }
+  return CONDITION_ORDER.flatMap((type) => merged.get(type) ?? []);
+}
+
+function addToHistory(
+  history: readonly HistoryEntry[],
+  record: CycleRecord,
+  room: number,
+): readonly HistoryEntry[] {
+  const entry: HistoryEntry = {
+    firstAt: record.at,
+    lastAt: record.at,
+    count: 1,
+    decision: record.decision === null ? null : withoutState(record.decision),
+    outcome: record.outcome,
+    conditions: record.conditions,
+  };
+  const [newest, ...older] = history;
+  if (newest !== undefined && isSame(newest, entry)) {
+    return [{ ...entry, firstAt: newest.firstAt, count: newest.count + 1 }, ...older];
+  }
+  return [entry, ...history.slice(0, room - 1)];
+}
+
+function withoutState(decision: Decision): Omit<Decision, 'state'> {
+  return {
+    currentReplicas: decision.currentReplicas,
+    desiredReplicas: decision.desiredReplicas,
+    action: decision.action,
+    reason: decision.reason,
+    recommendedReplicas: decision.recommendedReplicas,
+    minReplicas: decision.minReplicas,
+    maxReplicas: decision.maxReplicas,
+    metrics: decision.metrics,
+    limits: decision.limits,
+    conditions: decision.conditions,
+  };
+}
+
+/** A change of replicas always stands alone; what a metric reads makes no difference, what came of it does. */
+function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
+  return (
+    rescaleDirection(b.outcome) === null &&
+    a.outcome.kind === b.outcome.kind &&
+    haveSame(
+      a.conditions,
+      b.conditions,
+      (x, y) => x.type === y.type && x.status === y.status && x.reason === y.reason,
+    ) &&
+    areSameDecision(a.decision, b.decision)
+  );
+}
+
+function areSameDecision(a: HistoryEntry['decision'], b: HistoryEntry['decision']): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.currentReplicas === b.currentReplicas &&
+    a.desiredReplicas === b.desiredReplicas &&
+    haveSame(a.limits, b.limits, (x, y) => x.limit === y.limit) &&
+    haveSame(a.metrics, b.metrics, (x, y) => x.name === y.name && (x.error === null) === (y.error === null))
+  );
+}
+
+function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
+  return (
+    a.length === b.length &&
+    a.every((x, index) => {
+      const y = b[index];
+      return y !== undefined && isEqual(x, y);
+    })
+  );
+}

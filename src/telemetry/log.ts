@@ -1,0 +1,78 @@
+import pino from 'pino';
+import { formatInstant } from '../units/time.js';
+import type { Clock } from '../units/clock.js';
+import { cleanFacts } from './clean-facts.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What belongs to a message. Values under names that sound secret are not printed. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/**
+ * One line each: a static message, the facts as fields. error: a person must act now; warn: something was lost, the
+ * loop goes on; info: a change of replicas, start, reload, stop; debug: the rest.
+ */
+export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
+
+/** Where lines go; each ends with a newline. */
+export interface LineStream {
+  readonly write: (line: string) => unknown;
+}
+
+export interface LogOptions {
+  readonly stream: LineStream;
+  readonly level: LogLevel;
+  /** json: one object a line. text: time, level, message, `key=value`. */
+  readonly format: 'json' | 'text';
+  readonly clock: Clock;
+}
+
+/** A log that writes to the stream it is given and nowhere else. */
+export function createLog(options: LogOptions): Log {
+  const { stream, level, format, clock } = options;
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: () => `,"time":"${formatInstant(clock.now())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => void stream.write(format === 'json' ? line : asText(line)) },
+  );
+  const writer =
+    (of: LogLevel) =>
+    (message: string, facts: Facts = {}): void => {
+      if (logger.isLevelEnabled(of)) logger[of](withoutReserved(cleanFacts(facts)), message);
+    };
+  return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') };
+}
+
+/** A log that says nothing. */
+export const SILENT_LOG: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
+
+/** A fact must not stand in for the line's own fields: JSON with a name twice has no one reading. */
+function withoutReserved(facts: Facts): Facts {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),
+  );
+}
+
+function asText(line: string): string {
+  const { time, level, message, ...facts } = JSON.parse(line) as Record<string, unknown>;
+  const fields = Object.entries(facts).map(([name, value]) => ` ${name}=${asWord(value)}`);
+  return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
+}
+
+/** Quoted where it would not read as one word, so that a value cannot pass for a field or a line of its own. */
+function asWord(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
+}

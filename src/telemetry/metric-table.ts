@@ -1,0 +1,141 @@
+/** One row of `/metrics`. Histograms give their buckets, in the unit of the name. */
+export interface MetricRow {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  /** One sentence. */
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+const SCALER = ['namespace', 'scaler'] as const;
+const METRIC = [...SCALER, 'metric', 'type'] as const;
+const REQUEST = ['verb', 'resource', 'code'] as const;
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
+
+/** The rows that are read from the last record of each scaler when they are asked for. */
+export const SCALER_METRICS = {
+  currentReplicas: gauge(
+    'promscaler_current_replicas',
+    'Replicas of the target when the last decision was taken.',
+  ),
+  desiredReplicas: gauge('promscaler_desired_replicas', 'Replicas the last decision wants.'),
+  recommendedReplicas: gauge(
+    'promscaler_recommended_replicas',
+    'Largest proposal of the metrics, before any limit.',
+  ),
+  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in force.'),
+  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in force.'),
+  metricValue: gauge(
+    'promscaler_metric_value',
+    "Present value of a metric in the unit of its target (percent, cores, bytes or the query's own).",
+    METRIC,
+  ),
+  metricTarget: gauge(
+    'promscaler_metric_target',
+    "Target of a metric (percent of the requests for a utilization, else the query's own unit).",
+    METRIC,
+  ),
+  metricProposal: gauge(
+    'promscaler_metric_proposal_replicas',
+    'Replicas that a metric alone asks for.',
+    METRIC,
+  ),
+  pods: gauge(
+    'promscaler_pods',
+    'Pods of the target as the first metric of the document that looks at pods has sorted them.',
+    [...SCALER, 'group'],
+  ),
+  limited: gauge('promscaler_limited', 'A limit holds the result (1 while it does).', [...SCALER, 'limit']),
+  heldUntil: gauge(
+    'promscaler_held_until_timestamp_seconds',
+    'When a limit lets go, in seconds since 1970.',
+    [...SCALER, 'limit'],
+  ),
+  condition: gauge('promscaler_condition', 'Present condition of a scaler (1 for the one that holds).', [
+    ...SCALER,
+    'type',
+    'status',
+    'reason',
+  ]),
+  rescales: {
+    name: 'promscaler_rescales_total',
+    type: 'counter',
+    help: 'Changes of replicas that the API server has accepted.',
+    labels: [...SCALER, 'direction'],
+  },
+  lastRescale: gauge(
+    'promscaler_last_rescale_timestamp_seconds',
+    'When the last change in a direction was made, in seconds since 1970.',
+    [...SCALER, 'direction'],
+  ),
+  paused: gauge('promscaler_paused', 'Scaling is paused by the document or by an annotation of the target.'),
+  dryRun: gauge('promscaler_dry_run', 'Decisions are taken and shown, but nothing is patched.'),
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+/** The rows that are counted as things happen. */
+export const SERVICE_METRICS = {
+  syncDuration: histogram(
+    'promscaler_sync_duration_seconds',
+    'Time from the start of a cycle of one scaler to its end.',
+    { buckets: ROUND_SECONDS },
+  ),
+  syncLateness: histogram(
+    'promscaler_sync_lateness_seconds',
+    'Time from the instant a round was due to its start.',
+    { buckets: ROUND_SECONDS },
+  ),
+  missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
+  queries: counter('promscaler_queries_total', 'Queries sent to a data source.', ['source']),
+  queryDuration: histogram('promscaler_query_duration_seconds', 'Time from a query to its answer.', {
+    labels: ['source'],
+    buckets: REQUEST_SECONDS,
+  }),
+  queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
+  kubernetesRequests: counter(
+    'promscaler_kubernetes_requests_total',
+    'Requests to the API server (code is the HTTP status or the kind of failure).',
+    REQUEST,
+  ),
+  kubernetesDuration: histogram(
+    'promscaler_kubernetes_request_duration_seconds',
+    'Time from a request to the API server to its answer, without the life of a watch.',
+    { labels: REQUEST, buckets: REQUEST_SECONDS },
+  ),
+  reloads: counter('promscaler_config_reloads_total', 'Times the scaler documents were read.'),
+  lastReloadSuccessful: service(
+    'promscaler_config_last_reload_successful',
+    'The last reading of the scaler documents met no error.',
+  ),
+  problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
+  leader: service('promscaler_leader', 'This replica leads (1) or stands by (0).'),
+  buildInfo: service('promscaler_build_info', 'Always 1, with the version that runs.', ['version']),
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+/** All of `/metrics` that is ours. */
+export const METRIC_TABLE: readonly MetricRow[] = [
+  ...Object.values(SCALER_METRICS),
+  ...Object.values(SERVICE_METRICS),
+];
+
+function gauge(name: string, help: string, labels: readonly string[] = SCALER): MetricRow {
+  return { name, type: 'gauge', help, labels };
+}
+
+function service(name: string, help: string, labels: readonly string[] = []): MetricRow {
+  return { name, type: 'gauge', help, labels };
+}
+
+function counter(name: string, help: string, labels: readonly string[] = []): MetricRow {
+  return { name, type: 'counter', help, labels };
+}
+
+function histogram(
+  name: string,
+  help: string,
+  shape: { readonly labels?: readonly string[]; readonly buckets: readonly number[] },
+): MetricRow {
+  return { name, type: 'histogram', help, labels: shape.labels ?? [], buckets: shape.buckets };
+}

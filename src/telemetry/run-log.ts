@@ -1,0 +1,102 @@
+import { scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
+import { rescaleDirection } from './cycle-record.js';
+import type { CycleRecord, Outcome } from './cycle-record.js';
+import type { ScalerStatus, TimedCondition } from './ledger.js';
+import type { Facts, Log } from './log.js';
+
+/** Held for one of these is what a person asked for; for any other reason it is something to look at. */
+const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
+
+/**
+ * Writes what a cycle changed: one line for each change of replicas, for a metric that starts to fail or is back, for
+ * a condition that turns bad or good. A cycle like the one before writes nothing at info or above.
+ */
+export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+  logOutcome(log, before, after.record);
+  logMetrics(log, before, after);
+  for (const condition of after.conditions) {
+    logCondition(log, {
+      scaler: after.scaler,
+      before: before?.conditions.find(({ type }) => type === condition.type),
+      after: condition,
+    });
+  }
+}
+
+function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord): void {
+  const { outcome, decision } = record;
+  const facts: Facts = {
+    scaler: scalerKey(record.scaler),
+    from: outcome.from,
+    to: outcome.to,
+    ...(decision === null
+      ? {}
+      : { reason: decision.reason, limits: decision.limits.map(({ limit }) => limit) }),
+    ...(outcome.message === '' ? {} : { detail: outcome.message }),
+  };
+  if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
+  else if (outcome.kind === 'conflict') log.debug('target changed meanwhile, nothing patched', facts);
+  else if (outcome.kind === 'failed') log.debug('replicas not changed', facts);
+  else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
+    log.info('change held back', { ...facts, by: outcome.kind });
+  }
+}
+
+function isHeldBack({ kind }: Outcome): boolean {
+  return kind === 'dry-run' || kind === 'paused' || kind === 'held';
+}
+
+function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
+  return a?.kind === b.kind && a.from === b.from && a.to === b.to;
+}
+
+function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+  for (const [metric, error] of after.metricErrors) {
+    const facts = { scaler: scalerKey(after.scaler), metric };
+    const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
+    if (error !== null && !wasFailing) log.warn('metric has no value', { ...facts, error });
+    if (error === null && wasFailing) log.info('metric has a value again', facts);
+  }
+}
+
+function logCondition(
+  log: Log,
+  change: {
+    readonly scaler: Scaler;
+    readonly before: TimedCondition | undefined;
+    readonly after: TimedCondition;
+  },
+): void {
+  const { before, after } = change;
+  const wasBad = before !== undefined && isBad(before);
+  if (isBad(after) === wasBad && (!wasBad || before.reason === after.reason)) return;
+  const facts = {
+    scaler: scalerKey(change.scaler),
+    condition: after.type,
+    status: after.status,
+    reason: after.reason,
+    detail: after.message,
+  };
+  if (!isBad(after)) log.info('condition is good again', facts);
+  else if (isWanted(after)) log.info('condition set', facts);
+  else log.warn('condition turned bad', facts);
+}
+
+function isBad({ type, status }: TimedCondition): boolean {
+  switch (type) {
+    case 'AbleToScale':
+    case 'ScalingActive':
+      return status !== 'True';
+    case 'Held':
+      return status === 'True';
+    case 'ScalingLimited':
+      return false;
+    default:
+      return type satisfies never;
+  }
+}
+
+function isWanted({ type, reason }: TimedCondition): boolean {
+  return type === 'Held' ? WANTED_HOLDS.has(reason) : reason === 'ScalingDisabled';
+}

@@ -1,0 +1,110 @@
+import type { Decision, MetricResult } from '../decision/decision.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import { milliToNumber } from '../units/quantity.js';
+import { parseInstant } from '../units/time.js';
+import type { ScalerStatus } from './ledger.js';
+import type { SCALER_METRICS } from './metric-table.js';
+
+/** A number with the labels it carries beside `namespace` and `scaler`. */
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export type ScalerMetricKey = keyof typeof SCALER_METRICS;
+
+/** What each row of the table shows of one scaler. An empty list where there is no value: absence is never 0. */
+export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStatus) => readonly Series[]>> = {
+  currentReplicas: (status) => plain(status.record.decision?.currentReplicas),
+  desiredReplicas: (status) => plain(status.record.decision?.desiredReplicas),
+  recommendedReplicas: (status) => plain(status.record.decision?.recommendedReplicas),
+  minReplicas: (status) => plain(status.record.decision?.minReplicas),
+  maxReplicas: (status) => plain(status.record.decision?.maxReplicas),
+  metricValue: (status) => eachMetric(status, (spec, result) => presentValue(spec, result)),
+  metricTarget: (status) => eachMetric(status, targetValue),
+  metricProposal: (status) => eachMetric(status, (_, result) => result?.proposal ?? null),
+  pods: (status) => podSeries(status.record.decision),
+  limited: (status) => labeled('limit', new Map(steps(status).map((step) => [step.limit, 1]))),
+  heldUntil: heldSeries,
+  condition: (status) =>
+    status.conditions.map((condition) => ({
+      labels: { type: condition.type, status: condition.status, reason: condition.reason },
+      value: 1,
+    })),
+  rescales: (status) => labeled('direction', new Map(Object.entries(status.rescales))),
+  lastRescale: lastRescaleSeries,
+  paused: (status) => plain(Number(status.record.paused)),
+  dryRun: (status) => plain(Number(status.record.dryRun)),
+};
+
+function plain(value: number | null | undefined): readonly Series[] {
+  return value === null || value === undefined ? [] : [{ labels: {}, value }];
+}
+
+function labeled(label: string, values: ReadonlyMap<string, number>): readonly Series[] {
+  return [...values].map(([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
+function steps(status: ScalerStatus): Decision['limits'] {
+  return status.record.decision?.limits ?? [];
+}
+
+function heldSeries(status: ScalerStatus): readonly Series[] {
+  const until = new Map<string, number>();
+  for (const step of steps(status)) {
+    const instant = step.until === null ? null : parseInstant(step.until);
+    if (instant !== null) until.set(step.limit, instant / 1000);
+  }
+  return labeled('limit', until);
+}
+
+function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
+  const known = new Map<string, number>();
+  for (const [direction, instant] of Object.entries(status.lastRescale)) {
+    if (instant !== null) known.set(direction, instant / 1000);
+  }
+  return labeled('direction', known);
+}
+
+/** The results stand in the order of the document; a short cut has none, and then only targets have a value. */
+function eachMetric(
+  status: ScalerStatus,
+  valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
+): readonly Series[] {
+  const results = status.record.decision?.metrics ?? [];
+  return status.scaler.spec.metrics.flatMap((spec, index) => {
+    const value = valueOf(spec, results[index]);
+    return value === null ? [] : [{ labels: { metric: spec.identity, type: spec.type }, value }];
+  });
+}
+
+function presentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
+  if (result === undefined || result.error !== null) return null;
+  switch (spec.target.type) {
+    case 'Utilization':
+      return result.current.averageUtilization ?? null;
+    case 'AverageValue':
+      return result.current.averageValue ?? null;
+    case 'Value':
+      return result.current.value ?? null;
+    default:
+      return spec.target satisfies never;
+  }
+}
+
+function targetValue(spec: MetricSpec): number {
+  return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
+}
+
+function podSeries(decision: Decision | null): readonly Series[] {
+  for (const { pods } of decision?.metrics ?? []) {
+    const groups = new Map<string, number>([
+      ['ready', pods.ready.length],
+      ['unready', pods.unready.length],
+      ['missing', pods.missing.length],
+      ['ignored', pods.ignored.length],
+    ]);
+    if ([...groups.values()].some((count) => count > 0)) return labeled('group', groups);
+  }
+  return [];
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { ScalerStatus } from '../../src/telemetry/ledger.js';
+import { at, condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
+
+const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
+
+describe('createLedger', () => {
+  it('folds 3 equal cycles into one entry with the numbers of the last', () => {
+    const ledger = createLedger();
+
+    for (const seconds of [0, 15, 30]) {
+      ledger.add(record({ at: at(seconds), decision: decision({ recommendedReplicas: seconds }) }));
+    }
+
+    expect(historyOf(ledger.get('shop/web'))).toEqual([[at(0), at(30), 3]]);
+    expect(ledger.get('shop/web')?.history[0]?.decision?.recommendedReplicas).toBe(30);
+  });
+
+  it('keeps no state and no snapshot in the history', () => {
+    const ledger = createLedger();
+
+    ledger.add(record());
+
+    expect(ledger.get('shop/web')?.history[0]?.decision).not.toHaveProperty('state');
+    expect(ledger.get('shop/web')?.history[0]).not.toHaveProperty('snapshot');
+    expect(ledger.get('shop/web')?.record.snapshot).not.toBeNull();
+  });
+
+  it.each([
+    ['desired replicas', { decision: decision({ desiredReplicas: 4 }) }],
+    ['limit', { decision: decision({ limits: [limitStep()] }) }],
+    ['metric that fails', { decision: decision({ metrics: [metricResult({ error: 'no series' })] }) }],
+    ['outcome', { outcome: { kind: 'dry-run', from: 3, to: 3, message: '' } }],
+    ['condition', { conditions: [condition({ reason: 'ScaleDownStabilized' })] }],
+    ['missing decision', { decision: null }],
+  ] as const)('begins a new entry at another %s', (_, change) => {
+    const ledger = createLedger();
+
+    ledger.add(record());
+    ledger.add(record(change));
+
+    expect(ledger.get('shop/web')?.history).toHaveLength(2);
+  });
+
+  it('gives each change of replicas an entry of its own, newest first', () => {
+    const ledger = createLedger();
+
+    ledger.add(record({ at: at(0), outcome: PATCHED }));
+    ledger.add(record({ at: at(15), outcome: PATCHED }));
+
+    expect(historyOf(ledger.get('shop/web'))).toEqual([
+      [at(15), at(15), 1],
+      [at(0), at(0), 1],
+    ]);
+  });
+
+  it('keeps the newest 2 of 3 entries when a scaler may have 2', () => {
+    const ledger = createLedger({ perScaler: 2 });
+
+    for (const seconds of [0, 15, 30]) ledger.add(record({ at: at(seconds), outcome: PATCHED }));
+
+    expect(historyOf(ledger.get('shop/web'))).toEqual([
+      [at(30), at(30), 1],
+      [at(15), at(15), 1],
+    ]);
+  });
+
+  it('shares 12 entries out among 2 scalers as 6 each, and never gives one less than 5', () => {
+    const shared = createLedger({ total: 12 });
+    const scarce = createLedger({ total: 1 });
+
+    for (let cycle = 0; cycle < 10; cycle += 1) {
+      for (const name of ['web', 'api']) {
+        shared.add(record({ scaler: scaler(name), outcome: PATCHED }));
+        scarce.add(record({ scaler: scaler(name), outcome: PATCHED }));
+      }
+    }
+
+    expect([...shared.list()].map(({ history }) => history.length)).toEqual([6, 6]);
+    expect([...scarce.list()].map(({ history }) => history.length)).toEqual([5, 5]);
+  });
+
+  it('moves the transition time with the status, not with the reason', () => {
+    const ledger = createLedger();
+
+    ledger.add(record({ at: at(0) }));
+    ledger.add(record({ at: at(15), conditions: [condition({ reason: 'SucceededRescale' })] }));
+    const same = ledger.get('shop/web')?.conditions;
+    ledger.add(
+      record({ at: at(30), conditions: [condition({ status: 'False', reason: 'FailedGetScale' })] }),
+    );
+
+    expect(same).toEqual([{ ...condition({ reason: 'SucceededRescale' }), lastTransition: at(0) }]);
+    expect(ledger.get('shop/web')?.conditions[0]?.lastTransition).toBe(at(30));
+  });
+
+  it('keeps the last condition of a type that a short cut leaves out', () => {
+    const ledger = createLedger();
+    const active = condition({ type: 'ScalingActive', reason: 'ValidMetricFound' });
+
+    ledger.add(record({ at: at(0), conditions: [active] }));
+    ledger.add(record({ at: at(15), conditions: [condition()] }));
+
+    expect(ledger.get('shop/web')?.conditions).toEqual([
+      { ...condition(), lastTransition: at(15) },
+      { ...active, lastTransition: at(0) },
+    ]);
+  });
+
+  it('counts a change that was patched or replaced, and none that was held back or failed', () => {
+    const ledger = createLedger();
+
+    ledger.add(record({ outcome: PATCHED }));
+    ledger.add(record({ outcome: { ...PATCHED, kind: 'replaced', to: 1 } }));
+    for (const kind of ['dry-run', 'paused', 'held', 'conflict', 'failed'] as const) {
+      ledger.add(record({ outcome: { ...PATCHED, kind } }));
+    }
+
+    expect(ledger.get('shop/web')?.rescales).toEqual({ up: 1, down: 1 });
+  });
+
+  it('knows the last change from the state, from our own patch, and keeps it while nothing can be read', () => {
+    const ledger = createLedger();
+    const state = { lastScaleUp: at(-500), lastScaleDown: null };
+
+    ledger.add(record({ state }));
+    const restored = ledger.get('shop/web')?.lastRescale;
+    ledger.add(record({ state, at: at(15), outcome: PATCHED }));
+    ledger.add(record({ at: at(30), snapshot: null, decision: null }));
+
+    expect(restored).toEqual({ up: at(-500), down: null });
+    expect(ledger.get('shop/web')?.lastRescale).toEqual({ up: at(15), down: null });
+  });
+
+  it('keeps what the metrics last said through a cycle that asks none', () => {
+    const ledger = createLedger();
+
+    ledger.add(record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) }));
+    ledger.add(record({ decision: decision({ metrics: [] }) }));
+
+    expect(ledger.get('shop/web')?.metricErrors).toEqual(new Map([['Resource/cpu', 'no series']]));
+  });
+
+  it('forgets a removed scaler', () => {
+    const ledger = createLedger();
+    ledger.add(record());
+
+    ledger.remove('shop/web');
+
+    expect(ledger.get('shop/web')).toBeNull();
+    expect([...ledger.list()]).toEqual([]);
+  });
+});
+
+function historyOf(status: ScalerStatus | null): readonly (readonly number[])[] {
+  return (status?.history ?? []).map(({ firstAt, lastAt, count }) => [firstAt, lastAt, count]);
+}

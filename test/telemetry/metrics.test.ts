@@ -1,0 +1,244 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { Ledger } from '../../src/telemetry/ledger.js';
+import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
+import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { createRecorder } from '../../src/telemetry/recorder.js';
+import { SILENT_LOG } from '../../src/telemetry/log.js';
+import {
+  CPU,
+  MEMORY,
+  QUEUE,
+  at,
+  condition,
+  decision,
+  limitStep,
+  metricResult,
+  record,
+  scaler,
+} from './record-builder.js';
+
+describe('createMetrics', () => {
+  it('shows every row of the table with help and type before anything has happened', async () => {
+    const { metrics } = build();
+
+    const text = await metrics.render();
+
+    for (const { name, help, type } of METRIC_TABLE) {
+      expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+    }
+  });
+
+  it('has counters at zero for what is known beforehand', async () => {
+    const { metrics } = build();
+
+    expect(await lines(metrics, /_total/)).toEqual([
+      'promscaler_missed_rounds_total 0',
+      'promscaler_queries_total{source="default"} 0',
+      'promscaler_query_errors_total{source="default",reason="timeout"} 0',
+      'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_config_reloads_total 0',
+    ]);
+  });
+
+  it('shows a whole decision', async () => {
+    const { ledger, metrics } = build();
+    ledger.add(
+      record({
+        scaler: scaler('web', [CPU, MEMORY, QUEUE]),
+        decision: decision({
+          currentReplicas: 3,
+          desiredReplicas: 5,
+          recommendedReplicas: 7,
+          metrics: [
+            metricResult(),
+            metricResult({ name: 'memory', proposal: 2, current: { averageValue: 600.5 } }),
+            metricResult({ name: 'queue-depth', proposal: 7, current: { value: 70 } }),
+          ],
+          limits: [
+            limitStep({ until: '2026-01-01T00:05:00.5Z' }),
+            limitStep({ limit: 'max_replicas', from: 7, to: 5 }),
+          ],
+        }),
+        conditions: [condition(), condition({ type: 'Held', status: 'False', reason: 'NotHeld' })],
+        dryRun: true,
+        state: { lastScaleUp: at(-60) },
+      }),
+    );
+
+    expect(await lines(metrics, /shop/)).toEqual(
+      [
+        'promscaler_current_replicas{OWNER} 3',
+        'promscaler_desired_replicas{OWNER} 5',
+        'promscaler_recommended_replicas{OWNER} 7',
+        'promscaler_min_replicas{OWNER} 1',
+        'promscaler_max_replicas{OWNER} 10',
+        'promscaler_metric_value{OWNER,metric="cpu",type="Resource"} 55',
+        'promscaler_metric_value{OWNER,metric="app/memory",type="ContainerResource"} 600.5',
+        'promscaler_metric_value{OWNER,metric="queue-depth",type="External"} 70',
+        'promscaler_metric_target{OWNER,metric="cpu",type="Resource"} 60',
+        'promscaler_metric_target{OWNER,metric="app/memory",type="ContainerResource"} 900',
+        'promscaler_metric_target{OWNER,metric="queue-depth",type="External"} 30',
+        'promscaler_metric_proposal_replicas{OWNER,metric="cpu",type="Resource"} 3',
+        'promscaler_metric_proposal_replicas{OWNER,metric="app/memory",type="ContainerResource"} 2',
+        'promscaler_metric_proposal_replicas{OWNER,metric="queue-depth",type="External"} 7',
+        'promscaler_pods{OWNER,group="ready"} 2',
+        'promscaler_pods{OWNER,group="unready"} 1',
+        'promscaler_pods{OWNER,group="missing"} 0',
+        'promscaler_pods{OWNER,group="ignored"} 1',
+        'promscaler_limited{OWNER,limit="stabilization"} 1',
+        'promscaler_limited{OWNER,limit="max_replicas"} 1',
+        'promscaler_held_until_timestamp_seconds{OWNER,limit="stabilization"} 1767225900.5',
+        'promscaler_condition{OWNER,type="AbleToScale",status="True",reason="ReadyForNewScale"} 1',
+        'promscaler_condition{OWNER,type="Held",status="False",reason="NotHeld"} 1',
+        'promscaler_rescales_total{OWNER,direction="up"} 0',
+        'promscaler_rescales_total{OWNER,direction="down"} 0',
+        'promscaler_last_rescale_timestamp_seconds{OWNER,direction="up"} 1767225540',
+        'promscaler_paused{OWNER} 0',
+        'promscaler_dry_run{OWNER} 1',
+      ].map((line) => line.replace('OWNER', 'namespace="shop",scaler="web"')),
+    );
+  });
+
+  it('leaves out value and proposal of a metric without a value, and keeps its target', async () => {
+    const { ledger, metrics } = build();
+    const failing = metricResult({ error: 'no series', proposal: null, current: {} });
+
+    ledger.add(record({ decision: decision({ metrics: [failing], recommendedReplicas: null }) }));
+
+    expect(await lines(metrics, /metric_|recommended/)).toEqual([
+      'promscaler_metric_target{namespace="shop",scaler="web",metric="cpu",type="Resource"} 60',
+    ]);
+  });
+
+  it('shows no replicas at all while the target cannot be read', async () => {
+    const { ledger, metrics } = build();
+    ledger.add(record());
+
+    ledger.add(record({ snapshot: null, decision: null }));
+
+    expect(await lines(metrics, /_replicas|_pods/)).toEqual([]);
+  });
+
+  it('drops limit and condition of the cycle before', async () => {
+    const { ledger, metrics } = build();
+    ledger.add(record({ decision: decision({ limits: [limitStep({ until: '2026-01-01T00:05:00Z' })] }) }));
+
+    ledger.add(record({ conditions: [condition({ reason: 'SucceededRescale' })] }));
+
+    expect(await lines(metrics, /limit|condition\{/)).toEqual([
+      'promscaler_condition{namespace="shop",scaler="web",type="AbleToScale",status="True",reason="SucceededRescale"} 1',
+    ]);
+  });
+
+  it('keeps no series of a removed scaler', async () => {
+    const { ledger, metrics } = build();
+    ledger.add(record());
+    ledger.add(record({ scaler: scaler('api') }));
+
+    ledger.remove('shop/web');
+
+    expect(await lines(metrics, /"web"/)).toEqual([]);
+    expect(await lines(metrics, /"api"/)).not.toEqual([]);
+  });
+
+  it('counts queries, requests, reloads and rounds', async () => {
+    const { metrics } = build();
+
+    metrics.observeQuery({ source: 'default', seconds: 0.3, failure: null });
+    metrics.observeQuery({ source: 'default', seconds: 10, failure: 'timeout' });
+    metrics.observeKubernetesRequest({
+      verb: 'patch',
+      resource: 'deployments/scale',
+      code: '200',
+      seconds: 0.02,
+    });
+    metrics.observeKubernetesRequest({ verb: 'watch', resource: 'pods', code: '200', seconds: null });
+    metrics.recordReload(2);
+    metrics.setLeader(true);
+    metrics.observeLateness(0.2);
+    metrics.countMissedRounds(3);
+
+    expect(await lines(metrics, /^promscaler_(?!.*_bucket)/)).toEqual([
+      'promscaler_sync_duration_seconds_sum 0',
+      'promscaler_sync_duration_seconds_count 0',
+      'promscaler_sync_lateness_seconds_sum 0.2',
+      'promscaler_sync_lateness_seconds_count 1',
+      'promscaler_missed_rounds_total 3',
+      'promscaler_queries_total{source="default"} 2',
+      'promscaler_query_duration_seconds_sum{source="default"} 10.3',
+      'promscaler_query_duration_seconds_count{source="default"} 2',
+      'promscaler_query_errors_total{source="default",reason="timeout"} 1',
+      'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_kubernetes_requests_total{verb="patch",resource="deployments/scale",code="200"} 1',
+      'promscaler_kubernetes_requests_total{verb="watch",resource="pods",code="200"} 1',
+      'promscaler_kubernetes_request_duration_seconds_sum{verb="patch",resource="deployments/scale",code="200"} 0.02',
+      'promscaler_kubernetes_request_duration_seconds_count{verb="patch",resource="deployments/scale",code="200"} 1',
+      'promscaler_config_reloads_total 1',
+      'promscaler_config_last_reload_successful 0',
+      'promscaler_config_problems 2',
+      'promscaler_leader 1',
+      'promscaler_build_info{version="1.2.3"} 1',
+    ]);
+  });
+
+  it('records 1,000 cycles in under 100 ms of CPU and renders them in under 500 ms', async () => {
+    const { ledger, metrics } = build();
+    const recorder = createRecorder({ ledger, metrics, log: SILENT_LOG });
+    const records = Array.from({ length: 1000 }, (_, index) => record({ scaler: scaler(`web-${index}`) }));
+    for (const one of records) recorder.record(one);
+
+    const recording = cpuMs(() => {
+      for (const one of records) recorder.record(one);
+    });
+    const start = process.cpuUsage();
+    const text = await metrics.render();
+
+    expect(recording).toBeLessThan(100);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(500);
+    expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);
+  });
+});
+
+describe('createRegistry', () => {
+  it('has the figures of the process only where asked for', async () => {
+    const withProcess = await createRegistry({ process: true }).metrics();
+    const without = await createRegistry({ process: false }).metrics();
+
+    expect(withProcess).toContain('process_cpu_user_seconds_total');
+    expect(without.trim()).toBe('');
+  });
+});
+
+describe('METRIC_TABLE', () => {
+  it('has each help as one sentence, seconds in base units and _total on counters alone', () => {
+    for (const { name, help, type } of METRIC_TABLE) {
+      expect(help).toMatch(/^[A-Z][^.]*\.$/);
+      expect(name.endsWith('_total')).toBe(type === 'counter');
+      expect(name).toMatch(/^promscaler_[a-z_]+$/);
+    }
+  });
+});
+
+function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
+  const ledger = createLedger();
+  const metrics = createMetrics(createRegistry({ process: false }), {
+    ledger,
+    version: '1.2.3',
+    sources: ['default'],
+    failureReasons: ['timeout', 'connection'],
+  });
+  return { ledger, metrics };
+}
+
+async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {
+  const text = await metrics.render();
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && pattern.test(line));
+}
+
+function cpuMs(work: () => void): number {
+  const start = process.cpuUsage();
+  work();
+  return process.cpuUsage(start).user / 1000;
+}

@@ -1,0 +1,151 @@
+import type { Condition, Decision, LimitStep, MetricResult } from '../../src/decision/decision.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot.js';
+import type { State } from '../../src/decision/snapshot.js';
+import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
+import { noChange } from '../../src/telemetry/cycle-record.js';
+import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import { addSeconds, instantFromMs } from '../../src/units/time.js';
+import type { Instant } from '../../src/units/time.js';
+
+const T0 = instantFromMs(Date.UTC(2026, 0, 1));
+
+/** 2026-01-01T00:00:00Z plus seconds. */
+export function at(seconds: number): Instant {
+  return addSeconds(T0, seconds);
+}
+
+export const CPU: MetricSpec = {
+  type: 'Resource',
+  name: 'cpu',
+  identity: 'cpu',
+  source: 'default',
+  target: { type: 'Utilization', percent: 60 },
+};
+
+export const MEMORY: MetricSpec = {
+  type: 'ContainerResource',
+  name: 'memory',
+  container: 'app',
+  identity: 'app/memory',
+  source: 'default',
+  target: { type: 'AverageValue', milli: 900_000n },
+};
+
+export const QUEUE: MetricSpec = {
+  type: 'External',
+  name: 'queue-depth',
+  identity: 'queue-depth',
+  source: 'default',
+  target: { type: 'Value', milli: 30_000n },
+  query: 'queue',
+  selector: [],
+  onMissing: 'error',
+  onNaN: 'error',
+};
+
+export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Scaler {
+  return {
+    namespace: 'shop',
+    name,
+    document: {
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { name, namespace: 'shop' },
+      spec: {},
+    },
+    spec: {
+      preset: 'hpa',
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics,
+      behavior: null,
+      tolerance: 0.1,
+      scaleUpLimit: { factor: 2, minimum: 4, isExplicit: false },
+      upscaleForbiddenWindowSeconds: 0,
+      downscaleForbiddenWindowSeconds: 0,
+      forbiddenWindowsSince: 'SameDirection',
+      cpuInitializationPeriodSeconds: 300,
+      initialReadinessDelaySeconds: 30,
+      downscaleStabilizationSeconds: 300,
+      syncPeriodSeconds: 15,
+      dryRun: false,
+      paused: false,
+    },
+  };
+}
+
+export function metricResult(overrides: Partial<MetricResult> = {}): MetricResult {
+  return {
+    name: 'cpu',
+    proposal: 3,
+    current: { averageUtilization: 55, averageValue: 0.11 },
+    ratio: 0.92,
+    error: null,
+    partial: null,
+    pods: { ready: ['a', 'b'], unready: ['c'], missing: [], ignored: ['d'] },
+    podReasons: { c: 'not ready', d: 'deleting' },
+    ...overrides,
+  };
+}
+
+export function limitStep(overrides: Partial<LimitStep> = {}): LimitStep {
+  return {
+    limit: 'stabilization',
+    from: 2,
+    to: 3,
+    reason: 'a recommendation of 3',
+    until: null,
+    ...overrides,
+  };
+}
+
+export function condition(overrides: Partial<Condition> = {}): Condition {
+  return { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale', message: '', ...overrides };
+}
+
+export function decision(overrides: Partial<Decision> = {}): Decision {
+  return {
+    currentReplicas: 3,
+    desiredReplicas: 3,
+    action: 'none',
+    reason: 'cpu is within the tolerance',
+    recommendedReplicas: 3,
+    minReplicas: 1,
+    maxReplicas: 10,
+    metrics: [metricResult()],
+    limits: [],
+    conditions: [condition()],
+    state: EMPTY_STATE,
+    ...overrides,
+  };
+}
+
+/** A cycle that changed nothing; `state` is that of its snapshot. */
+export function record(
+  overrides: Partial<CycleRecord> & { readonly state?: Partial<State> } = {},
+): CycleRecord {
+  const { state, ...rest } = overrides;
+  const of = rest.scaler ?? scaler();
+  const now = rest.at ?? at(0);
+  const made = rest.decision === undefined ? decision() : rest.decision;
+  return {
+    scaler: of,
+    at: now,
+    snapshot: {
+      scaler: of,
+      now,
+      target: { specReplicas: 3, statusReplicas: 3 },
+      pods: [],
+      samples: [],
+      state: { ...EMPTY_STATE, ...state },
+    },
+    decision: made,
+    outcome: noChange(3),
+    conditions: made?.conditions ?? [],
+    paused: false,
+    dryRun: false,
+    seconds: { observe: 0.01, decide: 0.001, act: 0 },
+    ...rest,
+  };
+}
