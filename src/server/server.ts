@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { sleep } from '../units/clock.js';
+import type { Clock } from '../units/clock.js';
+import { MAX_CONNECTIONS, MAX_REQUESTS_PER_SOCKET, SERVER_LIMITS } from './hardening.js';
+
+export interface ServerOptions {
+  readonly app: RequestListener;
+  /** 0: any free one. */
+  readonly port: number;
+  /** An address of this machine; left out: all of them. */
+  readonly host?: string | undefined;
+  readonly clock: Clock;
+}
+
+export interface RunningServer {
+  /** How this machine reaches it: `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new requests and ends those under way after 1 s. */
+  readonly close: () => Promise<void>;
+}
+
+/** The server cannot listen; the message is a sentence for the user. */
+export class ListenError extends Error {
+  override name = 'ListenError';
+}
+
+const CLOSE_GRACE_MS = 1000;
+
+/** Serves `app` until closed. Throws `ListenError` where the port is taken, forbidden or the host is not ours. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { app, port, host, clock } = options;
+  const server = createServer(SERVER_LIMITS, app);
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
+  server.maxConnections = MAX_CONNECTIONS;
+  await listen(server, { port, host });
+  const address = server.address();
+  const actualPort = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${reachableHost(host)}:${actualPort}`,
+    port: actualPort,
+    close: () => close(server, clock),
+  };
+}
+
+function listen(
+  server: Server,
+  place: { readonly port: number; readonly host: string | undefined },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, place)));
+    server.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, () => {
+      // From now on an error of one connection must not end the process.
+      server.removeAllListeners('error').on('error', () => undefined);
+      resolve();
+    });
+  });
+}
+
+function listenError(
+  error: NodeJS.ErrnoException,
+  place: { readonly port: number; readonly host: string | undefined },
+): ListenError {
+  const where = place.host === undefined ? `port ${place.port}` : `${place.host}, port ${place.port}`;
+  return new ListenError(`listening on ${where}: ${listenReason(error)}`, { cause: error });
+}
+
+function listenReason(error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return 'another program has it; choose another port (server.port, or --port)';
+    case 'EACCES':
+      return 'not allowed; ports below 1024 need more rights, choose another (server.port, or --port)';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return 'this machine has no such address';
+    default:
+      return error.message;
+  }
+}
+
+function reachableHost(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function close(server: Server, clock: Clock): Promise<void> {
+  if (!server.listening) return;
+  const closed = new AbortController();
+  const ended = new Promise<void>((resolve) => {
+    server.close(() => {
+      closed.abort();
+      resolve();
+    });
+  });
+  server.closeIdleConnections();
+  await sleep(clock, CLOSE_GRACE_MS, closed.signal);
+  server.closeAllConnections();
+  await ended;
+}

@@ -1,0 +1,242 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApp } from '../../src/server/app.js';
+import type { AppParts } from '../../src/server/app.js';
+import { startServer } from '../../src/server/server.js';
+import type { RunningServer } from '../../src/server/server.js';
+import type { Clock } from '../../src/units/clock.js';
+import { instantFromMs } from '../../src/units/time.js';
+
+const open: RunningServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+describe('pages', () => {
+  it('/healthz says ok, or 503 with what ails it', async () => {
+    const well = await start();
+    const ill = await start({ ailments: () => ['no round for 60 s', 'event loop 12 s late'] });
+
+    expect(await get(well, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
+    expect(await get(ill, '/healthz')).toMatchObject({
+      status: 503,
+      body: 'no round for 60 s\nevent loop 12 s late\n',
+    });
+  });
+
+  it('/readyz asks anew at each request', async () => {
+    const waiting = ['pods are not listed yet'];
+    const server = await start({ waitingFor: () => waiting });
+
+    const before = await get(server, '/readyz');
+    waiting.pop();
+
+    expect(before).toMatchObject({ status: 503, body: 'pods are not listed yet\n' });
+    expect(await get(server, '/readyz')).toMatchObject({ status: 200, body: 'ok\n' });
+  });
+
+  it('/metrics gives the text with its own content type', async () => {
+    const server = await start();
+
+    const answer = await get(server, '/metrics');
+
+    expect(answer).toMatchObject({ status: 200, body: 'up 1\n' });
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it.each(['/', '/api/v1/scalers', '/Metrics', '/../etc/passwd'])('%s is 404 in JSON', async (path) => {
+    const server = await start();
+
+    expect(await get(server, path)).toMatchObject({ status: 404, body: '{"error":"there is no such page"}' });
+  });
+
+  it('answers 500 without the reason when a page fails, and reports the error', async () => {
+    const seen: unknown[] = [];
+    const failing = { contentType: 'text/plain', render: () => Promise.reject(new Error('token canary')) };
+    const server = await start({
+      metrics: failing,
+      onError: (error, path) => seen.push([String(error), path]),
+    });
+
+    const answer = await get(server, '/metrics');
+
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain('canary');
+    expect(seen).toEqual([['Error: token canary', '/metrics']]);
+  });
+});
+
+describe('hardening', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])('refuses %s with 405', async (method) => {
+    const server = await start();
+
+    const answer = await get(server, '/metrics', { method });
+
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET, HEAD');
+  });
+
+  it('refuses a body with 413', async () => {
+    const server = await start();
+
+    expect(await get(server, '/healthz', { headers: { 'Content-Length': '1' } }, 'x')).toMatchObject({
+      status: 413,
+    });
+  });
+
+  it.each([
+    [2048, 404],
+    [2049, 414],
+  ])('answers a URL of %i characters with %i', async (length, status) => {
+    const server = await start();
+
+    expect(await get(server, `/${'x'.repeat(length - 1)}`)).toMatchObject({ status });
+  });
+
+  it('refuses headers of more than 8 KiB with 431', async () => {
+    const server = await start();
+
+    expect(await get(server, '/healthz', { headers: { 'X-Long': 'x'.repeat(8192) } })).toMatchObject({
+      status: 431,
+    });
+  });
+
+  it('sends the headers that bind a browser and none that tell what runs', async () => {
+    const server = await start();
+
+    const { headers } = await get(server, '/healthz');
+
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(headers).not.toHaveProperty('x-powered-by');
+    expect(headers).not.toHaveProperty('etag');
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  it('answers HEAD without a body and a malformed path with 400', async () => {
+    const server = await start();
+
+    expect(await get(server, '/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    expect([400, 404]).toContain((await get(server, '/%zz')).status);
+  });
+});
+
+describe('startServer', () => {
+  it('says which port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+
+    const starting = startServer({ app: createApp(parts()), port, host: '127.0.0.1', clock: clock() });
+
+    await expect(starting).rejects.toThrow(
+      `listening on 127.0.0.1, port ${port}: another program has it; choose another port (server.port, or --port)`,
+    );
+    taken.close();
+    await once(taken, 'close');
+  });
+
+  it('says that an address is not of this machine', async () => {
+    const starting = startServer({ app: createApp(parts()), port: 0, host: '192.0.2.1', clock: clock() });
+
+    await expect(starting).rejects.toThrow('this machine has no such address');
+  });
+
+  it('closes at once when no request is under way, and a second time without harm', async () => {
+    const server = await start();
+    await get(server, '/healthz');
+
+    await server.close();
+    await server.close();
+
+    await expect(get(server, '/healthz')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('ends a request that hangs once the grace of 1,000 ms is over', async () => {
+    const graces: number[] = [];
+    const arrived = new EventEmitter();
+    const render = (): Promise<string> => {
+      arrived.emit('request');
+      return new Promise(() => undefined);
+    };
+    const server = await start({ metrics: { contentType: 'text/plain', render } }, clock(graces));
+    const requested = once(arrived, 'request');
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+    await requested;
+    const ended = once(socket, 'close');
+
+    await server.close();
+    await ended;
+
+    expect(graces).toEqual([1000]);
+  });
+});
+
+function parts(): AppParts {
+  return {
+    ailments: () => [],
+    waitingFor: () => [],
+    metrics: {
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      render: () => Promise.resolve('up 1\n'),
+    },
+    onError: (error) => {
+      throw error;
+    },
+  };
+}
+
+/** Timers fire at the next turn of the event loop, whatever their length. */
+function clock(waits: number[] = []): Clock {
+  return {
+    now: () => instantFromMs(0),
+    monotonicMs: () => 0,
+    random: () => 0,
+    after: (ms, callback) => {
+      waits.push(ms);
+      const timer = setTimeout(callback, 20);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+async function start(overrides: Partial<AppParts> = {}, time = clock()): Promise<RunningServer> {
+  const app = createApp({ ...parts(), ...overrides });
+  const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: time });
+  open.push(server);
+  return server;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+function get(server: RunningServer, path: string, options: RequestOptions = {}, body = ''): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { host: '127.0.0.1', port: server.port, path, agent: false, ...options },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
