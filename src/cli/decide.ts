@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { decide } from '../decision/decide.js';
+import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
+import { decisionToJson } from '../decision/write-json.js';
+import type { CommandIo, ExitCode } from './io.js';
+import { CommandError } from './io.js';
+
+/**
+ * `decide FILE`: prints the decision on one snapshot as JSON. Input that parses as one JSON value is one snapshot; else
+ * each line that is not empty is one, and gives one compact line back: the decision, or `{"error", "line"}` and exit
+ * code 1 at the end.
+ */
+export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
+  const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
+  const whole = parseJson(text);
+  if ('value' in whole) return decideOne(whole.value, io);
+  const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
+  const filled = lines.filter(({ line }) => line !== '');
+  if (filled.length === 0) throw new CommandError('the input is empty: a snapshot as JSON was expected');
+  if (filled.length === 1) throw new CommandError(`not JSON: ${whole.error}`);
+  return decideLines(filled, io);
+}
+
+async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
+  try {
+    return await readFile(resolve(io.cwd, file), 'utf8');
+  } catch (error) {
+    throw new CommandError(`reading ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function decideOne(json: unknown, io: CommandIo): ExitCode {
+  try {
+    io.stdout.write(`${JSON.stringify(decideJson(json), null, 2)}\n`);
+    return 0;
+  } catch (error) {
+    if (error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function decideLines(lines: readonly { line: string; number: number }[], io: CommandIo): ExitCode {
+  let exitCode: ExitCode = 0;
+  for (const { line, number } of lines) {
+    const answer = decideLine(line);
+    if ('error' in answer) {
+      exitCode = 1;
+      io.stdout.write(`${JSON.stringify({ error: answer.error, line: number })}\n`);
+    } else {
+      io.stdout.write(`${JSON.stringify(answer.decision)}\n`);
+    }
+  }
+  return exitCode;
+}
+
+function decideLine(line: string): { readonly decision: unknown } | { readonly error: string } {
+  const parsed = parseJson(line);
+  if ('error' in parsed) return { error: `not JSON: ${parsed.error}` };
+  try {
+    return { decision: decideJson(parsed.value) };
+  } catch (error) {
+    if (error instanceof SnapshotError) return { error: error.message };
+    throw error;
+  }
+}
+
+function decideJson(json: unknown): unknown {
+  return decisionToJson(decide(parseSnapshot(json)));
+}

@@ -1,0 +1,13 @@
+import type { Clock } from '../units/clock.js';
+import { instantFromMs } from '../units/time.js';
+
+/** The real clock: the only place that reads the time, sets timers and draws random numbers. */
+export const SYSTEM_CLOCK: Clock = {
+  now: () => instantFromMs(Date.now()),
+  monotonicMs: () => performance.now(),
+  random: Math.random,
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, Math.max(0, ms));
+    return () => clearTimeout(timer);
+  },
+};
