@@ -1,0 +1,98 @@
+import type { SyntaxNode } from '@lezer/common';
+import { parseQuery } from './parse.js';
+
+/** How far Prometheus looks back for the value of a selector without a range, unless it was started otherwise. */
+export const LOOKBACK_SECONDS = 300;
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
+};
+
+/**
+ * The largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without one; an
+ * `offset` does not count. Nested ranges are not added up. 0 for a query that selects nothing. A range that is not
+ * known here (`step()`, a variable, another server's unit) counts as at least 300.
+ */
+export function largestRangeSeconds(query: string): number {
+  const { text, tree, errorNode } = parseQuery(query);
+  let largest = errorNode === null ? 0 : LOOKBACK_SECONDS;
+  tree.iterate({
+    enter: ({ node }) => {
+      if (node.name === 'MatrixSelector' || node.name === 'SubqueryExpr') {
+        const range = node.getChild('DurationExpr');
+        const isVariable = range !== null && query.charAt(range.from) === '$';
+        const seconds = range === null || isVariable ? null : durationSeconds(text, range);
+        largest = Math.max(largest, seconds ?? LOOKBACK_SECONDS);
+      }
+      if (node.name === 'VectorSelector' && node.parent?.name !== 'MatrixSelector') {
+        largest = Math.max(largest, LOOKBACK_SECONDS);
+      }
+    },
+  });
+  return largest;
+}
+
+/** The seconds of a duration expression; null where it depends on what only the server knows. */
+function durationSeconds(text: string, node: SyntaxNode): number | null {
+  const literal = node.getChild('NumberDurationLiteralInDurationContext');
+  if (literal !== null) return literalSeconds(text.slice(literal.from, literal.to));
+  const operands = node.getChildren('DurationExpr').map((operand) => durationSeconds(text, operand));
+  const [first, second] = operands;
+  if (first === undefined || first === null || second === null) return null;
+  if (second === undefined) return isNegated(text, node) ? -first : first;
+  return combine(operatorOf(node), first, second);
+}
+
+function isNegated(text: string, node: SyntaxNode): boolean {
+  const sign = node.getChild('UnaryOp');
+  return sign !== null && text.slice(sign.from, sign.to) === '-';
+}
+
+function operatorOf(node: SyntaxNode): string {
+  const names = ['Pow', 'Mul', 'Div', 'Mod', 'Add', 'Sub', 'DurationMinOf', 'DurationMaxOf'];
+  return names.find((name) => node.getChild(name) !== null) ?? '';
+}
+
+function combine(operator: string, a: number, b: number): number | null {
+  switch (operator) {
+    case 'Pow':
+      return finite(a ** b);
+    case 'Mul':
+      return finite(a * b);
+    case 'Div':
+      return finite(a / b);
+    case 'Mod':
+      return finite(a % b);
+    case 'Add':
+      return a + b;
+    case 'Sub':
+      return a - b;
+    case 'DurationMinOf':
+      return Math.min(a, b);
+    case 'DurationMaxOf':
+      return Math.max(a, b);
+    default:
+      return null;
+  }
+}
+
+function finite(seconds: number): number | null {
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+/** `5m`, `1h30m`, `300` (seconds), `0x1f`. */
+function literalSeconds(literal: string): number | null {
+  const plain = Number(literal.replaceAll('_', ''));
+  if (literal !== '' && !Number.isNaN(plain)) return finite(plain);
+  let seconds = 0;
+  for (const match of literal.matchAll(/(\d+)(ms|[smhdwy])/g)) {
+    seconds += Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
+  }
+  return seconds > 0 ? seconds : null;
+}

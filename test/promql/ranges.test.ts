@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { largestRangeSeconds } from '../../src/promql/ranges.js';
+
+describe('largestRangeSeconds', () => {
+  it.each([
+    ['rate(x[1m])', 60],
+    ['rate(x[1m]) / rate(y[90s])', 90],
+    ['rate(x[1h30m])', 5400],
+    ['rate(x[300])', 300],
+    ['rate(x[1500ms])', 1.5],
+    ['rate(x[1d] offset 1w)', 86_400],
+    ['rate(x[5m + 1m])', 360],
+    ['rate(x[2 * (5m - 1m)])', 480],
+    ['rate(x[5m] @ 1700000000)', 300],
+    ['max_over_time(rate(x[5m])[1h:1m])', 3600],
+    ['max_over_time(x[10m:])', 600],
+    ['max_over_time(x[1m:10s])', 300],
+    ['x', 300],
+    ['x offset 1h', 300],
+    ['rate(x[1m]) * y', 300],
+    ['sum(nosuch(x[1m]))', 60],
+    ['vector(1)', 0],
+    ['rate(x[$window])', 300],
+    ['rate(x[step()])', 300],
+    ['rate(x[1m]', 300],
+    ['rate(x[10m]', 600],
+    ['x{a="[1h]"} # [2h]', 300],
+  ])('of %j is %d', (query, seconds) => {
+    expect(largestRangeSeconds(query)).toBe(seconds);
+  });
+});
