@@ -1,0 +1,80 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { isExecutable } from './find-on-path.js';
+import { MissingPartError } from './context.js';
+import type { PartsContext } from './context.js';
+
+/** A folder of the cache that is either not there or complete. */
+export interface CachedFolder {
+  readonly name: string;
+  /** A program that must be in it, relative to the folder. */
+  readonly program: string;
+  /** Fills an empty folder. */
+  readonly fill: (folder: string) => Promise<void>;
+}
+
+const PARTIAL = '.partial-';
+const ABANDONED_MS = 3_600_000;
+
+/** The project's cache folder: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist yet. */
+export function cacheFolder(context: PartsContext): string {
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
+  // Relative paths are invalid there by the XDG specification.
+  if (isAbsolute(cache)) return join(cache, 'promscaler');
+  if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
+  throw new MissingPartError(
+    'there is no folder for what is fetched: neither XDG_CACHE_HOME nor HOME is set',
+  );
+}
+
+/**
+ * The path of the folder's program; fills the folder first where it is not there. It is filled under another name and
+ * renamed when it is complete, so that one cut off is never used, and of two processes that fill it the first wins.
+ */
+export async function programFromCache(context: PartsContext, wanted: CachedFolder): Promise<string> {
+  const cache = cacheFolder(context);
+  const folder = join(cache, wanted.name);
+  const program = join(folder, wanted.program);
+  if (await isExecutable(program)) return program;
+  await mkdir(cache, { recursive: true });
+  await removeAbandoned(context, cache);
+  const partial = await mkdtemp(join(cache, PARTIAL));
+  try {
+    await wanted.fill(partial);
+    await putInPlace(partial, folder);
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  if (await isExecutable(program)) return program;
+  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+}
+
+async function putInPlace(partial: string, folder: string): Promise<void> {
+  try {
+    await rename(partial, folder);
+  } catch (error) {
+    // Another process was faster, and what it has put there is as good.
+    if (!(await exists(folder))) throw error;
+  }
+}
+
+async function removeAbandoned(context: PartsContext, cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name);
+    if (!name.startsWith(PARTIAL)) continue;
+    const ageMs = context.clock.now() - ((await modifiedMs(path)) ?? context.clock.now());
+    if (ageMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function modifiedMs(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return null;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await modifiedMs(path)) !== null;
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { sleep } from '../units/clock.js';
+import type { Clock } from '../units/clock.js';
+import type { Environment } from './context.js';
+import { lastLines } from './run-command.js';
+
+export interface ChildOptions {
+  /** What messages call it. */
+  readonly title: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly clock: Clock;
+}
+
+/** A program that runs beside us until it is stopped. */
+export interface Child {
+  /** Resolves when it has ended, for whatever reason, with a sentence that quotes its last lines. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Aborted when it has ended. */
+  readonly endedSignal: AbortSignal;
+  /** SIGTERM, after 5 s SIGKILL; resolves when it has ended. */
+  readonly stop: () => Promise<void>;
+  /** Any signal: SIGHUP to re-read, SIGSTOP and SIGCONT to play dead. */
+  readonly signal: (name: NodeJS.Signals) => void;
+}
+
+const TERM_GRACE_MS = 5000;
+const KEPT_OUTPUT = 8192;
+
+/** Starts a program; its standard output is dropped, the end of its standard error kept for messages. */
+export function startChild(options: ChildOptions): Child {
+  const { title, file, args, env, clock } = options;
+  const running = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  running.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-KEPT_OUTPUT);
+  });
+  const over = new AbortController();
+  const ended = new Promise<string>((resolve) => {
+    const end = (how: string): void => {
+      resolve(`${title} ${how}${output === '' ? '' : `: ${lastLines(output)}`}`);
+      over.abort();
+    };
+    running.once('error', (error) => end(`cannot be started: ${error.message}`));
+    // 'close' rather than 'exit': by then the last lines have been read.
+    running.once('close', (code, signal) =>
+      end(signal === null ? `ended with code ${code ?? 0}` : `ended by ${signal}`),
+    );
+  });
+  return {
+    ended,
+    endedSignal: over.signal,
+    signal: (name) => void running.kill(name),
+    stop: async () => {
+      if (over.signal.aborted) return;
+      running.kill('SIGTERM');
+      await sleep(clock, TERM_GRACE_MS, over.signal);
+      running.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

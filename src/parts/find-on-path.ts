@@ -1,0 +1,22 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Environment } from './context.js';
+
+/** The first executable file of that name on the PATH, or null. Relative entries of the PATH are not looked at. */
+export async function findOnPath(name: string, env: Environment): Promise<string | null> {
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);
+  }
+  return null;
+}
+
+/** Whether there is a file at `path` that this user may run. */
+export async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

