@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { findBreaches, findCycles } from './architecture/rules.js';
+import { parseSource, readSources } from './architecture/sources.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const SOURCES = readSources(ROOT, 'src');
+
+describe('src', () => {
+  it('is where the sources are', () => {
+    expect(SOURCES.map(({ file }) => file)).toContain('src/units/time.ts');
+  });
+
+  it('keeps to the import table, the package table and the names', () => {
+    expect(findBreaches(SOURCES)).toEqual([]);
+  });
+
+  it('imports in no circle', () => {
+    expect(findCycles(SOURCES)).toEqual([]);
+  });
+});
+
+describe('findBreaches', () => {
+  it.each([
+    [
+      'src/decision/a.ts',
+      "import { x } from '../control/b.js';",
+      'decision may not import control (../control/b.js)',
+    ],
+    [
+      'src/units/a.ts',
+      "import type { X } from '../scaler/b.js';",
+      'units may not import scaler (../scaler/b.js)',
+    ],
+    [
+      'src/prometheus/a.ts',
+      "import { x } from '../kubernetes/b.js';",
+      'prometheus may not import kubernetes',
+    ],
+    [
+      'src/server/a.ts',
+      "import { x } from '../decision/b.js';",
+      'server may import types alone from decision',
+    ],
+    [
+      'src/control/a.ts',
+      "import { type X, y } from '../config/b.js';",
+      'control may import types alone from config',
+    ],
+    ['src/server/a.ts', "export * from '../cli/run.js';", 'server may not import cli'],
+    ['src/control/a.ts', "const x = await import('../server/b.js');", 'control may not import server'],
+    ['src/units/a.ts', "let x: import('../scaler/b.js').X;", 'units may not import scaler'],
+    ['src/nowhere/a.ts', "import { x } from '../units/b.js';", 'folder nowhere is not in the import table'],
+    ['src/cli/a.ts', "import { x } from '../../test/b.js';", '../../test/b.js is not in src'],
+    ['src/decision/a.ts', "import { x } from 'node:fs';", 'decision uses no node: module (node:fs)'],
+    ['src/cli/a.ts', "import p from 'node:process';", 'node:process is never imported'],
+    ['src/prometheus/planner.ts', "import axios from 'axios';", 'package axios is for prometheus/send.ts'],
+    [
+      'src/telemetry/ledger.ts',
+      "import type { X } from 'prom-client';",
+      'package prom-client is for telemetry',
+    ],
+    ['src/scaler/a.ts', "import x from 'left-pad/y';", 'package left-pad is not in the package table'],
+    ['src/control/a.ts', 'const x = process.env;', 'process is for src/cli/main.ts alone'],
+    ['src/control/a.ts', 'const x = { process };', 'process is for src/cli/main.ts alone'],
+    ['src/control/a.ts', 'const x = Date.now();', 'Date.now: take time'],
+    ['src/control/a.ts', 'const x = new Date();', 'new Date(): take time'],
+    ['src/control/a.ts', 'setTimeout(f, 1);', 'setTimeout: take time'],
+    ['src/control/a.ts', 'export default function f() {}', 'a default export: name it'],
+    ['src/control/a.ts', 'export default 1;', 'a default export: name it'],
+    ['src/control/aB.ts', '', 'aB is not kebab-case'],
+    ['src/control/Sub/a.ts', '', 'Sub is not kebab-case'],
+  ])('finds in %s: %s', (file, text, breach) => {
+    const found = findBreaches([parseSource(file, text)]);
+
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${file}:1: ${breach}`);
+  });
+
+  it.each([
+    ['src/server/a.ts', "import type { X } from '../decision/b.js';"],
+    ['src/control/a.ts', "import { type X } from '../config/b.js';"],
+    ['src/decision/limits/a.ts', "import { x } from '../b.js';"],
+    ['src/cli/run.ts', "import { x } from '../control/b.js';"],
+    ['src/cli/main.ts', 'const x = process.argv;'],
+    ['src/cli/system-clock.ts', 'const x = Date.now();'],
+    ['src/kubernetes/transport.ts', "import axios from 'axios';"],
+    ['src/control/a.ts', 'const x = { process: 1 }; const y = x.process; new Date(5);'],
+    ['src/control/a.ts', 'interface X { readonly process: boolean; setTimeout(): void }'],
+  ])('finds nothing in %s: %s', (file, text) => {
+    expect(findBreaches([parseSource(file, text)])).toEqual([]);
+  });
+
+  it.each([
+    [300, 0],
+    [301, 1],
+  ])('takes a source of %i lines for %i breaches', (lines, breaches) => {
+    const source = parseSource('src/units/a.ts', 'let x;\n'.repeat(lines));
+
+    expect(findBreaches([source])).toHaveLength(breaches);
+  });
+
+  it('gives the line of the breach', () => {
+    const source = parseSource(
+      'src/control/a.ts',
+      "import { x } from '../units/b.js';\n\nsetInterval(x, 1);\n",
+    );
+
+    expect(findBreaches([source])[0]).toMatch(/^src\/control\/a\.ts:3: setInterval/);
+  });
+});
+
+describe('findCycles', () => {
+  it('finds a circle of three, of types alone as well', () => {
+    const sources = [
+      parseSource('src/units/a.ts', "import { b } from './b.js';"),
+      parseSource('src/units/b.ts', "import type { C } from './c.js';"),
+      parseSource('src/units/c.ts', "export { a } from './a.js';"),
+    ];
+
+    expect(findCycles(sources)).toEqual([
+      'src/units/a.ts -> src/units/b.ts -> src/units/c.ts -> src/units/a.ts',
+    ]);
+  });
+
+  it('takes two ways to one file for no circle', () => {
+    const sources = [
+      parseSource('src/units/a.ts', "import './b.js'; import './c.js';"),
+      parseSource('src/units/b.ts', "import './d.js';"),
+      parseSource('src/units/c.ts', "import './d.js';"),
+      parseSource('src/units/d.ts', ''),
+    ];
+
+    expect(findCycles(sources)).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { basename } from 'node:path';
+import type { Import, Source } from './sources.js';
+
+/** `types`: only `import type`. Left out: not at all. */
+type Access = 'all' | 'types';
+
+/** Who may import whom, folder by folder of `src`; its own files always. A folder that is not here is a breach. */
+export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
+  units: {},
+  promql: {},
+  parts: { units: 'all' },
+  scaler: { units: 'all', promql: 'all' },
+  decision: { scaler: 'all', units: 'all' },
+  importers: { scaler: 'all', promql: 'all', units: 'all' },
+  config: { scaler: 'all', promql: 'all', units: 'all' },
+  backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
+  prometheus: { decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
+  kubernetes: { decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
+  telemetry: { decision: 'all', scaler: 'all', units: 'all' },
+  control: {
+    config: 'types',
+    decision: 'all',
+    scaler: 'all',
+    units: 'all',
+    prometheus: 'all',
+    kubernetes: 'all',
+    telemetry: 'all',
+  },
+  server: { telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
+  dashboard: { server: 'types' },
+  simulator: { units: 'all' },
+};
+
+/** Imports everything; nobody imports it. */
+const TOP = 'cli';
+
+/** Package -> the files and folders below `src` that may import it. A package that is not here is a breach. */
+export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
+  axios: ['prometheus/send.ts', 'kubernetes/transport.ts', 'cli/'],
+  express: ['server/', 'simulator/'],
+  'prom-client': ['telemetry/metrics.ts'],
+  pino: ['telemetry/log.ts'],
+  zod: ['scaler/', 'importers/', 'config/'],
+  yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'cli/'],
+  leven: ['scaler/', 'importers/', 'config/', 'cli/'],
+  '@lezer/common': ['promql/'],
+  '@lezer/highlight': ['promql/'],
+  '@lezer/lr': ['promql/'],
+  '@prometheus-io/lezer-promql': ['promql/'],
+  croner: ['decision/schedules.ts'],
+  commander: ['cli/'],
+  picocolors: ['cli/'],
+  'kubernetes-types': ['kubernetes/', 'simulator/', 'importers/'],
+  preact: ['dashboard/'],
+  uplot: ['dashboard/'],
+};
+
+const WITHOUT_NODE: ReadonlySet<string> = new Set(['decision', 'scaler', 'units', 'importers']);
+const CLOCK_FILE = 'src/cli/system-clock.ts';
+const PROCESS_FILE = 'src/cli/main.ts';
+const MAX_LINES = 300;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** Every breach of the import rules, as `file:line: sentence`. */
+export function findBreaches(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap((source) => [
+    ...source.imports.flatMap((one) => at(source, one.line, importBreach(source, one))),
+    ...source.globals.flatMap(({ name, line }) => at(source, line, globalBreach(source.file, name))),
+    ...source.defaultExports.flatMap((line) => at(source, line, 'a default export: name it')),
+    ...at(source, MAX_LINES, source.lines > MAX_LINES ? `${source.lines} lines, at most ${MAX_LINES}` : null),
+    ...at(source, 1, nameBreach(source.file)),
+  ]);
+}
+
+function at(source: Source, line: number, breach: string | null): readonly string[] {
+  return breach === null ? [] : [`${source.file}:${line}: ${breach}`];
+}
+
+function importBreach(source: Source, { specifier, file, isTypeOnly }: Import): string | null {
+  const folder = folderOf(source.file);
+  if (specifier.startsWith('node:')) {
+    if (specifier === 'node:process' || specifier.startsWith('node:timers'))
+      return `${specifier} is never imported`;
+    return WITHOUT_NODE.has(folder) ? `${folder} uses no node: module (${specifier})` : null;
+  }
+  if (file === null) return packageBreach(source.file, packageOf(specifier));
+  if (!file.startsWith('src/')) return `${specifier} is not in src`;
+  const other = folderOf(file);
+  if (folder === TOP || other === folder) return null;
+  const allowed = FOLDER_TABLE[folder];
+  if (allowed === undefined) return `folder ${folder} is not in the import table`;
+  const access = allowed[other];
+  if (access === undefined) return `${folder} may not import ${other} (${specifier})`;
+  return access === 'types' && !isTypeOnly
+    ? `${folder} may import types alone from ${other} (${specifier})`
+    : null;
+}
+
+function packageBreach(file: string, name: string): string | null {
+  const places = PACKAGE_TABLE[name];
+  if (places === undefined) return `package ${name} is not in the package table`;
+  const below = file.slice('src/'.length);
+  const isAllowed = places.some((place) => (place.endsWith('/') ? below.startsWith(place) : below === place));
+  return isAllowed ? null : `package ${name} is for ${places.join(', ')} alone`;
+}
+
+function globalBreach(file: string, name: string): string | null {
+  if (name.endsWith('process')) return file === PROCESS_FILE ? null : `${name} is for ${PROCESS_FILE} alone`;
+  return file === CLOCK_FILE
+    ? null
+    : `${name}: take time, timers and chance from the Clock that is handed in`;
+}
+
+function nameBreach(file: string): string | null {
+  const parts = file.split('/');
+  const name = basename(file).replace(/\.tsx?$/, '');
+  const wrong = [...parts.slice(0, -1), name].find((part) => !KEBAB.test(part));
+  return wrong === undefined ? null : `${wrong} is not kebab-case`;
+}
+
+function folderOf(file: string): string {
+  return file.split('/')[1] ?? '';
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The first import cycle found from each file on, as `a -> b -> a`; each cycle once. */
+export function findCycles(sources: readonly Source[]): readonly string[] {
+  const targets = new Map(
+    sources.map(({ file, imports }) => [file, imports.flatMap((one) => one.file ?? [])] as const),
+  );
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const walk = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start !== -1) {
+      cycles.push([...path.slice(start), file].join(' -> '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of targets.get(file) ?? []) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) walk(file, []);
+  return cycles;
+}

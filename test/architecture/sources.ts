@@ -1,0 +1,140 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, posix, relative } from 'node:path';
+import ts from 'typescript';
+
+export interface Import {
+  /** As written: `./x.js`, `node:fs`, `axios`. */
+  readonly specifier: string;
+  /** Path of the imported source below the root, null for a package or a `node:` module. */
+  readonly file: string | null;
+  readonly isTypeOnly: boolean;
+  readonly line: number;
+}
+
+/** A name used as a value that belongs to no declaration of the file: `process`, `Date.now`, `setTimeout`. */
+export interface GlobalUse {
+  readonly name: string;
+  readonly line: number;
+}
+
+export interface Source {
+  /** Below the root, with slashes: `src/units/time.ts`. */
+  readonly file: string;
+  readonly lines: number;
+  readonly imports: readonly Import[];
+  readonly defaultExports: readonly number[];
+  readonly globals: readonly GlobalUse[];
+}
+
+/** All TypeScript files below `folder` of the repository. */
+export function readSources(root: string, folder: string): readonly Source[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => parseSource(relative(root, path).replaceAll('\\', '/'), readFileSync(path, 'utf8')))
+    .sort((a, b) => a.file.localeCompare(b.file));
+}
+
+/** What the rules look at in one source text. */
+export function parseSource(file: string, text: string): Source {
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const imports: Import[] = [];
+  const defaultExports: number[] = [];
+  const globals: GlobalUse[] = [];
+  const lineOf = (node: ts.Node): number => tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
+  const visit = (node: ts.Node): void => {
+    const imported = readImport(node);
+    if (imported !== null) {
+      imports.push({ ...imported, file: resolve(file, imported.specifier), line: lineOf(node) });
+    }
+    if (isDefaultExport(node)) defaultExports.push(lineOf(node));
+    const name = readGlobal(node);
+    if (name !== null) globals.push({ name, line: lineOf(node) });
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  return { file, lines, imports, defaultExports, globals };
+}
+
+function readImport(node: ts.Node): { readonly specifier: string; readonly isTypeOnly: boolean } | null {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { specifier: node.moduleSpecifier.text, isTypeOnly: isTypeOnlyClause(node.importClause) };
+  }
+  if (
+    ts.isExportDeclaration(node) &&
+    node.moduleSpecifier !== undefined &&
+    ts.isStringLiteral(node.moduleSpecifier)
+  ) {
+    return { specifier: node.moduleSpecifier.text, isTypeOnly: node.isTypeOnly };
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    return { specifier: textOf(node.argument.literal), isTypeOnly: true };
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return { specifier: textOf(node.arguments[0]), isTypeOnly: false };
+  }
+  return null;
+}
+
+function isTypeOnlyClause(clause: ts.ImportClause | undefined): boolean {
+  if (clause === undefined) return false;
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
+  const named = clause.namedBindings;
+  return (
+    clause.name === undefined &&
+    named !== undefined &&
+    ts.isNamedImports(named) &&
+    named.elements.every((element) => element.isTypeOnly)
+  );
+}
+
+function textOf(node: ts.Node | undefined): string {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : '(computed)';
+}
+
+function resolve(file: string, specifier: string): string | null {
+  if (!specifier.startsWith('.')) return null;
+  return posix.join(dirname(file), specifier).replace(/\.js(x?)$/, '.ts$1');
+}
+
+function isDefaultExport(node: ts.Node): boolean {
+  if (ts.isExportAssignment(node)) return true;
+  if (ts.isExportSpecifier(node)) return node.name.text === 'default';
+  return ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(isDefaultKeyword);
+}
+
+function isDefaultKeyword(modifier: ts.Modifier): boolean {
+  return modifier.kind === ts.SyntaxKind.DefaultKeyword;
+}
+
+const BARE = new Set(['process', 'setTimeout', 'setInterval', 'setImmediate']);
+const MEMBERS = new Set([
+  'Date.now',
+  'Math.random',
+  'performance.now',
+  'AbortSignal.timeout',
+  'globalThis.process',
+]);
+
+/** `new Date()` without arguments reads the clock, too. */
+function readGlobal(node: ts.Node): string | null {
+  if (ts.isPropertyAccessExpression(node)) {
+    const name = node.getText();
+    return MEMBERS.has(name) ? name : null;
+  }
+  if (ts.isNewExpression(node) && node.expression.getText() === 'Date' && node.arguments?.length === 0) {
+    return 'new Date()';
+  }
+  return ts.isIdentifier(node) && BARE.has(node.text) && isFreeValue(node) ? node.text : null;
+}
+
+/** Not the name of a property, of a member or of a declaration. */
+function isFreeValue(node: ts.Identifier): boolean {
+  const { parent } = node;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
+  if (ts.isShorthandPropertyAssignment(parent)) return true;
+  return (
+    !('name' in parent && parent.name === node) && !('propertyName' in parent && parent.propertyName === node)
+  );
+}
