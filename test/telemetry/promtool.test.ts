@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it, jest } from '@jest/globals';
+import { findPromtool } from '../../src/parts/find-part.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
+import { REAL_CLOCK } from '../parts/real-clock.js';
+import { at, condition, decision, limitStep, record, scaler } from './record-builder.js';
+
+// The first run on a machine fetches 20 MB; ever after it is in the cache.
+jest.setTimeout(300_000);
+
+it('promtool check metrics finds nothing in a page with 2 scalers and each kind of observation', async () => {
+  const promtool = await findPromtool({ env: process.env, clock: REAL_CLOCK });
+  const ledger = createLedger();
+  const metrics = createMetrics(createRegistry({ process: false }), {
+    ledger,
+    version: '1.2.3',
+    sources: ['default'],
+    failureReasons: ['timeout'],
+  });
+  for (const name of ['web', 'api']) {
+    const limits = [limitStep({ until: '2026-01-01T00:05:00Z' })];
+    ledger.add(
+      record({
+        scaler: scaler(name),
+        decision: decision({ limits }),
+        conditions: [condition({ reason: 'a "quoted"\nreason' })],
+        state: { lastScaleUp: at(-60) },
+      }),
+    );
+  }
+  metrics.observeQuery({ source: 'default', seconds: 1, failure: 'timeout' });
+  metrics.observeKubernetesRequest({ verb: 'get', resource: 'pods', code: '200', seconds: 0.1 });
+  metrics.observeSync(0.1);
+  metrics.observeLateness(0.1);
+
+  const checked = spawnSync(promtool, ['check', 'metrics'], {
+    input: await metrics.render(),
+    encoding: 'utf8',
+  });
+
+  expect({ status: checked.status, said: `${checked.stdout}${checked.stderr}` }).toEqual({
+    status: 0,
+    said: '',
+  });
+});
