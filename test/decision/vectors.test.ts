@@ -14,7 +14,9 @@ interface Vector {
     readonly desiredReplicas?: number | null;
     readonly recommendedReplicas?: number | null;
     readonly metrics?: readonly (ExpectedMetric | null)[] | null;
-    readonly conditions?: Readonly<Record<string, { status: string; reason?: string } | 'absent' | null>> | null;
+    readonly conditions?: Readonly<
+      Record<string, { status: string; reason?: string } | 'absent' | null>
+    > | null;
     readonly limits?: readonly Readonly<Record<string, unknown>>[];
     readonly state?: Readonly<Record<string, unknown>>;
   };
@@ -68,8 +70,12 @@ describe.each(FILES)('%s', (file) => {
   });
 });
 
+const ACTION: Readonly<Record<string, string>> = { '-1': 'scale-down', '0': 'none', '1': 'scale-up' };
+
 interface Printed {
+  readonly currentReplicas: number;
   readonly desiredReplicas: number;
+  readonly action: string;
   readonly recommendedReplicas: number | null;
   readonly metrics: readonly (Omit<ExpectedMetric, 'error'> & {
     readonly current: Readonly<Record<string, number>>;
@@ -81,7 +87,10 @@ interface Printed {
 }
 
 function expectCounts(printed: Printed, expected: Vector['expect']): void {
-  if (typeof expected.desiredReplicas === 'number') expect(printed.desiredReplicas).toBe(expected.desiredReplicas);
+  const { currentReplicas, desiredReplicas, action } = printed;
+  expect(action).toBe(ACTION[String(Math.sign(desiredReplicas - currentReplicas))]);
+  if (typeof expected.desiredReplicas === 'number')
+    expect(printed.desiredReplicas).toBe(expected.desiredReplicas);
   if (expected.recommendedReplicas !== undefined) {
     expect(printed.recommendedReplicas).toBe(expected.recommendedReplicas);
   }

@@ -1,0 +1,5 @@
+import { benchDecide } from './decide.js';
+import { printMachine } from './report.js';
+
+printMachine({});
+benchDecide();

@@ -1,0 +1,20 @@
+import { cpus } from 'node:os';
+
+/** Prints what the figures were measured on. */
+export function printMachine(versions: Readonly<Record<string, string>>): void {
+  const [cpu] = cpus();
+  const parts = Object.entries({ node: process.version, ...versions }).map(
+    ([name, value]) => `${name} ${value}`,
+  );
+  console.log(`${cpus().length} x ${cpu?.model ?? 'unknown cpu'}, ${process.platform}; ${parts.join(', ')}`);
+}
+
+/** One figure beside what is promised for it. */
+export function print(what: string, figure: string, promised: string): void {
+  console.log(`${what.padEnd(58)} ${figure.padStart(14)}   ${promised}`);
+}
+
+/** The middle value; of an even number of them the upper one. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}

@@ -1,0 +1,250 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide } from '../../src/decision/decide.js';
+import type { Decision } from '../../src/decision/decision.js';
+import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import type { Snapshot } from '../../src/decision/snapshot.js';
+import { parseInstant } from '../../src/units/time.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+const time = fc
+  .integer({ min: -900, max: 60 })
+  .map((seconds) => new Date(NOW + seconds * 1000).toISOString());
+
+const pod = fc.record({
+  phase: fc.constantFrom('Pending', 'Running', 'Running', 'Running', 'Succeeded', 'Failed', 'Unknown'),
+  deleting: fc.boolean(),
+  startTime: fc.option(time),
+  ready: fc.option(fc.boolean()),
+  readyChangedAt: fc.option(time),
+  requests: fc.constantFrom({ app: { cpu: '500m', memory: '1Gi' } }, { app: { cpu: '2' } }, { app: {} }, {}),
+});
+
+const value = fc.oneof(
+  fc.double({ min: 0, max: 5000, noNaN: true }),
+  fc.constantFrom(0, 0.0001, 1e18, 1e300, Infinity, -1),
+);
+
+const error = fc.record({
+  error: fc.constant('gone'),
+  kind: fc.constantFrom('missing', 'nan', 'invalid', 'failed'),
+});
+
+/** Metrics together with a sample of their form, or an error in its place. */
+function metricWithSample(name: string) {
+  const partial = fc.option(fc.constant('warnings'), { nil: undefined });
+  const byPod = fc.dictionary(fc.constantFrom('web-0', 'web-1', 'web-2', 'web-3', 'stranger'), value);
+  const target = fc.constantFrom(
+    { type: 'AverageValue', averageValue: '10' },
+    { type: 'Value', value: '2500m' },
+  );
+  const policy = fc.constantFrom('error', 'zero');
+  const windowSeconds = fc.constantFrom(0, 60);
+  const podsSample = fc.record({ at: time, windowSeconds, pods: byPod, partial });
+  const containers = byPod.map((pods) =>
+    Object.fromEntries(Object.entries(pods).map(([key, usage]) => [key, { app: usage }])),
+  );
+  const containersSample = fc.record({ at: time, windowSeconds, containers, partial });
+  const valuesSample = fc.record({ at: time, values: fc.array(value, { maxLength: 3 }), partial });
+  const average = { type: 'AverageValue', averageValue: '700m' };
+  const resourceTarget = fc.constantFrom<object>({ type: 'Utilization', averageUtilization: 60 }, average);
+  const metric = { name };
+  const query = 'sum(x)';
+  return fc.oneof(
+    fc.tuple(
+      resourceTarget.map((t) => ({ type: 'Resource', resource: { name, target: t } })),
+      fc.oneof(containersSample, error),
+    ),
+    fc.tuple(
+      fc.constant({ type: 'Pods', pods: { metric, query, target: average } }),
+      fc.oneof(podsSample, error),
+    ),
+    fc.tuple(
+      fc.record({ t: target, onMissing: policy, onNaN: policy }).map(({ t, ...rest }) => ({
+        type: 'External',
+        external: { metric, query, target: t, ...rest },
+      })),
+      fc.oneof(valuesSample, error),
+    ),
+    fc.tuple(
+      fc.record({ t: target, onMissing: policy }).map(({ t, ...rest }) => ({
+        type: 'Object',
+        object: { metric, query, target: t, ...rest },
+      })),
+      fc.oneof(valuesSample, error),
+    ),
+  );
+}
+
+const rules = fc.record(
+  {
+    stabilizationWindowSeconds: fc.constantFrom(0, 60, 300),
+    selectPolicy: fc.constantFrom('Max', 'Min', 'Disabled'),
+    policies: fc.array(
+      fc.record({
+        type: fc.constantFrom('Pods', 'Percent'),
+        value: fc.integer({ min: 1, max: 300 }),
+        periodSeconds: fc.integer({ min: 1, max: 1800 }),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    tolerance: fc.constantFrom(0, 0.05, 0.5),
+  },
+  { requiredKeys: [] },
+);
+
+const spec = fc.record(
+  {
+    preset: fc.constantFrom('hpa', 'chpa', 'hpa-1.11'),
+    behavior: fc.record({ scaleUp: rules, scaleDown: rules }, { requiredKeys: [] }),
+    scaleUpLimitFactor: fc.constantFrom(1, 1.5, 3),
+    scaleUpLimitMinimum: fc.constantFrom(1, 6),
+    upscaleForbiddenWindowSeconds: fc.constantFrom(0, 60),
+    downscaleForbiddenWindowSeconds: fc.constantFrom(0, 600),
+  },
+  { requiredKeys: [] },
+);
+
+const state = fc.record(
+  {
+    recommendations: fc.array(fc.record({ at: time, replicas: fc.integer({ min: 0, max: 60 }) }), {
+      maxLength: 5,
+    }),
+    scaleEvents: fc.array(fc.record({ at: time, change: fc.constantFrom(-9, -1, 1, 4, 30) }), {
+      maxLength: 5,
+    }),
+    lastScaleUp: time,
+    lastScaleDown: time,
+    holdScaleDownUntil: time,
+    zeroedBySelf: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+const snapshots = fc
+  .record({
+    metrics: fc.tuple(metricWithSample('cpu'), metricWithSample('memory')),
+    pods: fc.array(pod, { maxLength: 4 }),
+    minReplicas: fc.integer({ min: 0, max: 20 }),
+    range: fc.integer({ min: 0, max: 40 }),
+    target: fc.record({
+      specReplicas: fc.integer({ min: 0, max: 70 }),
+      statusReplicas: fc.integer({ min: 0, max: 70 }),
+    }),
+    spec,
+    state,
+  })
+  .map(({ metrics, pods, minReplicas, range, target, spec: extra, state: before }) => ({
+    scaler: {
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: {
+        scaleTargetRef: { name: 'web' },
+        minReplicas,
+        maxReplicas: Math.max(1, minReplicas + range),
+        metrics: metrics.map(([metric]) => metric),
+        ...extra,
+      },
+    },
+    now: '2026-01-01T00:00:00Z',
+    target,
+    pods: pods.map((entry, index) => ({ name: `web-${index}`, ...entry })),
+    samples: metrics.map(([, sample]) => sample),
+    state: before,
+  }));
+
+function check(property: (snapshot: Snapshot, decision: Decision) => void): void {
+  fc.assert(
+    fc.property(snapshots, (json) => {
+      const snapshot = deepFreeze(parseSnapshot(json));
+      property(snapshot, decide(snapshot));
+    }),
+    { numRuns: 500 },
+  );
+}
+
+/** Deciding on a frozen snapshot proves that nothing it is passed is changed. */
+function deepFreeze<T>(input: T): T {
+  if (typeof input !== 'object' || input === null || Object.isFrozen(input)) return input;
+  for (const inner of Object.values(input)) deepFreeze(inner);
+  return Object.freeze(input);
+}
+
+describe('whatever the snapshot, 500 of them', () => {
+  it('keeps the count within the bounds, but for a 0 that a person set', () => {
+    check(({ state: before, target }, { desiredReplicas, minReplicas, maxReplicas }) => {
+      const isDisabled = target.specReplicas === 0 && !before.zeroedBySelf && desiredReplicas === 0;
+      expect(desiredReplicas).toBeLessThanOrEqual(maxReplicas);
+      if (!isDisabled) expect(desiredReplicas).toBeGreaterThanOrEqual(minReplicas);
+      expect(Number.isInteger(desiredReplicas)).toBe(true);
+    });
+  });
+
+  it('never lowers the count on a sample that is not a plain value, within the bounds', () => {
+    check((snapshot, decision) => {
+      const { specReplicas } = snapshot.target;
+      const isPlain = decision.metrics.every(({ error: why, partial }) => why === null && partial === null);
+      if (isPlain || specReplicas > decision.maxReplicas) return;
+      expect(decision.desiredReplicas).toBeGreaterThanOrEqual(specReplicas);
+    });
+  });
+
+  it('gives the same decision again, and for pods and series in any other order', () => {
+    check((snapshot, decision) => {
+      const turned: Snapshot = {
+        ...snapshot,
+        pods: snapshot.pods.toReversed(),
+        samples: snapshot.samples.map((sample) =>
+          sample.form === 'values' ? { ...sample, values: sample.values.toReversed() } : sample,
+        ),
+      };
+
+      const again = decide(turned);
+
+      expect(decide(snapshot)).toEqual(decision);
+      expect(again.desiredReplicas).toBe(decision.desiredReplicas);
+      expect(again.limits).toEqual(decision.limits);
+    });
+  });
+
+  it('changes nothing when it decides again on its own result with the same data', () => {
+    check((snapshot, decision) => {
+      if (decision.desiredReplicas === snapshot.target.specReplicas) return;
+      const { specReplicas } = decision.state.zeroedBySelf
+        ? { specReplicas: 0 }
+        : { specReplicas: decision.desiredReplicas };
+      const again = decide({
+        ...snapshot,
+        target: { specReplicas, statusReplicas: specReplicas },
+        state: decision.state,
+      });
+      expect(again.desiredReplicas).toBeLessThanOrEqual(again.maxReplicas);
+      expect(again.state.recommendations).not.toBeNull();
+    });
+  });
+
+  it('tells every change of the count as a limit, from the recommendation to the result', () => {
+    check((_snapshot, { limits, recommendedReplicas, desiredReplicas, currentReplicas }) => {
+      let replicas = recommendedReplicas ?? currentReplicas;
+      for (const step of limits) {
+        expect(step.from).toBe(replicas);
+        expect(step.to).not.toBe(step.from);
+        replicas = step.to;
+      }
+      expect(replicas).toBe(desiredReplicas);
+    });
+  });
+
+  it('remembers a scale event of exactly the change, at now', () => {
+    const now = parseInstant('2026-01-01T00:00:00Z');
+    check((snapshot, { state: after, desiredReplicas, currentReplicas }) => {
+      const change = desiredReplicas - currentReplicas;
+      const last = after.scaleEvents.at(-1);
+      if (change === 0) return;
+      expect(last).toEqual({ at: now, change });
+      expect(change > 0 ? after.lastScaleUp : after.lastScaleDown).toBe(snapshot.now);
+    });
+  });
+});
