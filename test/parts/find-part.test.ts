@@ -7,7 +7,7 @@ import { MissingPartError } from '../../src/parts/context.js';
 import type { Environment, PartsContext } from '../../src/parts/context.js';
 import { findHelm, findKubectl, findPrometheus, findPromtool } from '../../src/parts/find-part.js';
 import { tarOf, zipOf } from './archive-builder.js';
-import { REAL_CLOCK } from './real-clock.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
 const IN_CACHE = `promscaler/prometheus-debian-${arch()}`;
 const SYSTEM_PATH = '/bin:/usr/bin';
@@ -166,7 +166,7 @@ describe('findKubectl and findHelm', () => {
 /** On the PATH is `bin` alone, so that nothing of this machine is found; the scripts in it name their own PATH. */
 function machine(env: Environment = {}, told: string[] = []): PartsContext {
   return {
-    clock: REAL_CLOCK,
+    clock: SYSTEM_CLOCK,
     report: (line) => void told.push(line),
     env: { PATH: join(root, 'bin'), XDG_CACHE_HOME: join(root, 'cache'), ...env },
   };

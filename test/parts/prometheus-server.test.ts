@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { findPrometheus } from '../../src/parts/find-part.js';
 import { startPrometheus } from '../../src/parts/prometheus-server.js';
 import type { PrometheusOptions, RunningPrometheus } from '../../src/parts/prometheus-server.js';
-import { REAL_CLOCK } from './real-clock.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
 // The first run on a machine fetches 20 MB; ever after it is in the cache.
 jest.setTimeout(300_000);
@@ -14,7 +14,7 @@ let binary = '';
 const running: RunningPrometheus[] = [];
 
 beforeAll(async () => {
-  binary = await findPrometheus({ env: process.env, clock: REAL_CLOCK });
+  binary = await findPrometheus({ env: process.env, clock: SYSTEM_CLOCK });
 });
 
 afterEach(async () => {
@@ -87,7 +87,7 @@ async function start(overrides: Partial<PrometheusOptions> = {}): Promise<Runnin
     binary,
     config,
     env: process.env,
-    clock: REAL_CLOCK,
+    clock: SYSTEM_CLOCK,
     ...overrides,
   });
   running.push(prometheus);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
@@ -226,6 +227,7 @@ function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
   const metrics = createMetrics(createRegistry({ process: false }), {
     ledger,
     version: '1.2.3',
+    clock: SYSTEM_CLOCK,
     sources: ['default'],
     failureReasons: ['timeout', 'connection'],
   });
