@@ -205,7 +205,10 @@ describe('whatever the snapshot, 500 of them', () => {
 
       expect(decide(snapshot)).toEqual(decision);
       expect(again.desiredReplicas).toBe(decision.desiredReplicas);
-      expect(again.limits).toEqual(decision.limits);
+      // A sentence may name the first pod that is wrong, and that is another one then.
+      const steps = ({ limits }: Decision) =>
+        limits.map(({ limit, from, to, until }) => [limit, from, to, until]);
+      expect(steps(again)).toEqual(steps(decision));
     });
   });
 
