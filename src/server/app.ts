@@ -1,5 +1,7 @@
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
+import { createApi } from './api.js';
+import type { ApiParts } from './api.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 
 /** What the pages read. Functions that are asked at each request; none of them may block. */
@@ -9,6 +11,7 @@ export interface AppParts {
   /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: { readonly contentType: string; readonly render: () => Promise<string> };
+  readonly api: ApiParts;
   /** Called with what a page threw; the client learns no more than that it failed. */
   readonly onError: (error: unknown, path: string) => void;
 }
@@ -27,6 +30,7 @@ export function createApp(parts: AppParts): Express {
     const text = await parts.metrics.render();
     response.set('Content-Type', parts.metrics.contentType).send(text);
   });
+  app.use('/api/v1', createApi(parts.api));
   app.use((_request, response) => void response.status(404).json({ error: 'there is no such page' }));
   app.use(failure(parts.onError));
   return app;

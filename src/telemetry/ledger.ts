@@ -24,6 +24,8 @@ export interface HistoryEntry {
 
 /** All that is known of one scaler; a new value after each cycle. */
 export interface ScalerStatus {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
   /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held. */
@@ -92,6 +94,7 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     down: state === undefined ? (before?.lastRescale.down ?? null) : state.lastScaleDown,
   };
   return {
+    key: scalerKey(record.scaler),
     scaler: record.scaler,
     record,
     conditions: mergeConditions(before?.conditions ?? [], record),

@@ -78,7 +78,8 @@ function eachMetric(
   });
 }
 
-function presentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
+/** What a metric reads now, in the unit of its target; null where it has no value or was not asked. */
+export function presentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
   if (result === undefined || result.error !== null) return null;
   switch (spec.target.type) {
     case 'Utilization':
@@ -92,7 +93,8 @@ function presentValue(spec: MetricSpec, result: MetricResult | undefined): numbe
   }
 }
 
-function targetValue(spec: MetricSpec): number {
+/** A metric's target: percent of the requests for a utilization, else in base units. */
+export function targetValue(spec: MetricSpec): number {
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }
 

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import { createApp } from '../../src/server/app.js';
+import { startServer } from '../../src/server/server.js';
+import type { RunningServer } from '../../src/server/server.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { Ledger } from '../../src/telemetry/ledger.js';
+import {
+  CPU,
+  at,
+  condition,
+  decision,
+  limitStep,
+  metricResult,
+  record,
+  scaler,
+} from '../telemetry/record-builder.js';
+
+const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
+
+let ledger: Ledger = createLedger();
+let server: RunningServer | null = null;
+
+beforeEach(async () => {
+  ledger = createLedger();
+  const app = createApp({
+    ailments: () => [],
+    waitingFor: () => [],
+    metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
+    api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
+    onError: (error) => {
+      throw error;
+    },
+  });
+  server = await startServer({ app, port: 0, host: '127.0.0.1', clock: SYSTEM_CLOCK });
+});
+
+afterEach(() => server?.close());
+
+describe('/api/v1/scalers', () => {
+  it('shows a scaler as a whole', async () => {
+    ledger.add(
+      record({
+        at: at(15),
+        decision: decision({ desiredReplicas: 5, limits: [limitStep({ until: '2026-01-01T00:05:00Z' })] }),
+        conditions: [condition()],
+        outcome: PATCHED,
+        state: { lastScaleDown: at(-60) },
+      }),
+    );
+
+    expect(await get('/api/v1/scalers')).toEqual({
+      status: 200,
+      body: {
+        items: [
+          {
+            namespace: 'shop',
+            name: 'web',
+            target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+            at: '2026-01-01T00:00:15Z',
+            currentReplicas: 3,
+            desiredReplicas: 5,
+            minReplicas: 1,
+            maxReplicas: 10,
+            reason: 'cpu is within the tolerance',
+            metrics: [
+              {
+                type: 'Resource',
+                metric: 'cpu',
+                unit: 'percent',
+                value: 55,
+                target: 60,
+                proposal: 3,
+                error: null,
+              },
+            ],
+            limits: [
+              { limit: 'stabilization', reason: 'a recommendation of 3', until: '2026-01-01T00:05:00Z' },
+            ],
+            conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
+            outcome: PATCHED,
+            lastScaleUp: '2026-01-01T00:00:15Z',
+            lastScaleDown: '2025-12-31T23:59:00Z',
+            paused: false,
+            dryRun: false,
+          },
+        ],
+        continue: null,
+      },
+    });
+  });
+
+  it('shows null, not 0, for what is not known while the target cannot be read', async () => {
+    ledger.add(record({ snapshot: null, decision: null }));
+
+    expect(await get('/api/v1/scalers')).toMatchObject({
+      body: {
+        items: [{ currentReplicas: null, desiredReplicas: null, metrics: [{ value: null, target: 60 }] }],
+      },
+    });
+  });
+
+  it('goes through 3 scalers by name in pages of 2', async () => {
+    for (const name of ['c', 'a', 'b']) ledger.add(record({ scaler: scaler(name) }));
+
+    const first = await get('/api/v1/scalers?limit=2');
+    const second = await get('/api/v1/scalers?limit=2&continue=shop/b');
+
+    expect([names(first), first.body.continue]).toEqual([['a', 'b'], 'shop/b']);
+    expect([names(second), second.body.continue]).toEqual([['c'], null]);
+  });
+
+  it('keeps to the namespace that is asked for', async () => {
+    ledger.add(record());
+    ledger.add(record({ scaler: { ...scaler('web'), namespace: 'other' } }));
+
+    expect((await get('/api/v1/scalers?namespace=other')).body.items).toHaveLength(1);
+    expect((await get('/api/v1/scalers?namespace=none')).body.items).toEqual([]);
+  });
+
+  it.each([
+    ['1', 200],
+    ['500', 200],
+    ['0', 400],
+    ['501', 400],
+    ['-1', 400],
+    ['x', 400],
+    ['1&limit=2', 400],
+  ])('answers limit=%s with %i', async (limit, status) => {
+    expect((await get(`/api/v1/scalers?limit=${limit}`)).status).toBe(status);
+  });
+});
+
+describe('/api/v1/scalers/NAMESPACE/NAME', () => {
+  it('adds the document and the decision in its JSON form', async () => {
+    const one = record({ state: { lastScaleUp: at(-60) } });
+    ledger.add(one);
+
+    const { body } = await get('/api/v1/scalers/shop/web');
+
+    expect(body).toMatchObject({
+      name: 'web',
+      document: JSON.parse(JSON.stringify(one.scaler.document)) as object,
+      decision: { desiredReplicas: 3, state: { scaleEvents: [] } },
+      seconds: { observe: 0.01 },
+    });
+  });
+
+  it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that is not there, %s', async (page) => {
+    expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
+      status: 404,
+      body: { error: 'there is no scaler shop/web, or none of its cycles has ended yet' },
+    });
+  });
+
+  it('/decisions gives the newest first, up to the limit, without state', async () => {
+    for (const seconds of [0, 15, 30]) ledger.add(record({ at: at(seconds), outcome: PATCHED }));
+
+    const { body } = await get('/api/v1/scalers/shop/web/decisions?limit=2');
+
+    expect(body.items?.map(({ lastAt, count }) => [lastAt, count])).toEqual([
+      ['2026-01-01T00:00:30Z', 1],
+      ['2026-01-01T00:00:15Z', 1],
+    ]);
+    expect(body.items?.[0]?.['decision']).not.toHaveProperty('state');
+  });
+
+  it('/decisions?changes=true leaves out those that wanted no change', async () => {
+    ledger.add(record({ decision: decision({ action: 'scale-up', desiredReplicas: 5 }), outcome: PATCHED }));
+    ledger.add(record());
+    ledger.add(record({ decision: null }));
+
+    expect((await get('/api/v1/scalers/shop/web/decisions')).body.items).toHaveLength(3);
+    expect((await get('/api/v1/scalers/shop/web/decisions?changes=true')).body.items).toHaveLength(1);
+  });
+
+  it('/snapshot is what the last decision was taken on', async () => {
+    const one = record({ decision: decision({ metrics: [metricResult()] }), scaler: scaler('web', [CPU]) });
+    ledger.add(one);
+
+    const { body } = await get('/api/v1/scalers/shop/web/snapshot');
+
+    expect(one.snapshot).not.toBeNull();
+    expect(body).toMatchObject({
+      now: '2026-01-01T00:00:00Z',
+      target: { specReplicas: 3, statusReplicas: 3 },
+    });
+  });
+
+  it('/snapshot is 404 while the target cannot be read', async () => {
+    ledger.add(record({ snapshot: null, decision: null }));
+
+    expect((await get('/api/v1/scalers/shop/web/snapshot')).status).toBe(404);
+  });
+});
+
+interface Reply {
+  readonly status: number;
+  readonly body: {
+    readonly items?: readonly Readonly<Record<string, unknown>>[];
+    readonly continue?: string | null;
+  };
+}
+
+async function get(path: string): Promise<Reply> {
+  const response = await fetch(`${server?.url ?? ''}${path}`, { headers: { Connection: 'close' } });
+  return { status: response.status, body: (await response.json()) as Reply['body'] };
+}
+
+function names({ body }: Reply): readonly unknown[] {
+  return (body.items ?? []).map(({ name }) => name);
+}
