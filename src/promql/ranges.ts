@@ -14,28 +14,44 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
+/** What a query's ranges come to, in seconds; 0 where there is none. */
+interface Ranges {
+  readonly written: number;
+  readonly withLookback: number;
+}
+
 /**
  * The largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without one; an
  * `offset` does not count. Nested ranges are not added up. 0 for a query that selects nothing. A range that is not
  * known here (`step()`, a variable, another server's unit) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
+  return rangesOf(query).withLookback;
+}
+
+/** The same without the 300 s of a selector that has no range: 0 for a plain gauge. */
+export function largestWrittenRangeSeconds(query: string): number {
+  return rangesOf(query).written;
+}
+
+function rangesOf(query: string): Ranges {
   const { text, tree, errorNode } = parseQuery(query);
-  let largest = errorNode === null ? 0 : LOOKBACK_SECONDS;
+  let written = 0;
+  let withLookback = errorNode === null ? 0 : LOOKBACK_SECONDS;
   tree.iterate({
     enter: ({ node }) => {
       if (node.name === 'MatrixSelector' || node.name === 'SubqueryExpr') {
         const range = node.getChild('DurationExpr');
         const isVariable = range !== null && query.charAt(range.from) === '$';
         const seconds = range === null || isVariable ? null : durationSeconds(text, range);
-        largest = Math.max(largest, seconds ?? LOOKBACK_SECONDS);
+        written = Math.max(written, seconds ?? LOOKBACK_SECONDS);
       }
       if (node.name === 'VectorSelector' && node.parent?.name !== 'MatrixSelector') {
-        largest = Math.max(largest, LOOKBACK_SECONDS);
+        withLookback = LOOKBACK_SECONDS;
       }
     },
   });
-  return largest;
+  return { written, withLookback: Math.max(written, withLookback) };
 }
 
 /** The seconds of a duration expression; null where it depends on what only the server knows. */

@@ -1,0 +1,197 @@
+import { type Scaler, scalerKey } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
+import type { Instant } from '../units/time.js';
+import type { Answer } from './answer.js';
+import { createPrometheusClient, type PrometheusClient } from './client.js';
+import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
+import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
+import { metricNeeds, type MetricNeed } from './scaler-queries.js';
+import type { SourceConfig } from './source-config.js';
+
+/** A scaler that decides in this round, and its rhythm, of which a query may take half. */
+export interface DueScaler {
+  readonly scaler: Scaler;
+  readonly periodSeconds: number;
+}
+
+/** What the sources answer in one round. */
+export interface RoundAnswers {
+  /** The answers of a due scaler, in the order of `spec.metrics`; waits for its own queries only. Never rejects. */
+  readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
+  /** When the server behind a source began to run, asked at most once in the round; null: unknown. Never rejects. */
+  readonly startTime: (source: string) => Promise<Instant | null>;
+}
+
+/** The metrics of all scalers. */
+export interface MetricSource {
+  /** Asks each distinct query of the due scalers once, all at the same time within the sources' budgets. */
+  readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
+}
+
+export interface MetricSourceOptions {
+  /** By name. */
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+  readonly clock: Clock;
+  readonly onQuery: (report: QueryReport) => void;
+  /** How a source is asked; over HTTP unless said otherwise. */
+  readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
+}
+
+const START_TIME_TIMEOUT_SECONDS = 2;
+const LEAST_DEADLINE_SECONDS = 1;
+
+/** The deadline of one query over all urls of its source: half the period, at most the timeout, at least 1 s. */
+export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
+  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
+}
+
+/** A source with what outlives a round. */
+interface Asked {
+  readonly config: SourceConfig;
+  readonly queue: QueryQueue;
+  readonly batches: Map<string, ResourceBatches>;
+}
+
+/** The planner: which queries a round needs, each asked once. */
+export function createMetricSource(options: MetricSourceOptions): MetricSource {
+  const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
+  const asked = new Map<string, Asked>();
+  for (const [name, config] of sources) {
+    const queue = createQueryQueue({ config, client: createClient(config, clock), clock, onQuery });
+    asked.set(name, { config, queue, batches: new Map() });
+  }
+  /** A document is frozen, so its queries are written once. */
+  const needsOf = new WeakMap<Scaler, readonly MetricNeed[]>();
+  let rounds = 0;
+
+  return {
+    startRound: (due, signal) => {
+      rounds += 1;
+      const needed = due.map(({ scaler, periodSeconds }) => {
+        let needs = needsOf.get(scaler);
+        if (needs === undefined) {
+          needs = metricNeeds(scaler, sources);
+          needsOf.set(scaler, needs);
+        }
+        return { scaler, periodSeconds, needs };
+      });
+      const plan = planRound(needed);
+      return runRound({ plan, needed, asked, signal, round: rounds });
+    },
+  };
+}
+
+interface NeededScaler extends DueScaler {
+  readonly needs: readonly MetricNeed[];
+}
+
+interface PlannedQuery {
+  readonly source: SourceConfig;
+  readonly query: string;
+  seconds: number;
+}
+
+interface PlannedResource {
+  readonly source: SourceConfig;
+  readonly resource: string;
+  readonly namespaces: Set<string>;
+  seconds: number;
+}
+
+interface RoundPlan {
+  readonly queries: ReadonlyMap<string, PlannedQuery>;
+  readonly resources: ReadonlyMap<string, PlannedResource>;
+}
+
+/** Each distinct query and each resource once, with the shortest deadline of those who need it. */
+function planRound(needed: readonly NeededScaler[]): RoundPlan {
+  const queries = new Map<string, PlannedQuery>();
+  const resources = new Map<string, PlannedResource>();
+  for (const { scaler, periodSeconds, needs } of needed) {
+    for (const need of needs) {
+      if (need.kind === 'refused') continue;
+      const seconds = queryDeadlineSeconds(need.source, periodSeconds);
+      const key = keyOf(need);
+      if (need.kind === 'query') {
+        const known = queries.get(key);
+        if (known === undefined) queries.set(key, { source: need.source, query: need.query, seconds });
+        else known.seconds = Math.min(known.seconds, seconds);
+        continue;
+      }
+      const known = resources.get(key);
+      if (known === undefined) {
+        const namespaces = new Set([scaler.namespace]);
+        resources.set(key, { source: need.source, resource: need.resource, namespaces, seconds });
+      } else {
+        known.namespaces.add(scaler.namespace);
+        known.seconds = Math.min(known.seconds, seconds);
+      }
+    }
+  }
+  return { queries, resources };
+}
+
+function keyOf(need: Exclude<MetricNeed, { readonly kind: 'refused' }>): string {
+  return `${need.source.name}\n${need.kind === 'query' ? need.query : need.resource}`;
+}
+
+function runRound(input: {
+  readonly plan: RoundPlan;
+  readonly needed: readonly NeededScaler[];
+  readonly asked: ReadonlyMap<string, Asked>;
+  readonly signal: AbortSignal;
+  readonly round: number;
+}): RoundAnswers {
+  const { plan, needed, asked, signal, round } = input;
+  const byResource = new Map<string, (namespace: string) => Promise<Answer>>();
+  for (const [key, { source, resource, namespaces, seconds }] of plan.resources) {
+    const { queue, batches } = mustGet(asked, source.name);
+    let batch = batches.get(resource);
+    if (batch === undefined) batches.set(resource, (batch = createResourceBatches(source, resource)));
+    byResource.set(
+      key,
+      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal })),
+    );
+  }
+  const byQuery = new Map<string, Promise<Answer>>();
+  for (const [key, { source, query, seconds }] of rotate(Array.from(plan.queries), round)) {
+    byQuery.set(key, mustGet(asked, source.name).queue.ask(query, { seconds, signal }));
+  }
+  const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
+  const startTimes = new Map<string, Promise<Instant | null>>();
+
+  const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
+    if (need.kind === 'refused') return Promise.resolve(need.answer);
+    const key = keyOf(need);
+    return need.kind === 'query' ? mustGet(byQuery, key) : mustGet(byResource, key)(scaler.namespace);
+  };
+
+  return {
+    of: async (key) => {
+      const { scaler, needs } = mustGet(needsByScaler, key);
+      return Promise.all(needs.map((need) => answerOf(need, scaler)));
+    },
+    startTime: (source) => {
+      const known = startTimes.get(source);
+      if (known !== undefined) return known;
+      const queue = asked.get(source)?.queue;
+      if (queue === undefined) return Promise.resolve(null);
+      const startTime = queue.startTime({ seconds: START_TIME_TIMEOUT_SECONDS, signal });
+      startTimes.set(source, startTime);
+      return startTime;
+    },
+  };
+}
+
+/** Another one first in each round: where the budget does not reach all, it is not always the same that go without. */
+function rotate<T>(list: readonly T[], round: number): readonly T[] {
+  if (list.length === 0) return list;
+  const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`${String(key)} is not part of this round`);
+  return value;
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../units/clock.js';
+import type { Instant } from '../units/time.js';
+import type { Answer, FailureReason } from './answer.js';
+import type { PrometheusClient } from './client.js';
+import type { SourceConfig } from './source-config.js';
+
+/** One query that was sent, for the metrics. */
+export interface QueryReport {
+  readonly source: string;
+  /** From sending to answer, all urls together; waiting for a slot is not in it. */
+  readonly seconds: number;
+  readonly answerClass: Answer['class'];
+  /** Null unless the class is `failed`. */
+  readonly reason: FailureReason | null;
+}
+
+export interface AskOptions {
+  /** From now to the answer, waiting for a slot included: a round must not outlive its period. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** A data source asked within its budget. */
+export interface QueryQueue {
+  /** The answer; while the same query is on its way, that one's. Never throws. */
+  readonly ask: (query: string, options: AskOptions) => Promise<Answer>;
+  readonly startTime: (options: AskOptions) => Promise<Instant | null>;
+}
+
+/** At most `maxConcurrentQueries` of the source in flight, the others wait in order. */
+export function createQueryQueue(options: {
+  readonly config: SourceConfig;
+  readonly client: PrometheusClient;
+  readonly clock: Clock;
+  readonly onQuery: (report: QueryReport) => void;
+}): QueryQueue {
+  const { config, client, clock, onQuery } = options;
+  const underWay = new Map<string, Promise<Answer>>();
+  const slots = createSlots(config.maxConcurrentQueries);
+
+  const askNow = async (query: string, { seconds, signal }: AskOptions): Promise<Answer> => {
+    const deadlineMs = clock.monotonicMs() + seconds * 1000;
+    const release = await slots.take();
+    try {
+      const startMs = clock.monotonicMs();
+      if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
+      // Those in flight end by their own deadlines, so whoever waits is here soon after his.
+      if (startMs >= deadlineMs) return noSlot(config, seconds);
+      const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal });
+      onQuery({
+        source: config.name,
+        seconds: (clock.monotonicMs() - startMs) / 1000,
+        answerClass: answer.class,
+        reason: answer.class === 'failed' ? answer.reason : null,
+      });
+      return answer;
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    ask: (query, askOptions) => {
+      const known = underWay.get(query);
+      if (known !== undefined) return known;
+      const answer = askNow(query, askOptions).finally(() => underWay.delete(query));
+      underWay.set(query, answer);
+      return answer;
+    },
+    startTime: ({ seconds, signal }) => client.startTime({ timeoutMs: seconds * 1000, signal }),
+  };
+}
+
+function noSlot(config: SourceConfig, seconds: number): Answer {
+  const message = `not asked: no free slot within ${seconds} s (maxConcurrentQueries is ${config.maxConcurrentQueries})`;
+  return { class: 'failed', reason: 'timeout', message };
+}
+
+/** A counting semaphore: `take` gives the function that puts the slot back. */
+function createSlots(count: number): { readonly take: () => Promise<() => void> } {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  let head = 0;
+
+  const release = (): void => {
+    const next = waiting[head];
+    if (next === undefined) {
+      free += 1;
+      return;
+    }
+    head += 1;
+    if (head === waiting.length) {
+      waiting.length = 0;
+      head = 0;
+    }
+    next();
+  };
+
+  return {
+    take: async () => {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return release;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { Answer } from './answer.js';
+import { resourceQuery } from './resource-queries.js';
+import { indexByPod } from './series-index.js';
+import type { SourceConfig } from './source-config.js';
+
+/** The usage of one resource in many namespaces, asked in as few queries as answers of bounded size allow. */
+export interface ResourceBatches {
+  /** Asks for all the namespaces and gives the answer that holds a namespace's series, each as soon as it is there. */
+  readonly ask: (
+    namespaces: readonly string[],
+    askQuery: (query: string) => Promise<Answer>,
+  ) => (namespace: string) => Promise<Answer>;
+}
+
+/** Below the 20,000 of one answer: namespaces grow between two rounds. */
+const AIMED_SERIES = 15_000;
+const LEAST_AIMED_SERIES = 1000;
+
+/** VictoriaMetrics refuses queries above 16 KiB. */
+const MAX_PATTERN_LENGTH = 12_000;
+
+/**
+ * The batches of one resource of one source. How many namespaces go into one query is learned: from the series that
+ * each had in the last answer and from answers that were too large, which are asked again in halves.
+ */
+export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
+  const seriesOf = new Map<string, number>();
+  let aimedSeries = AIMED_SERIES;
+
+  const expectedSeries = (namespaces: readonly string[]): number => {
+    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
+    return sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? mean));
+  };
+
+  const pack = (namespaces: readonly string[]): readonly (readonly string[])[] => {
+    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
+    const packs: string[][] = [];
+    let series = Infinity;
+    let length = 0;
+    for (const namespace of namespaces.toSorted()) {
+      const expected = seriesOf.get(namespace) ?? mean;
+      const isFull = series + expected > aimedSeries || length + namespace.length + 1 > MAX_PATTERN_LENGTH;
+      if (isFull) {
+        packs.push([]);
+        series = 0;
+        length = 0;
+      }
+      packs.at(-1)?.push(namespace);
+      series += expected;
+      length += namespace.length + 1;
+    }
+    return packs;
+  };
+
+  const learn = (namespaces: readonly string[], answer: Answer): void => {
+    if (answer.class === 'failed' && answer.reason === 'too_large' && namespaces.length > 1) {
+      const expected = expectedSeries(namespaces);
+      if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
+    }
+    if (answer.class !== 'value' && answer.class !== 'partial') return;
+    const index = indexByPod(answer.series);
+    for (const namespace of namespaces) {
+      const pods = Array.from(index.get(namespace)?.values() ?? []);
+      seriesOf.set(namespace, sum(pods.map(({ length }) => length)));
+    }
+  };
+
+  const askPack: Ask = (namespaces, askQuery) => {
+    const query = resourceQuery(source, resource, namespaces) ?? '';
+    const answer = askQuery(query).then((raw) => {
+      learn(namespaces, raw);
+      return namespaces.length > 1 ? refuseWithoutNamespace(raw, resource) : raw;
+    });
+    const halves = answer.then((whole) => {
+      if (whole.class !== 'failed' || whole.reason !== 'too_large' || namespaces.length === 1) return null;
+      const middle = Math.ceil(namespaces.length / 2);
+      const left = namespaces.slice(0, middle);
+      return {
+        left: new Set(left),
+        askLeft: askPack(left, askQuery),
+        askRight: askPack(namespaces.slice(middle), askQuery),
+      };
+    });
+    return async (namespace) => {
+      const split = await halves;
+      if (split === null) return answer;
+      return split.left.has(namespace) ? split.askLeft(namespace) : split.askRight(namespace);
+    };
+  };
+
+  return {
+    ask: (namespaces, askQuery) => {
+      const packOf = new Map<string, (namespace: string) => Promise<Answer>>();
+      for (const one of pack(namespaces)) {
+        const ask = askPack(one, askQuery);
+        for (const namespace of one) packOf.set(namespace, ask);
+      }
+      return (namespace) => {
+        const ask = packOf.get(namespace);
+        if (ask === undefined) throw new Error(`namespace ${namespace} was not asked for`);
+        return ask(namespace);
+      };
+    },
+  };
+}
+
+type Ask = ResourceBatches['ask'];
+
+/** Two namespaces may have pods of one name: without the label nobody can tell whose usage it is. */
+function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
+  if (answer.class !== 'value' && answer.class !== 'partial') return answer;
+  if (!indexByPod(answer.series).has(null)) return answer;
+  return { class: 'invalid', message: `the resource query of "${resource}" must keep the label "namespace"` };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,116 @@
+import axios, { AxiosError } from 'axios';
+import { DeadlineError } from '../units/clock.js';
+import type { FailureReason } from './answer.js';
+import type { HttpAnswer } from './classify-answer.js';
+import type { Connection } from './connection.js';
+
+export interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** The form of a POST, the query string of a GET. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly connection: Connection;
+  /** Its reason tells a timeout (`DeadlineError`) from a cancellation. */
+  readonly signal: AbortSignal;
+}
+
+/** A whole answer over HTTP, whatever its status, or why there is none: in our words, without a secret. */
+export type SendResult =
+  | (HttpAnswer & { readonly kind: 'answered'; readonly retryAfterSeconds: number | null })
+  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
+
+/** After decompression. A 23 MB answer blocks the loop for 141 ms. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/**
+ * One request to a data source. Only http and https; no proxy from the environment, no redirects (they would carry our
+ * headers to another server). Never throws.
+ */
+export async function send(request: Request): Promise<SendResult> {
+  const { method, url, parameters, connection, signal } = request;
+  const form = new URLSearchParams(parameters).toString();
+  if (!/^https?:\/\//i.test(url)) return failed('connection', 'the url is neither http nor https');
+  try {
+    const response = await axios.request<string>({
+      method,
+      url: method === 'GET' && form !== '' ? `${url}?${form}` : url,
+      ...(method === 'POST' ? { data: form } : {}),
+      headers: {
+        'User-Agent': 'promscaler',
+        ...connection.headers,
+        Accept: 'application/json',
+        ...(method === 'POST' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
+      },
+      signal,
+      adapter: 'http',
+      httpAgent: connection.httpAgent,
+      httpsAgent: connection.httpsAgent,
+      proxy: false,
+      maxRedirects: 0,
+      maxContentLength: MAX_ANSWER_BYTES,
+      responseType: 'text',
+      transformResponse: [(body: unknown) => body],
+      validateStatus: () => true,
+    });
+    return {
+      kind: 'answered',
+      status: response.status,
+      contentType: textOrNull(response.headers['content-type']),
+      body: response.data,
+      retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
+    };
+  } catch (error) {
+    return explain(error, signal);
+  }
+}
+
+/** An AxiosError holds the whole request, token included: nothing of it but its code is passed on. */
+function explain(error: unknown, signal: AbortSignal): SendResult {
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    return reason instanceof DeadlineError
+      ? failed('timeout', reason.message)
+      : failed('canceled', 'the query was canceled');
+  }
+  const code = error instanceof AxiosError ? error.code : undefined;
+  if (
+    code === AxiosError.ERR_BAD_RESPONSE &&
+    error instanceof Error &&
+    error.message.includes('maxContentLength')
+  ) {
+    return failed('too_large', `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
+  }
+  if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
+  if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP');
+  return failed('connection', CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`);
+}
+
+const CONNECTION_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  ECONNABORTED: 'the connection was cut off',
+  ERR_BAD_RESPONSE: 'the connection was cut off',
+  EPIPE: 'the connection was cut off',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the name server does not answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the connection timed out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is of an unknown authority: set tls.caFile',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is of an unknown authority: set tls.caFile',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
+};
+
+function failed(reason: FailureReason, message: string): SendResult {
+  return { kind: 'failed', reason, message };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function secondsOrNull(value: unknown): number | null {
+  return typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : null;
+}

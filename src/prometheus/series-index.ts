@@ -1,0 +1,88 @@
+import type { LabelRequirement, LabelSelector } from '../scaler/spec.js';
+import type { Series } from './answer.js';
+
+/** Series by namespace (`null`: no such label), then by pod. */
+export type PodIndex = ReadonlyMap<string | null, ReadonlyMap<string | null, readonly Series[]>>;
+
+const podIndexes = new WeakMap<readonly Series[], PodIndex>();
+const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
+
+/**
+ * The series of an answer by their labels `namespace` and `pod`. Made once for each answer, however many scalers read
+ * it: 1,000 scalers with 5 pods each would otherwise look at 5,000 series a thousand times.
+ */
+export function indexByPod(series: readonly Series[]): PodIndex {
+  const known = podIndexes.get(series);
+  if (known !== undefined) return known;
+  const index = new Map<string | null, Map<string | null, Series[]>>();
+  for (const one of series) {
+    const namespace = labelOf(one, 'namespace') ?? null;
+    const pod = labelOf(one, 'pod') ?? null;
+    let pods = index.get(namespace);
+    if (pods === undefined) {
+      pods = new Map<string | null, Series[]>();
+      index.set(namespace, pods);
+    }
+    const list = pods.get(pod);
+    if (list === undefined) pods.set(pod, [one]);
+    else list.push(one);
+  }
+  podIndexes.set(series, index);
+  return index;
+}
+
+/** The series whose labels meet every requirement; the same array where there is none. */
+export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
+  if (selector.length === 0) return series;
+  const first = selector.find(({ operator }) => operator === 'In');
+  const candidates = first === undefined ? series : valuesOf(series, first);
+  const rest = selector.filter((requirement) => requirement !== first);
+  return rest.length === 0 ? candidates : candidates.filter((one) => rest.every((each) => meets(one, each)));
+}
+
+/** The series with one of the requirement's values, by an index that all scalers of an answer share. */
+function valuesOf(series: readonly Series[], { key, values }: LabelRequirement): readonly Series[] {
+  let indexes = labelIndexes.get(series);
+  if (indexes === undefined) {
+    indexes = new Map<string, ReadonlyMap<string, readonly Series[]>>();
+    labelIndexes.set(series, indexes);
+  }
+  let index = indexes.get(key);
+  if (index === undefined) indexes.set(key, (index = groupByLabel(series, key)));
+  return Array.from(new Set(values)).flatMap((value) => index.get(value) ?? []);
+}
+
+function groupByLabel(series: readonly Series[], key: string): ReadonlyMap<string, readonly Series[]> {
+  const groups = new Map<string, Series[]>();
+  for (const one of series) {
+    const value = labelOf(one, key);
+    if (value === undefined) continue;
+    const group = groups.get(value);
+    if (group === undefined) groups.set(value, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/** As metav1.LabelSelector: `NotIn` and `DoesNotExist` also hold for a label that is not there. */
+function meets(series: Series, { key, operator, values }: LabelRequirement): boolean {
+  const value = labelOf(series, key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return operator satisfies never;
+  }
+}
+
+/** A label's value; to Prometheus an empty one is no label. */
+export function labelOf({ labels }: Series, name: string): string | undefined {
+  const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  return value === '' ? undefined : value;
+}

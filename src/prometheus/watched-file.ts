@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../units/clock.js';
+
+/** A small text file that is re-read while the service runs: a token, a password, a certificate. */
+export interface WatchedFile {
+  /** The content without blanks at its ends, at most 10 s old, at once with `isForced`; null where it was never readable. */
+  readonly read: (isForced?: boolean) => Promise<string | null>;
+}
+
+const REREAD_MS = 10_000;
+
+/**
+ * The file at `path`. While it is empty or cannot be read, the last good content is kept: kubelet and cert-manager
+ * replace files in more than one step. Never throws.
+ */
+export function watchFile(path: string, clock: Clock): WatchedFile {
+  let content: string | null = null;
+  let readAtMs = -Infinity;
+  let reading: Promise<void> | null = null;
+
+  const reread = async (): Promise<void> => {
+    try {
+      const text = (await readFile(path, 'utf8')).trim();
+      if (text !== '') content = text;
+    } catch {
+      // The content stays the last good one; without any, the caller says what it could not read.
+    }
+    readAtMs = clock.monotonicMs();
+    reading = null;
+  };
+
+  return {
+    read: async (isForced = false) => {
+      const isFresh = content !== null && clock.monotonicMs() - readAtMs < REREAD_MS;
+      if (isForced || !isFresh) await (reading ??= reread());
+      return content;
+    },
+  };
+}
