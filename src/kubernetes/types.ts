@@ -48,6 +48,11 @@ export interface Cluster {
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
   /** The pods of a namespace that the selector matches, from the watched store. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly Pod[];
+  /**
+   * Why what is known of a namespace's pods and targets cannot be relied on: never listed, forbidden, or not heard of
+   * for 180 s. Null while all is well. For the scalers' conditions.
+   */
+  readonly problemOf: (namespace: string) => KubernetesError | null;
   /** Seconds since the store that answers for pods and targets last heard from the server; scale-down needs at most 180. */
   readonly cacheAgeSeconds: (namespace: string) => number;
   /** A live GET of `/scale`. */
@@ -73,6 +78,8 @@ export type KubernetesErrorKind =
   | 'conflict'
   | 'gone'
   | 'invalid'
+  /** The target has no selector, or one that cannot be read: condition `InvalidSelector`. */
+  | 'invalid_selector'
   | 'rate_limited'
   | 'server_error'
   | 'timeout'

@@ -1,0 +1,168 @@
+import type { TargetRef } from '../scaler/spec.js';
+import { withDeadline, type Clock } from '../units/clock.js';
+import type { Connection } from './connection.js';
+import { createDiscovery } from './discovery.js';
+import { createEventRecorder } from './events.js';
+import type { Feed } from './feeds.js';
+import { SILENT, type Log } from './log.js';
+import { createOtherScalers } from './other-scalers.js';
+import { createOwnWrites } from './own-writes.js';
+import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
+import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
+import { createTransport, type RequestReport } from './transport.js';
+import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
+import { createWatches, problemOfFeed, type Watches } from './watches.js';
+
+export interface ClusterOptions {
+  readonly connection: Connection;
+  /** The only namespaces that are read and written, one watch each; empty: all. */
+  readonly namespaces: readonly string[];
+  readonly clock: Clock;
+  readonly log?: Log;
+  /** Called after each request, for the metrics. */
+  readonly onRequest?: (report: RequestReport) => void;
+  /** `promscaler/VERSION`. */
+  readonly userAgent?: string;
+  /** Names this replica in Events: the pod's name. */
+  readonly instance?: string;
+}
+
+/** How long a read waits for the first list of what it reads from. */
+const FIRST_LIST_MS = 10_000;
+
+/** The cluster behind a connection. Nothing is asked before `run` or a read. */
+export function createCluster(options: ClusterOptions): Cluster {
+  const { clock, namespaces } = options;
+  const log = options.log ?? SILENT;
+  const transport = createTransport(options);
+  const watches = createWatches({ transport, clock, log, namespaces });
+  const discovery = createDiscovery(transport, clock);
+  const otherScalers = createOtherScalers(transport, clock);
+  const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
+  const writes = createOwnWrites(clock);
+
+  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScalePlace> => {
+    checkNamespace(namespaces, namespace);
+    return { transport, kind: await discovery.find(ref, signal), namespace, ref, signal };
+  };
+
+  const liveScale = async (place: ScalePlace): Promise<ScaleWithSelector> => {
+    try {
+      return await getScale(place);
+    } catch (error) {
+      if (error instanceof KubernetesError && error.kind === 'not_found') discovery.doubt(place.ref);
+      throw error;
+    }
+  };
+
+  const readTarget: Cluster['readTarget'] = async (namespace, ref, signal) => {
+    const place = await placeOf(namespace, ref, signal);
+    const watched = await readWatched(watches, place, clock);
+    if (watched === null) return fromScale(place, await liveScale(place));
+    const target = toScaleTarget(ref, watched);
+    if (!writes.isAheadOf(namespace, ref, watched.resourceVersion)) return target;
+    return { ...target, ...withoutSelector(await liveScale(place)) };
+  };
+
+  return {
+    run: async (signal) => {
+      await watches.run(signal);
+      await events.idle();
+      transport.close();
+    },
+    follow: watches.follow,
+    isSynced: watches.isSynced,
+    readTarget,
+    listPods: (namespace, selector) => {
+      const feed = watches.podsOf(namespace);
+      // No pods known is not the same as no pods.
+      if (feed?.reflector.isSynced() !== true)
+        throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
+      const problem = problemOfFeed(feed);
+      if (problem !== null) throw problem;
+      return feed.store.select(namespace, selector);
+    },
+    cacheAgeSeconds: watches.ageSeconds,
+    problemOf: watches.problemOf,
+    readScale: async (namespace, ref, signal) =>
+      withoutSelector(await liveScale(await placeOf(namespace, ref, signal))),
+    patchScale: async (namespace, ref, change, signal) => {
+      const scale = await patchScale(await placeOf(namespace, ref, signal), change);
+      writes.remember(namespace, ref, scale.resourceVersion);
+      return withoutSelector(scale);
+    },
+    recordEvent: events.record,
+    listOtherScalers: async (namespace, signal) => {
+      checkNamespace(namespaces, namespace);
+      const all = await otherScalers.list(watches.isClusterWide() ? null : namespace, signal);
+      return all.filter((scaler) => scaler.namespace === namespace);
+    },
+  };
+}
+
+/** The watched object; null where its kind or namespace is not watched, so that it must be asked for. */
+async function readWatched(
+  watches: Watches,
+  { namespace, ref, signal }: ScalePlace,
+  clock: Clock,
+): Promise<WatchedTarget | null> {
+  const doing = `reading ${nameTarget(namespace, ref)}`;
+  const pods = watches.podsOf(namespace);
+  // Whoever reads a target goes on to its pods.
+  if (pods !== null) await firstList(pods, { doing, clock, signal });
+  const plural = watchedPlural(ref);
+  const feed = plural === null ? null : watches.targetsOf(namespace, plural);
+  if (feed === null) return null;
+  await firstList(feed, { doing, clock, signal });
+  const watched = feed.store.get(namespace, ref.name);
+  if (watched === undefined)
+    throw new KubernetesError('not_found', `${doing}: 404 Not Found: there is no such object`, {
+      status: 404,
+    });
+  return watched;
+}
+
+/** Waits until a feed has listed. Throws what keeps it from that, or `timeout`. */
+async function firstList(
+  feed: Feed<unknown>,
+  { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const isSettled = (): boolean => feed.reflector.isSynced() || feed.reflector.failure() !== null;
+  if (!isSettled())
+    await withDeadline(clock, { ms: FIRST_LIST_MS, parent: signal }, (deadline) => {
+      return new Promise<void>((resolve) => {
+        const done = (): void => {
+          if (!isSettled() && !deadline.aborted) return;
+          forget();
+          deadline.removeEventListener('abort', done);
+          resolve();
+        };
+        const forget = feed.reflector.onChange(done);
+        deadline.addEventListener('abort', done);
+      });
+    });
+  const problem = problemOfFeed(feed);
+  if (problem !== null) throw problem;
+  if (!feed.reflector.isSynced()) throw notListed(doing);
+}
+
+function notListed(doing: string): KubernetesError {
+  return new KubernetesError('timeout', `${doing}: not listed yet`);
+}
+
+function fromScale({ namespace, ref }: ScalePlace, scale: ScaleWithSelector): ScaleTarget {
+  const selector = usableSelector(scale.selector, `reading scale of ${nameTarget(namespace, ref)}`);
+  return { ref, namespace, ...withoutSelector(scale), selector, annotations: {} };
+}
+
+function withoutSelector({ uid, resourceVersion, specReplicas, statusReplicas }: Scale): Scale {
+  return { uid, resourceVersion, specReplicas, statusReplicas };
+}
+
+function checkNamespace(namespaces: readonly string[], namespace: string): void {
+  if (namespaces.length > 0 && !namespaces.includes(namespace))
+    throw new KubernetesError(
+      'forbidden',
+      `reading namespace ${namespace}: it is not among kubernetes.namespaces (${namespaces.join(', ')})`,
+    );
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '../units/clock.js';
+import type { TargetRef } from '../scaler/spec.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
+import type { Transport } from './transport.js';
+import { KubernetesError } from './types.js';
+
+/** Where the `/scale` of a kind is served. */
+export interface ScalableKind {
+  /** `/apis/argoproj.io/v1alpha1`. */
+  readonly root: string;
+  /** `rollouts`. */
+  readonly plural: string;
+}
+
+/** Finds the API of a kind. */
+export interface Discovery {
+  /**
+   * By group and kind, whatever version is written. Throws `KubernetesError`: `not_found` for a kind that is not
+   * served, `invalid` for one that cannot be scaled.
+   */
+  readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
+  /** What was found may not hold any more: asks again, but not within 30 s of the last time. */
+  readonly doubt: (ref: TargetRef) => void;
+}
+
+const DEADLINE_MS = 10_000;
+const REFRESH_MS = 30_000;
+
+interface Entry {
+  readonly atMs: number;
+  readonly result: Promise<ScalableKind>;
+}
+
+/** Asks each kind once; a kind that was not found is asked for again at most every 30 s. */
+export function createDiscovery(transport: Transport, clock: Clock): Discovery {
+  const entries = new Map<string, Entry>();
+
+  const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
+    // Not the caller's signal: others may wait for the same answer.
+    const result = findKind(transport, ref);
+    const entry = { atMs: clock.monotonicMs(), result };
+    entries.set(key, entry);
+    result.catch((error: unknown) => {
+      const isAnswer = error instanceof KubernetesError && ['not_found', 'invalid'].includes(error.kind);
+      if (!isAnswer && entries.get(key) === entry) entries.delete(key);
+      else settled.add(key);
+    });
+    return result;
+  };
+  /** Kinds whose last answer was no; it is good for `REFRESH_MS`. */
+  const settled = new Set<string>();
+
+  return {
+    find: (ref) => {
+      const plural = watchedPlural(ref);
+      if (plural !== null) return Promise.resolve({ root: APPS_ROOT, plural });
+      const key = `${groupOf(ref)}/${ref.kind}`;
+      const known = entries.get(key);
+      const isOld = known !== undefined && clock.monotonicMs() - known.atMs >= REFRESH_MS;
+      if (known !== undefined && !(isOld && settled.has(key))) return known.result;
+      settled.delete(key);
+      return look(key, ref);
+    },
+    doubt: (ref) => {
+      const key = `${groupOf(ref)}/${ref.kind}`;
+      if (entries.has(key)) settled.add(key);
+    },
+  };
+}
+
+async function findKind(transport: Transport, ref: TargetRef): Promise<ScalableKind> {
+  const group = groupOf(ref);
+  if (ref.kind === 'DaemonSet')
+    throw new KubernetesError(
+      'invalid',
+      `finding kind DaemonSet: a DaemonSet runs one pod on each node, it has no replicas to scale`,
+    );
+  const roots = group === '' ? ['/api/v1'] : await groupRoots(transport, ref, group);
+  const kinds = new Set<string>();
+  for (const root of roots) {
+    const resources = objectsIn(await ask(transport, root, ref), 'resources');
+    const scalable = pickKind(resources, ref, root);
+    if (scalable !== null) return scalable;
+    for (const resource of resources) kinds.add(textIn(resource, 'kind') ?? '');
+  }
+  const others = [...kinds].filter((kind) => kind !== '').sort();
+  throw notServed(ref, `it has ${others.length === 0 ? 'no kinds' : others.join(', ')}`);
+}
+
+function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string): ScalableKind | null {
+  const names = resources.map((resource) => textIn(resource, 'name') ?? '');
+  const resource = resources.find(
+    (candidate) =>
+      textIn(candidate, 'kind') === ref.kind && textIn(candidate, 'name')?.includes('/') === false,
+  );
+  const plural = resource === undefined ? null : textIn(resource, 'name');
+  if (resource === undefined || plural === null) return null;
+  const refuse = (why: string): KubernetesError =>
+    new KubernetesError(
+      'invalid',
+      `finding kind ${ref.kind}: ${root.replace(/^\/apis?\//, '')} ${ref.kind} ${why}`,
+    );
+  if (resource['namespaced'] !== true) throw refuse('belongs to no namespace, so no scaler can name it');
+  if (!names.includes(`${plural}/scale`)) throw refuse('has no scale subresource, so it cannot be scaled');
+  return { root, plural };
+}
+
+/** The versions of a group, the preferred one first. */
+async function groupRoots(transport: Transport, ref: TargetRef, group: string): Promise<readonly string[]> {
+  const path = `/apis/${encodeURIComponent(group)}`;
+  const answer = await ask(transport, path, ref);
+  const preferred = textIn(objectIn(answer, 'preferredVersion'), 'version');
+  const versions = objectsIn(answer, 'versions').map((version) => textIn(version, 'version') ?? '');
+  const ordered = new Set([
+    ...(preferred === null ? [] : [preferred]),
+    ...versions.filter((version) => version !== ''),
+  ]);
+  return [...ordered].map((version) => `${path}/${encodeURIComponent(version)}`);
+}
+
+async function ask(transport: Transport, path: string, ref: TargetRef): Promise<JsonObject> {
+  try {
+    return await transport.request({
+      lane: 'list',
+      method: 'GET',
+      path,
+      doing: `finding kind ${ref.kind} of ${ref.apiVersion}`,
+      verb: 'get',
+      resource: 'discovery',
+      deadlineMs: DEADLINE_MS,
+    });
+  } catch (error) {
+    if (error instanceof KubernetesError && error.kind === 'not_found')
+      throw notServed(ref, 'the cluster does not serve this API group');
+    throw error;
+  }
+}
+
+function notServed(ref: TargetRef, why: string): KubernetesError {
+  const isWorkload = ['Deployment', 'StatefulSet', 'ReplicaSet'].includes(ref.kind);
+  const hint = isWorkload ? `; a ${ref.kind} is in apps/v1` : '';
+  return new KubernetesError(
+    'not_found',
+    `finding kind ${ref.kind} in API group "${groupOf(ref)}" (${ref.apiVersion}): ${why}${hint}`,
+    { status: 404 },
+  );
+}

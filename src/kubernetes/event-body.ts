@@ -1,0 +1,95 @@
+import { formatInstant, type Instant } from '../units/time.js';
+import type { JsonObject } from './json.js';
+import type { ScaleTarget, TargetEvent } from './types.js';
+
+/** One Event as it stands: how often it was seen, and when. */
+export interface SeenEvent {
+  readonly target: ScaleTarget;
+  readonly event: TargetEvent;
+  /** `metadata.name`, unique in the namespace. */
+  readonly name: string;
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+  /** At least 1. */
+  readonly count: number;
+}
+
+/** Who reports. `instance` sets one replica of the service apart from the others, at most 128 characters. */
+export interface Reporter {
+  readonly instance: string;
+}
+
+const CONTROLLER = 'promscaler';
+const ACTION = 'Scaling';
+const MAX_NOTE_BYTES = 1024;
+
+/** The Event for `events.k8s.io/v1`. */
+export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: seen.name, namespace: seen.target.namespace },
+    eventTime: microTime(seen.firstAt),
+    reportingController: CONTROLLER,
+    reportingInstance: reporter.instance,
+    action: ACTION,
+    type: seen.event.type,
+    reason: seen.event.reason,
+    note: shortNote(seen.event.message),
+    regarding: regarding(seen.target),
+  };
+}
+
+/** What a repetition changes in `events.k8s.io/v1`. */
+export function seriesPatch(seen: SeenEvent): JsonObject {
+  return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
+}
+
+/** The Event for the core API, where the newer one is not to be had. */
+export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: seen.name, namespace: seen.target.namespace },
+    involvedObject: regarding(seen.target),
+    type: seen.event.type,
+    reason: seen.event.reason,
+    message: shortNote(seen.event.message),
+    source: { component: CONTROLLER },
+    reportingComponent: CONTROLLER,
+    reportingInstance: reporter.instance,
+    action: ACTION,
+    firstTimestamp: wholeSecond(seen.firstAt),
+    lastTimestamp: wholeSecond(seen.lastAt),
+    count: seen.count,
+  };
+}
+
+/** What a repetition changes in the core API. */
+export function corePatch(seen: SeenEvent): JsonObject {
+  return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
+}
+
+function regarding({ ref, namespace, uid, resourceVersion }: ScaleTarget): JsonObject {
+  return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
+}
+
+/** RFC 3339 with six digits, as MicroTime has it. */
+function microTime(instant: Instant): string {
+  const text = formatInstant(instant);
+  const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
+  return `${whole}.${fraction.padEnd(6, '0')}Z`;
+}
+
+function wholeSecond(instant: Instant): string {
+  return `${formatInstant(instant).slice(0, 19)}Z`;
+}
+
+/** At most 1 kB, cut between two characters. */
+function shortNote(message: string): string {
+  const bytes = Buffer.from(message);
+  if (bytes.length <= MAX_NOTE_BYTES) return message;
+  let end = MAX_NOTE_BYTES - 3;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return `${bytes.subarray(0, end).toString('utf8')}...`;
+}

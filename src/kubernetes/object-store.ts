@@ -1,0 +1,28 @@
+/** What every watched object has. */
+export interface WatchedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+}
+
+/** Where a reflector puts what it sees. */
+export interface ObjectStore<T extends WatchedObject> {
+  readonly get: (namespace: string, name: string) => T | undefined;
+  /** Everything at once: nobody sees a half-filled store. */
+  readonly replace: (objects: readonly T[]) => void;
+  readonly put: (object: T) => void;
+  readonly remove: (namespace: string, name: string) => void;
+}
+
+/** A store by namespace and name. */
+export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
+  let objects = new Map<string, T>();
+  return {
+    get: (namespace, name) => objects.get(`${namespace}/${name}`),
+    replace: (all) => {
+      objects = new Map(all.map((object) => [`${object.namespace}/${object.name}`, object]));
+    },
+    put: (object) => void objects.set(`${object.namespace}/${object.name}`, object),
+    remove: (namespace, name) => void objects.delete(`${namespace}/${name}`),
+  };
+}

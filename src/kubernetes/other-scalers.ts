@@ -1,0 +1,81 @@
+import type { Clock } from '../units/clock.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { listAll, resourceScope } from './list-pages.js';
+import type { Transport } from './transport.js';
+import { KubernetesError, type OtherScaler } from './types.js';
+
+/** The HPAs of a namespace, or (null) of the cluster. */
+export interface OtherScalers {
+  /** As last seen, asked at most once a minute; empty for ten minutes where it is forbidden or not served. */
+  readonly list: (scope: string | null, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
+}
+
+const FRESH_MS = 60_000;
+const REFUSED_MS = 600_000;
+
+interface Entry {
+  /** Until when no new request is made. */
+  dueMs: number;
+  known: readonly OtherScaler[] | null;
+  asking: Promise<readonly OtherScaler[]> | null;
+}
+
+/** Nothing is asked before the first call. A failure leaves what was known in force; without that it is thrown. */
+export function createOtherScalers(transport: Transport, clock: Clock): OtherScalers {
+  const entries = new Map<string | null, Entry>();
+
+  const ask = async (scope: string | null, entry: Entry): Promise<readonly OtherScaler[]> => {
+    try {
+      const { items } = await listAll({
+        transport,
+        scope: resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', scope),
+        convert: readHorizontalPodAutoscaler,
+        // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
+        signal: new AbortController().signal,
+      });
+      entry.known = items;
+      entry.dueMs = clock.monotonicMs() + FRESH_MS;
+    } catch (error) {
+      const isRefused = error instanceof KubernetesError && ['forbidden', 'not_found'].includes(error.kind);
+      entry.dueMs = clock.monotonicMs() + (isRefused ? REFUSED_MS : FRESH_MS);
+      if (isRefused) entry.known = [];
+      if (entry.known === null) {
+        entry.dueMs = 0;
+        throw error;
+      }
+    } finally {
+      entry.asking = null;
+    }
+    return entry.known;
+  };
+
+  return {
+    list: (scope) => {
+      const entry = entries.get(scope) ?? { dueMs: 0, known: null, asking: null };
+      entries.set(scope, entry);
+      if (entry.known !== null && clock.monotonicMs() < entry.dueMs) return Promise.resolve(entry.known);
+      entry.asking ??= ask(scope, entry);
+      return entry.asking;
+    },
+  };
+}
+
+/** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
+function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
+  const metadata = objectIn(object, 'metadata');
+  const namespace = textIn(metadata, 'namespace') ?? '';
+  const name = textIn(metadata, 'name') ?? '';
+  const target = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
+  const kind = textIn(target, 'kind') ?? '';
+  const targetName = textIn(target, 'name') ?? '';
+  if (namespace === '' || name === '' || kind === '' || targetName === '') return null;
+  const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
+  const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
+  const ownerName = owner === undefined ? null : textIn(owner, 'name');
+  return {
+    kind: ownerKind ?? 'HorizontalPodAutoscaler',
+    namespace,
+    name: ownerName ?? name,
+    target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
+  };
+}

@@ -1,0 +1,106 @@
+import type { LabelSelector, TargetRef } from '../scaler/spec.js';
+import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
+import type { WatchedObject } from './object-store.js';
+import { selectorFromObject } from './selectors.js';
+import { KubernetesError, type ScaleTarget } from './types.js';
+
+/** A watched Deployment, StatefulSet or ReplicaSet, with what is needed of it. */
+export interface WatchedTarget extends WatchedObject {
+  readonly uid: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+  /** Null where the object has none that can be read. */
+  readonly selector: LabelSelector | null;
+  /** Those of `promscaler.dev` only: a last-applied-configuration holds the whole object once more. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The Deployment that owns a ReplicaSet. */
+  readonly owner: string | null;
+}
+
+/** Kinds whose objects are watched; all others are read by their `/scale`. */
+const WATCHED_KINDS: Readonly<Record<string, string>> = {
+  Deployment: 'deployments',
+  StatefulSet: 'statefulsets',
+  ReplicaSet: 'replicasets',
+};
+
+const ANNOTATION_PREFIX = 'promscaler.dev/';
+
+/** Where the watched kinds are served. */
+export const APPS_ROOT = '/apis/apps/v1';
+
+/** `deployments` for a Deployment of group apps, whatever version is written; null for a kind that is not watched. */
+export function watchedPlural(ref: TargetRef): string | null {
+  return groupOf(ref) === 'apps' && Object.hasOwn(WATCHED_KINDS, ref.kind)
+    ? (WATCHED_KINDS[ref.kind] ?? null)
+    : null;
+}
+
+/** `apps` of `apps/v1`; empty for the core group. */
+export function groupOf(ref: TargetRef): string {
+  const slash = ref.apiVersion.indexOf('/');
+  return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
+}
+
+/** `deployment shop/web`, what a target is called in messages. */
+export function nameTarget(namespace: string, ref: TargetRef): string {
+  return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
+}
+
+/** Takes from a watched object what is needed; null where it has no name or uid. `spec.replicas` absent means 1. */
+export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
+  const metadata = objectIn(object, 'metadata');
+  const [namespace, name, uid] = [
+    textIn(metadata, 'namespace') ?? '',
+    textIn(metadata, 'name') ?? '',
+    textIn(metadata, 'uid') ?? '',
+  ];
+  if (namespace === '' || name === '' || uid === '') return null;
+  const spec = objectIn(object, 'spec');
+  const owner = objectsIn(metadata, 'ownerReferences').find(
+    (reference) => textIn(reference, 'kind') === 'Deployment' && reference['controller'] === true,
+  );
+  return {
+    namespace,
+    name,
+    uid,
+    resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    specReplicas: countIn(spec, 'replicas') ?? 1,
+    statusReplicas: countIn(objectIn(object, 'status'), 'replicas') ?? 0,
+    selector: selectorFromObject(spec?.['selector']),
+    annotations: ownAnnotations(metadata),
+    owner: owner === undefined ? null : textIn(owner, 'name'),
+  };
+}
+
+function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(textsIn(metadata, 'annotations')).filter(([key]) => key.startsWith(ANNOTATION_PREFIX)),
+  );
+}
+
+/**
+ * The target as the loop sees it. Throws `KubernetesError`: `invalid` for a ReplicaSet that a Deployment owns,
+ * `invalid_selector` where the selector is missing, empty or unreadable.
+ */
+export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
+  const { namespace, uid, resourceVersion, specReplicas, statusReplicas, annotations } = watched;
+  const name = nameTarget(namespace, ref);
+  if (watched.owner !== null)
+    throw new KubernetesError(
+      'invalid',
+      `reading ${name}: it belongs to deployment ${namespace}/${watched.owner}, which would take every change back: scale the Deployment`,
+    );
+  const selector = usableSelector(watched.selector, `reading ${name}`);
+  return { ref, namespace, uid, resourceVersion, specReplicas, statusReplicas, selector, annotations };
+}
+
+/** The selector itself. An empty one would match every pod of the namespace: that is none, as with the HPA. */
+export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
+  if (selector === null || selector.length === 0)
+    throw new KubernetesError(
+      'invalid_selector',
+      `${doing}: its selector is ${selector === null ? 'missing or unreadable' : 'empty'}`,
+    );
+  return selector;
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../src/units/clock.js';
+import { addSeconds, parseInstant, type Instant } from '../../src/units/time.js';
+
+interface Timer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until a test moves it. Starts at 2026-01-01T00:00:00Z unless told otherwise. */
+export class ManualClock implements Clock {
+  /** What `random` gives; a test may set it. At least 0, below 1. */
+  chance = 0;
+  #start: Instant;
+  #elapsedMs = 0;
+  #jumpSeconds = 0;
+  #order = 0;
+  #timers = new Set<Timer>();
+
+  constructor(start = '2026-01-01T00:00:00Z') {
+    const instant = parseInstant(start);
+    if (instant === null) throw new Error(`${start} is no instant`);
+    this.#start = instant;
+  }
+
+  readonly now = (): Instant => addSeconds(this.#start, this.#elapsedMs / 1000 + this.#jumpSeconds);
+
+  readonly monotonicMs = (): number => this.#elapsedMs;
+
+  readonly random = (): number => this.chance;
+
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const timer = { dueMs: this.#elapsedMs + Math.max(0, ms), order: (this.#order += 1), callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  };
+
+  /** How many timers are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Milliseconds until the next timer is due; null without one. */
+  get nextMs(): number | null {
+    const timer = this.#next(Number.POSITIVE_INFINITY);
+    return timer === null ? null : timer.dueMs - this.#elapsedMs;
+  }
+
+  /**
+   * Moves on by `ms` and calls what falls due, in order and each at its own time. What a callback leads to behind an
+   * `await` has not happened yet when this returns: see `advanceAndSettle`.
+   */
+  advance(ms: number): void {
+    const endMs = this.#elapsedMs + ms;
+    for (let timer = this.#next(endMs); timer !== null; timer = this.#next(endMs)) {
+      this.#timers.delete(timer);
+      this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
+      timer.callback();
+    }
+    this.#elapsedMs = endMs;
+  }
+
+  /** As `advance`, but lets promises and sockets go on after each timer, so that a loop of sleeps runs through. */
+  async advanceAndSettle(ms: number): Promise<void> {
+    const endMs = this.#elapsedMs + ms;
+    await settle();
+    for (let timer = this.#next(endMs); timer !== null; timer = this.#next(endMs)) {
+      this.advance(Math.max(0, timer.dueMs - this.#elapsedMs));
+      await settle();
+    }
+    this.advance(endMs - this.#elapsedMs);
+    await settle();
+  }
+
+  /** Moves on by `ms` at once, as for a process that was stopped: what fell due meanwhile is called late. */
+  async stall(ms: number): Promise<void> {
+    this.#elapsedMs += ms;
+    await this.advanceAndSettle(0);
+  }
+
+  /** The wall clock jumps; monotonic time and timers do not notice. */
+  jump(seconds: number): void {
+    this.#jumpSeconds += seconds;
+  }
+
+  #next(endMs: number): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of this.#timers)
+      if (
+        timer.dueMs <= endMs &&
+        (next === null ||
+          timer.dueMs < next.dueMs ||
+          (timer.dueMs === next.dueMs && timer.order < next.order))
+      )
+        next = timer;
+    return next;
+  }
+}
+
+/** Lets what is ready go on: some turns of the event loop, promises included. */
+export async function settle(turns = 5): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Resolves once `condition` holds, as soon as sockets and promises got that far; throws after two real seconds. */
+export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
+  const endMs = performance.now() + 2000;
+  while (!condition()) {
+    if (performance.now() > endMs) throw new Error(`${what} did not come about within 2 s`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
