@@ -56,6 +56,16 @@ export const SILENT_LOG: Log = {
   error: () => undefined,
 };
 
+/** The same log for a client that states the facts first, as pino does. */
+export function factsFirst(log: Log): Readonly<Record<LogLevel, (facts: Facts, message: string) => void>> {
+  return {
+    debug: (facts, message) => log.debug(message, facts),
+    info: (facts, message) => log.info(message, facts),
+    warn: (facts, message) => log.warn(message, facts),
+    error: (facts, message) => log.error(message, facts),
+  };
+}
+
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
 /** A fact must not stand in for the line's own fields: JSON with a name twice has no one reading. */

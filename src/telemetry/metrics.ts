@@ -8,11 +8,11 @@ import type { MetricRow } from './metric-table.js';
 import { SCALER_SERIES } from './scaler-series.js';
 import type { ScalerMetricKey } from './scaler-series.js';
 
-/** One query to a data source that came to an end. `failure` is a closed set of words; null: it was answered. */
+/** One query to a data source that came to an end. `reason`: why it failed, of a closed set; null: it did not. */
 export interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
-  readonly failure: string | null;
+  readonly reason: string | null;
 }
 
 /** One request to the API server that came to an end. `code`: the HTTP status, or the kind of failure. */
@@ -70,10 +70,10 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     observeSync: (seconds) => service.syncDuration.observe(seconds),
     observeLateness: (seconds) => service.syncLateness.observe(seconds),
     countMissedRounds: (rounds) => service.missedRounds.inc(rounds),
-    observeQuery: ({ source, seconds, failure }) => {
+    observeQuery: ({ source, seconds, reason }) => {
       service.queries.inc({ source });
       service.queryDuration.observe({ source }, seconds);
-      if (failure !== null) service.queryErrors.inc({ source, reason: failure });
+      if (reason !== null) service.queryErrors.inc({ source, reason });
     },
     observeKubernetesRequest: ({ verb, resource, code, seconds }) => {
       service.kubernetesRequests.inc({ verb, resource, code });

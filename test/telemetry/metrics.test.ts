@@ -147,8 +147,8 @@ describe('createMetrics', () => {
   it('counts queries, requests, reloads and rounds', async () => {
     const { metrics } = build();
 
-    metrics.observeQuery({ source: 'default', seconds: 0.3, failure: null });
-    metrics.observeQuery({ source: 'default', seconds: 10, failure: 'timeout' });
+    metrics.observeQuery({ source: 'default', seconds: 0.3, reason: null });
+    metrics.observeQuery({ source: 'default', seconds: 10, reason: 'timeout' });
     metrics.observeKubernetesRequest({
       verb: 'patch',
       resource: 'deployments/scale',
