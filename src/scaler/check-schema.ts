@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
+import { didYouMean } from './nearest.js';
+import { isPlainObject, valueAt, without } from './plain.js';
+
+/** What a schema says of a value. */
+export interface Checked<T> {
+  readonly findings: readonly Finding[];
+  /** Null where there are findings. */
+  readonly value: T | null;
+  /** The value without what was found wrong: what further rules can still look at. */
+  readonly readable: unknown;
+}
+
+/**
+ * Checks a plain value and puts every issue into a sentence of ours. zod does not run refinements of an object beside
+ * its type errors, so rules over several fields are functions over `readable` instead.
+ */
+export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return { findings: [], value: result.data, readable: result.data };
+  const findings: Finding[] = [];
+  let readable = value;
+  for (const issue of result.error.issues) {
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    if (issue.code === 'unrecognized_keys') {
+      const known = knownKeys(schema, path);
+      for (const key of issue.keys) findings.push(unknownField([...path, key], known));
+      for (const key of issue.keys) readable = without(readable, [...path, key]);
+    } else {
+      findings.push(issueFinding(issue, path, valueAt(value, path)));
+      readable = without(readable, path);
+    }
+  }
+  return { findings, value: null, readable };
+}
+
+/** A field that the schema does not know, at its key. */
+export function unknownField(path: Path, known: readonly string[]): Finding {
+  const key = String(path.at(-1));
+  const hint = key === '<<' ? '; merge keys are not read' : didYouMean(key, known);
+  const message = `${formatPath(path)} is no field that is known here${hint}`;
+  return { code: 'unknown-field', message, path, at: 'key', offset: null };
+}
+
+function issueFinding(issue: z.core.$ZodIssue, path: Path, value: unknown): Finding {
+  const name = path.length === 0 ? 'the document' : formatPath(path);
+  if (value === undefined) {
+    return finding('missing-field', path, `${name} is missing`);
+  }
+  const shown = `${name} is ${formatValue(value)}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return finding('wrong-type', path, `${shown}, must be ${typeName(issue.expected)}`);
+    case 'invalid_value': {
+      const values = issue.values.map(String);
+      const hint = typeof value === 'string' ? didYouMean(value, values) : '';
+      const rule = values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+      return finding('wrong-value', path, `${shown}, must be ${rule}${hint}`);
+    }
+    case 'too_small':
+      if (issue.origin === 'string' || issue.origin === 'array') {
+        return finding('out-of-range', path, `${name} must not be empty`);
+      }
+      return finding('out-of-range', path, `${shown}, must be at least ${String(issue.minimum)}`);
+    case 'too_big':
+      if (issue.origin === 'string') {
+        return finding('out-of-range', path, `${name} must have at most ${String(issue.maximum)} characters`);
+      }
+      return finding('out-of-range', path, `${shown}, must be at most ${String(issue.maximum)}`);
+    case 'invalid_format':
+      return finding('wrong-format', path, `${shown}, ${issue.message}`);
+    case 'invalid_union':
+    case 'custom':
+      return finding('wrong-quantity', path, `${shown}, ${issue.message}`);
+    default:
+      return finding('wrong-type', path, `${shown}: ${issue.message}`);
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'text (in quotes, where it looks like something else)',
+  boolean: 'true or false',
+  object: 'a mapping',
+  record: 'a mapping',
+  array: 'a list',
+};
+
+function typeName(expected: string): string {
+  return TYPE_NAMES[expected] ?? expected;
+}
+
+/** The fields that the schema has at `path`; empty where it has no fixed ones. */
+export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
+  let current: z.core.$ZodType | undefined = schema;
+  for (const step of path) {
+    current = unwrap(current);
+    if (current instanceof z.ZodObject) {
+      const shape: Readonly<Record<string, z.core.$ZodType>> = current.shape;
+      current = shape[String(step)];
+    } else if (current instanceof z.ZodArray) current = current.element;
+    else if (current instanceof z.ZodRecord) current = current.valueType;
+    else return [];
+  }
+  current = unwrap(current);
+  return current instanceof z.ZodObject && isPlainObject(current.shape) ? Object.keys(current.shape) : [];
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema;
+  while (
+    current instanceof z.ZodOptional ||
+    current instanceof z.ZodDefault ||
+    current instanceof z.ZodPrefault
+  ) {
+    current = current.unwrap();
+  }
+  return current;
+}

@@ -1,0 +1,32 @@
+import { checkSchema } from './check-schema.js';
+import type { Finding, Path } from './finding.js';
+import { isPlainObject, readPlain } from './plain.js';
+import { PROBLEM_CLASSES } from './problem-codes.js';
+import { checkRules } from './rules.js';
+import { type DocumentInput, type Loose, documentSchema } from './schema.js';
+import { takeUnsupported } from './unsupported.js';
+
+/** What the checks say of one document that stands for itself. */
+export interface Examined {
+  readonly findings: readonly Finding[];
+  /** Null where some finding leaves the document without a meaning. */
+  readonly document: DocumentInput | null;
+}
+
+/**
+ * Everything wrong with a plain value as a scaler document, at once: the rules over several fields look at whatever
+ * could be read, also beside wrong types and unknown fields.
+ */
+export function examine(value: unknown): Examined {
+  const plain = readPlain(value);
+  const supported = takeUnsupported(plain.value, ['spec']);
+  const checked = checkSchema(documentSchema, supported.value);
+  const earlier = [...plain.findings, ...supported.findings, ...checked.findings];
+  const isBroken = (path: Path): boolean =>
+    earlier.some((other) => path.every((step, index) => other.path[index] === step));
+  // What is left in `readable` has passed the schema, piece by piece.
+  const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
+  const findings = [...earlier, ...checkRules(readable, isBroken)];
+  const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
+  return { findings, document: hasShape ? checked.value : null };
+}

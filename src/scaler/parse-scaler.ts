@@ -1,0 +1,47 @@
+import { examine } from './examine.js';
+import { type Finding, formatPath } from './finding.js';
+import { deepFreeze } from './plain.js';
+import { PROBLEM_CLASSES } from './problem-codes.js';
+import type { Problem } from './problem.js';
+import { resolveSpec } from './resolve-spec.js';
+import type { DocumentInput } from './schema.js';
+import type { Scaler } from './spec.js';
+
+/** A scaler, where the value has a meaning, and all that is wrong with it. */
+export interface ParsedScaler {
+  /** Frozen. Null where a problem leaves it without a meaning. */
+  readonly scaler: Scaler | null;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The scaler that a plain value stands for, service defaults merged in already. Where only rules over several fields
+ * are broken (max below min, a tolerance above 1 ...) there is a scaler *and* an error: whoever configures refuses it,
+ * whoever replays a snapshot goes on. The problems have no file and no place.
+ */
+export function parseScaler(value: unknown): ParsedScaler {
+  const { findings, document } = examine(value);
+  return {
+    scaler: document === null ? null : buildScaler(document),
+    problems: findings.map(placelessProblem),
+  };
+}
+
+/** The frozen scaler of a document that has passed its checks. */
+export function buildScaler(document: DocumentInput): Scaler {
+  const { name, namespace } = document.metadata;
+  return deepFreeze({ namespace, name, document, spec: resolveSpec(document.spec) });
+}
+
+/** A finding as the problem of a value that came from no file. */
+export function placelessProblem(found: Finding): Problem {
+  return {
+    code: found.code,
+    severity: PROBLEM_CLASSES[found.code] === 'warning' ? 'warning' : 'error',
+    message: found.message,
+    file: null,
+    place: null,
+    path: formatPath(found.path),
+    sourceLine: null,
+  };
+}

@@ -1,0 +1,154 @@
+import * as z from 'zod';
+import {
+  MAX_REPLICAS,
+  apiVersion,
+  kind,
+  labelName,
+  objectName,
+  positiveQuantity,
+  seconds,
+  toleranceValue,
+} from './schema-parts.js';
+
+/** What a document's `apiVersion` must be. */
+export const API_VERSION = 'promscaler.dev/v1';
+
+const targetRef = z.strictObject({
+  apiVersion: apiVersion.optional(),
+  kind: kind.optional(),
+  name: objectName,
+});
+
+const metricTarget = z.strictObject({
+  type: z.enum(['Utilization', 'AverageValue', 'Value']).optional(),
+  averageUtilization: z.int().min(1).max(MAX_REPLICAS).optional(),
+  averageValue: positiveQuantity.optional(),
+  value: positiveQuantity.optional(),
+});
+
+/** The last two are the form of autoscaling/v2beta1, in which CHPA's documents are written. */
+const resourceTarget = {
+  name: z.enum(['cpu', 'memory']),
+  target: metricTarget.optional(),
+  targetAverageUtilization: z.int().min(1).max(MAX_REPLICAS).optional(),
+  targetAverageValue: positiveQuantity.optional(),
+};
+
+const labelSelector = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: z.array(z.string()).optional(),
+      }),
+    )
+    .optional(),
+});
+
+/** `query` is asked for by a rule of its own (missing-query), whose message says what to do. */
+const queried = {
+  metric: z
+    .strictObject({ name: z.string().min(1).optional(), selector: labelSelector.optional() })
+    .optional(),
+  query: z.string().min(1).max(65_536).optional(),
+  source: labelName.optional(),
+  target: metricTarget,
+};
+
+const missingPolicy = z.enum(['error', 'zero']);
+const total = { ...queried, onMissing: missingPolicy.optional(), onNaN: missingPolicy.optional() };
+
+const metric = z.strictObject({
+  type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional(),
+  resource: z.strictObject(resourceTarget).optional(),
+  containerResource: z.strictObject({ ...resourceTarget, container: labelName }).optional(),
+  pods: z.strictObject(queried).optional(),
+  object: z.strictObject({ describedObject: targetRef.optional(), ...total }).optional(),
+  external: z.strictObject(total).optional(),
+});
+
+const scalingRules = z.strictObject({
+  stabilizationWindowSeconds: seconds(0, 3600).optional(),
+  selectPolicy: z.enum(['Max', 'Min', 'Disabled']).optional(),
+  policies: z
+    .array(
+      z.strictObject({
+        type: z.enum(['Pods', 'Percent']),
+        value: z.int().min(1).max(MAX_REPLICAS),
+        periodSeconds: seconds(1, 1800),
+      }),
+    )
+    .min(1)
+    .optional(),
+  tolerance: toleranceValue.optional(),
+});
+
+/** What may be left out of a spec, or stand in the service config's `defaults`: everything but one field. */
+const defaultableFields = {
+  preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional(),
+  minReplicas: z.int().min(0).max(MAX_REPLICAS).optional(),
+  metrics: z.array(metric).optional(),
+  behavior: z
+    .strictObject({ scaleUp: scalingRules.optional(), scaleDown: scalingRules.optional() })
+    .optional(),
+  tolerance: toleranceValue.optional(),
+  scaleUpLimitFactor: z.number().min(1).max(MAX_REPLICAS).optional(),
+  scaleUpLimitMinimum: z.int().min(1).max(MAX_REPLICAS).optional(),
+  upscaleForbiddenWindowSeconds: seconds(0, 86_400).optional(),
+  downscaleForbiddenWindowSeconds: seconds(0, 86_400).optional(),
+  forbiddenWindowsSince: z.enum(['SameDirection', 'AnyRescale']).optional(),
+  cpuInitializationPeriodSeconds: seconds(0, 86_400).optional(),
+  initialReadinessDelaySeconds: seconds(0, 86_400).optional(),
+  downscaleStabilizationSeconds: seconds(0, 3600).optional(),
+  syncPeriodSeconds: seconds(1, 3600).optional(),
+  dryRun: z.boolean().optional(),
+  paused: z.boolean().optional(),
+  // Empty ones mean absent; anything in them is refused by unsupported.ts.
+  fallback: z.strictObject({}).optional(),
+  schedules: z.array(z.never()).max(0).optional(),
+  podDeletionCost: z.strictObject({}).optional(),
+};
+
+/** The `spec` of a scaler document; unknown fields are refused. */
+export const specSchema = z.strictObject({
+  scaleTargetRef: targetRef,
+  maxReplicas: z.int().min(1).max(MAX_REPLICAS),
+  ...defaultableFields,
+});
+
+/** What the service config's `defaults` may hold: any spec field. */
+export const defaultsSchema = z.strictObject({
+  scaleTargetRef: targetRef.partial().optional(),
+  maxReplicas: z.int().min(1).max(MAX_REPLICAS).optional(),
+  ...defaultableFields,
+});
+
+/** A whole scaler document. */
+export const documentSchema = z.strictObject({
+  apiVersion: z.literal(API_VERSION),
+  kind: z.literal('Scaler'),
+  metadata: z.strictObject({
+    name: objectName,
+    namespace: labelName,
+    labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+  spec: specSchema,
+});
+
+/** A document that the schema accepts, short forms as written. */
+export type DocumentInput = z.infer<typeof documentSchema>;
+export type SpecInput = DocumentInput['spec'];
+export type MetricInput = NonNullable<SpecInput['metrics']>[number];
+export type MetricTargetInput = z.infer<typeof metricTarget>;
+export type ScalingRulesInput = z.infer<typeof scalingRules>;
+export type LabelSelectorInput = z.infer<typeof labelSelector>;
+
+/** As much of `T` as could be read: every part may be missing. */
+export type Loose<T> = T extends readonly (infer Item)[]
+  ? readonly (Loose<Item> | undefined)[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: Loose<T[Key]> | undefined }
+    : T;
