@@ -1,4 +1,4 @@
-import type { ScalerSpec } from '../../scaler/spec.js';
+import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { CurrentValue, MetricResult, PodGroups } from '../decision.js';
 import type { Pod, ReplicaCounts, Snapshot } from '../snapshot.js';
@@ -13,6 +13,9 @@ export interface ProposalContext {
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
 }
+
+/** A metric that is measured on the pods. */
+export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
 /** What a metric's arithmetic gives; `error` is set exactly when `proposal` is null. */
 export type Proposal = Omit<MetricResult, 'name' | 'partial'>;

@@ -1,8 +1,8 @@
-import type { ContainerResourceMetric, PodsMetric, ResourceMetric } from '../../scaler/spec.js';
+import type { ContainerResourceMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { ContainersSample, PodsSample } from '../snapshot.js';
-import type { Proposal, ProposalContext } from './context.js';
+import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { groupPods } from './group-pods.js';
@@ -10,8 +10,6 @@ import type { GroupedPods, ReadinessRule } from './group-pods.js';
 import { isWithinTolerance } from './tolerance.js';
 import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
-
-export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
 /**
  * The proposal of a metric that is measured on the pods. Pods without a sample or not yet ready are first left out and

@@ -3,7 +3,7 @@ import { addMilli, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { CurrentValue } from '../decision.js';
 import type { Pod } from '../snapshot.js';
-import type { PodMetric } from './pod-metrics.js';
+import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 
 export type UsageRatio =

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import { text } from 'node:stream/consumers';
+import { cli } from './program.js';
+import { SYSTEM_CLOCK } from './system-clock.js';
+
+/** The only user of `process`: everything else is a function of what is handed in here. */
+const stop = new AbortController();
+let signals = 0;
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    signals += 1;
+    // Who asks twice wants no more waiting.
+    if (signals > 1) process.exit(1);
+    stop.abort();
+  });
+}
+
+// A reader that went away (`| head`) ends the command quietly, as it does any other tool of the shell.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+});
+
+process.exitCode = await cli(process.argv.slice(2), {
+  stdout: { isTerminal: process.stdout.isTTY, write: (chunk) => void process.stdout.write(chunk) },
+  stderr: { isTerminal: process.stderr.isTTY, write: (chunk) => void process.stderr.write(chunk) },
+  readStdin: () => text(process.stdin),
+  env: process.env,
+  cwd: process.cwd(),
+  clock: SYSTEM_CLOCK,
+  signal: stop.signal,
+});

@@ -1,0 +1,124 @@
+import { Command, CommanderError } from 'commander';
+import type { CommandIo, ExitCode } from './io.js';
+import { CommandError } from './io.js';
+import { VERSION } from './version.js';
+
+/** Runs one command line (without `node` and the script) and gives its exit code. Never throws for a user's mistake. */
+export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
+  const result: { exitCode: ExitCode } = { exitCode: 0 };
+  try {
+    await buildProgram(io, result).parseAsync([...argv], { from: 'user' });
+    return result.exitCode;
+  } catch (error) {
+    return explainFailure(error, io);
+  }
+}
+
+function explainFailure(error: unknown, io: CommandIo): ExitCode {
+  // Commander has already written its sentence; help and version end "in error" with exit code 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommandError) {
+    io.stderr.write(`promscaler: ${error.message}\n`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  io.stderr.write(`promscaler: this is a fault of promscaler itself:\n${text}\n`);
+  return 1;
+}
+
+function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
+  const program = new Command('promscaler')
+    .description('scales Kubernetes workloads by what Prometheus knows of them')
+    .version(VERSION)
+    .showHelpAfterError('(--help says more)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (chunk) => io.stdout.write(chunk),
+      writeErr: (chunk) => io.stderr.write(chunk),
+    });
+  addRun(program, io, result);
+  addDemo(program, io, result);
+  addValidate(program, io, result);
+  addShow(program, io, result);
+  addDecide(program, io, result);
+  addSchema(program, io, result);
+  return program;
+}
+
+type Result = { exitCode: ExitCode };
+
+function addRun(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('run')
+    .description('the service: reads metrics, decides, scales')
+    .option('--config <file>', 'the service config; left out, every value has its default')
+    .option('--dry-run', 'decide, export and explain, never patch, for all scalers')
+    .option('--strict', 'a wrong document at the start ends the service, too')
+    .action(async (options: { config?: string; dryRun?: boolean; strict?: boolean }) => {
+      const { runService } = await import('./run.js');
+      const { config = null, dryRun = false, strict = false } = options;
+      result.exitCode = await runService({ configFile: config, dryRun, strict }, io);
+    });
+}
+
+function addDemo(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('demo')
+    .description('the service on an embedded cluster and a real Prometheus that it starts itself')
+    .option('--duration <seconds>', 'how long it runs (default: until Ctrl-C on a terminal, else 120)')
+    .option('--speed <factor>', 'shortens the load curve and the windows, 1 to 60', '5')
+    .option('--port <port>', 'of the service, 0 for any free one', '8080')
+    .option('--trace <file>', 'a load curve as CSV: t_seconds,value')
+    .action(async (options: { duration?: string; speed: string; port: string; trace?: string }) => {
+      const { runDemo } = await import('./demo.js');
+      result.exitCode = await runDemo(options, io);
+    });
+}
+
+function addValidate(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('validate')
+    .description('checks service configs and scaler documents, without asking any server')
+    .argument('<path...>', 'files, or folders of *.yaml and *.yml')
+    .option('--config <file>', 'the service config whose data sources and defaults the documents use')
+    .option('-o, --output <format>', 'text or json', 'text')
+    .action(async (paths: string[], options: { config?: string; output: string }) => {
+      const { runValidate } = await import('./validate.js');
+      result.exitCode = await runValidate({ paths, ...options }, io);
+    });
+}
+
+function addShow(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('show')
+    .description('a document in full: every default, and where it came from')
+    .argument('<file>', 'a file of scaler documents')
+    .option('--config <file>', 'the service config whose defaults hold')
+    .option('-o, --output <format>', 'text, yaml or json', 'text')
+    .action(async (file: string, options: { config?: string; output: string }) => {
+      const { runShow } = await import('./show.js');
+      result.exitCode = await runShow({ file, ...options }, io);
+    });
+}
+
+function addDecide(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('decide')
+    .description('one decision from a snapshot, as JSON; one a line from a snapshot a line')
+    .argument('<file>', 'a snapshot, or several, one a line; - is standard input')
+    .action(async (file: string) => {
+      const { runDecide } = await import('./decide.js');
+      result.exitCode = await runDecide(file, io);
+    });
+}
+
+function addSchema(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('schema')
+    .description('JSON Schema of the scaler document, for editors')
+    .option('--service', 'of the service config instead')
+    .action(async ({ service = false }: { service?: boolean }) => {
+      const { runSchema } = await import('./schema.js');
+      result.exitCode = runSchema({ service }, io);
+    });
+}

@@ -1,0 +1,103 @@
+import { KubernetesError } from '../kubernetes/types.js';
+import type { Cluster, KubernetesErrorKind, ScaleTarget } from '../kubernetes/types.js';
+
+/** A change of the target's count that a decision asks for. */
+export interface ScaleChange {
+  readonly target: ScaleTarget;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type ScaleResult =
+  /** The server answered with the count now in force; other than asked for where an admission webhook changed it. */
+  | { readonly kind: 'patched'; readonly replicas: number }
+  /** Somebody else has changed the count since the decision, or the target is another object of that name. */
+  | {
+      readonly kind: 'moved';
+      readonly message: string;
+      readonly specReplicas: number;
+      readonly statusReplicas: number;
+    }
+  | { readonly kind: 'recreated'; readonly message: string }
+  /** `isUnknown`: the request may have gone through all the same. */
+  | { readonly kind: 'failed'; readonly message: string; readonly isUnknown: boolean };
+
+/** How often a PATCH is tried again when nothing but the resourceVersion has moved. */
+const MAX_RETRIES = 3;
+
+const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
+  'timeout',
+  'connection',
+  'server_error',
+  'bad_answer',
+  'canceled',
+];
+
+/**
+ * Sets the replicas of a target: a live read, then one merge-patch with the uid and resourceVersion read. Patches
+ * nothing where the live count is not the one that the decision started from; a conflict is read anew, never sent
+ * again as it was. Throws on a count that is no count: that is our own fault and must not reach the server.
+ */
+export async function changeReplicas(
+  cluster: Cluster,
+  change: ScaleChange,
+  signal: AbortSignal,
+): Promise<ScaleResult> {
+  assertCount(change.to);
+  const { target, from, to } = change;
+  let hasSent = false;
+  try {
+    for (let attempt = 0; attempt <= MAX_RETRIES; attempt += 1) {
+      const scale = await cluster.readScale(target.namespace, target.ref, signal);
+      const moved = whatMoved(target, from, scale);
+      if (moved !== null) return moved;
+      const { uid, resourceVersion } = scale;
+      hasSent = true;
+      const answer = await tryPatch(cluster, target, { uid, resourceVersion, replicas: to }, signal);
+      if (answer !== null) return { kind: 'patched', replicas: answer };
+      hasSent = false;
+    }
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    const isUnknown = hasSent && UNKNOWN_OUTCOME.includes(error.kind);
+    return { kind: 'failed', message: error.message, isUnknown };
+  }
+  const message = `the target changed ${MAX_RETRIES + 1} times while its replicas were to be set`;
+  return { kind: 'failed', message, isUnknown: false };
+}
+
+function assertCount(replicas: number): void {
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > 2_147_483_647) {
+    throw new Error(`a replica count must be an integer from 0 to 2147483647, not ${replicas}`);
+  }
+}
+
+function whatMoved(
+  target: ScaleTarget,
+  from: number,
+  scale: { readonly uid: string; readonly specReplicas: number; readonly statusReplicas: number },
+): ScaleResult | null {
+  if (scale.uid !== target.uid) {
+    return { kind: 'recreated', message: 'the target was deleted and created anew' };
+  }
+  if (scale.specReplicas === from) return null;
+  const { specReplicas, statusReplicas } = scale;
+  const message = `replicas are ${specReplicas} by now, the decision started from ${from}`;
+  return { kind: 'moved', message, specReplicas, statusReplicas };
+}
+
+/** The count that the server answers with, or null where a precondition did not hold. */
+async function tryPatch(
+  cluster: Cluster,
+  { namespace, ref }: ScaleTarget,
+  change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+  signal: AbortSignal,
+): Promise<number | null> {
+  try {
+    const scale = await cluster.patchScale(namespace, ref, change, signal);
+    return scale.specReplicas;
+  } catch (error) {
+    if (error instanceof KubernetesError && error.kind === 'conflict') return null;
+    throw error;
+  }
+}

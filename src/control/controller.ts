@@ -1,0 +1,166 @@
+import type { Scaler } from '../scaler/spec.js';
+import { scalerKey } from '../scaler/spec.js';
+import type { RoundAnswers } from '../prometheus/planner.js';
+import { sleep } from '../units/clock.js';
+import type { Clock } from '../units/clock.js';
+import { findSharedTargets, targetKey } from './conflicts.js';
+import type { CycleInput, CycleOutput } from './ports.js';
+import { freshMemory } from './memory.js';
+import type { Memory } from './memory.js';
+import { runRounds } from './rounds.js';
+import type { Round } from './rounds.js';
+
+/** Runs the cycles of all scalers, each at the rhythm of its document. */
+export interface Controller {
+  /** Replaces the set of scalers. One that stays (same name, same target) keeps its state, whatever else changed. */
+  readonly setScalers: (scalers: readonly Scaler[]) => void;
+  /** Runs rounds until `signal` is aborted; resolves when no cycle is under way any more, after at most 5 s. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface ControllerPorts {
+  readonly clock: Clock;
+  /** Whether the caches are filled; the first round waits for them, but at most `FIRST_ROUND_WAIT_MS`. */
+  readonly isSynced: () => boolean;
+  /** Tells the cluster which targets are scaled. */
+  readonly follow: (scalers: readonly Scaler[]) => void;
+  readonly startRound: (
+    due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
+    signal: AbortSignal,
+  ) => RoundAnswers;
+  readonly runCycle: (input: CycleInput) => Promise<CycleOutput>;
+  readonly onRound: (round: Round) => void;
+  /** A cycle that threw: our own fault, never a failure of the outside. */
+  readonly onFault: (scaler: Scaler, error: unknown) => void;
+  readonly onRemoved: (key: string) => void;
+}
+
+interface Entry {
+  scaler: Scaler;
+  memory: Memory;
+  isRunning: boolean;
+}
+
+/** Long enough for the first lists, short enough that the first decision comes within 3 s of the start. */
+const FIRST_ROUND_WAIT_MS = 2000;
+const STOP_WAIT_MS = 5000;
+
+/** A controller without scalers that does not run yet. */
+export function createController(ports: ControllerPorts): Controller {
+  const entries = new Map<string, Entry>();
+  const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
+  const underWay = new Set<Promise<void>>();
+  let shared: ReadonlyMap<string, string> = new Map();
+  let running: AbortSignal | null = null;
+
+  const startLoops = (): void => {
+    if (running === null) return;
+    const wanted = new Set([...entries.values()].map(({ scaler }) => scaler.spec.syncPeriodSeconds));
+    for (const [period, loop] of loops) {
+      if (wanted.has(period)) continue;
+      loop.stop();
+      loops.delete(period);
+    }
+    for (const period of wanted) {
+      if (!loops.has(period)) loops.set(period, startLoop(period, running));
+    }
+  };
+
+  const startLoop = (period: number, parent: AbortSignal): { stop: () => void; ended: Promise<void> } => {
+    const controller = new AbortController();
+    const stop = (): void => controller.abort();
+    parent.addEventListener('abort', stop);
+    const onRound = (round: Round): void => runRound(period, round, parent);
+    const ended = runRounds(ports.clock, period, { signal: controller.signal, onRound }).finally(() =>
+      parent.removeEventListener('abort', stop),
+    );
+    return { stop, ended };
+  };
+
+  const runRound = (period: number, round: Round, signal: AbortSignal): void => {
+    ports.onRound(round);
+    const due = [...entries.values()].filter(
+      ({ scaler, isRunning }) => scaler.spec.syncPeriodSeconds === period && !isRunning,
+    );
+    const asked = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
+    const answers = ports.startRound(asked, signal);
+    for (const entry of due) track(runEntry(entry, { round, answers, signal }));
+  };
+
+  const runEntry = async (
+    entry: Entry,
+    { round, answers, signal }: { round: Round; answers: RoundAnswers; signal: AbortSignal },
+  ): Promise<void> => {
+    const { scaler, memory } = entry;
+    const key = scalerKey(scaler);
+    entry.isRunning = true;
+    try {
+      const output = await ports.runCycle({
+        scaler,
+        memory,
+        now: round.at,
+        answers,
+        sharesTargetWith: shared.get(key) ?? null,
+        // A scaler that is gone, or has another target by now, must not patch any more.
+        isCurrent: () => entries.get(key) === entry && entry.memory === memory,
+        signal,
+      });
+      if (entry.memory === memory) entry.memory = output.memory;
+      if (entries.get(key) !== entry) ports.onRemoved(key);
+    } catch (error) {
+      ports.onFault(scaler, error);
+    } finally {
+      entry.isRunning = false;
+    }
+  };
+
+  const track = (work: Promise<void>): void => {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work));
+  };
+
+  return {
+    setScalers: (scalers) => {
+      const keys = new Set(scalers.map(scalerKey));
+      for (const key of [...entries.keys()].filter((old) => !keys.has(old))) {
+        entries.delete(key);
+        ports.onRemoved(key);
+      }
+      for (const scaler of scalers) keepOrAdd(entries, scaler, ports.clock);
+      shared = findSharedTargets(scalers);
+      ports.follow(scalers);
+      startLoops();
+    },
+    run: async (signal) => {
+      await waitForSync(ports, signal);
+      running = signal;
+      startLoops();
+      await untilAborted(signal);
+      await Promise.all([...loops.values()].map(({ ended }) => ended));
+      await Promise.race([Promise.all([...underWay]), sleep(ports.clock, STOP_WAIT_MS)]);
+    },
+  };
+}
+
+function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, clock: Clock): void {
+  const key = scalerKey(scaler);
+  const old = entries.get(key);
+  const isSameTarget =
+    old !== undefined &&
+    targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
+      targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
+  if (isSameTarget) old.scaler = scaler;
+  else entries.set(key, { scaler, memory: freshMemory(clock.now(), null), isRunning: false });
+}
+
+async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSignal): Promise<void> {
+  const startMs = clock.monotonicMs();
+  while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < FIRST_ROUND_WAIT_MS) {
+    await sleep(clock, 20, signal);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

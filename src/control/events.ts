@@ -1,0 +1,40 @@
+import type { Condition } from '../decision/decision.js';
+import { rescaleReason } from '../decision/explain.js';
+import type { TargetEvent } from '../kubernetes/types.js';
+import { rescaleDirection } from '../telemetry/cycle-record.js';
+import type { CycleRecord } from '../telemetry/cycle-record.js';
+
+/**
+ * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
+ * the first time. A cycle like the one before is worth none.
+ */
+export function eventsOf(before: CycleRecord | null, record: CycleRecord): readonly TargetEvent[] {
+  return [...rescaleEvents(record), ...conditionEvents(before?.conditions ?? [], record.conditions)];
+}
+
+function rescaleEvents({ scaler, decision, outcome }: CycleRecord): readonly TargetEvent[] {
+  if (decision === null || outcome.to === null) return [];
+  const reason = rescaleReason(scaler.spec.metrics, decision);
+  if (rescaleDirection(outcome) !== null) {
+    return [
+      { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
+    ];
+  }
+  if (outcome.kind !== 'failed') return [];
+  const message = `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`;
+  return [{ type: 'Warning', reason: 'FailedRescale', message }];
+}
+
+function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly TargetEvent[] {
+  return after.flatMap((condition) => {
+    const old = before.find(({ type }) => type === condition.type);
+    if (old?.status === condition.status && old.reason === condition.reason) return [];
+    return eventOf(condition);
+  });
+}
+
+function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
+  const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
+  const isConflict = type === 'Held' && reason === 'ConflictingScaler';
+  return isFailure || isConflict ? [{ type: 'Warning', reason, message }] : [];
+}

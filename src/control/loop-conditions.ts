@@ -1,0 +1,38 @@
+import type { Condition, Decision } from '../decision/decision.js';
+import type { KubernetesError } from '../kubernetes/types.js';
+import type { Memory } from './memory.js';
+import type { Hold } from './why-held.js';
+
+/** The conditions of a cycle that could not read its target or its pods. */
+export function cannotReadTarget(failure: KubernetesError): readonly Condition[] {
+  const { message } = failure;
+  if (failure.kind === 'invalid_selector') {
+    return [{ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message }];
+  }
+  return [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+}
+
+/** The decision's conditions after its change was made. */
+export function updateSucceeded(decision: Decision, replicas: number): readonly Condition[] {
+  const message = `the target was set to ${replicas} replicas`;
+  return replace(decision, { type: 'AbleToScale', status: 'True', reason: 'SucceededRescale', message });
+}
+
+/** The decision's conditions after its change failed. */
+export function updateFailed(decision: Decision, message: string): readonly Condition[] {
+  return replace(decision, { type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale', message });
+}
+
+function replace({ conditions }: Decision, condition: Condition): readonly Condition[] {
+  return [condition, ...conditions.filter(({ type }) => type !== condition.type)];
+}
+
+/** Whether, and by what, decisions are kept from being carried out. */
+export function heldCondition(hold: Hold | null, override: Memory['override']): Condition {
+  if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (override !== null) {
+    const message = `${override.wanted} replicas were asked for and the server made it ${override.got}`;
+    return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
+  }
+  return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
+}

@@ -1,0 +1,84 @@
+import type { Snapshot } from '../decision/snapshot.js';
+import { KubernetesError } from '../kubernetes/types.js';
+import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
+import { addSeconds, latest } from '../units/time.js';
+import { findOtherScaler } from './conflicts.js';
+import type { CycleInput, CyclePorts } from './ports.js';
+import { freshMemory, resolveChange } from './memory.js';
+import type { Memory } from './memory.js';
+
+/** A whole snapshot of the scaler's world, or why the target or its pods can't be read. */
+export type Observation =
+  | {
+      readonly snapshot: Snapshot;
+      readonly target: ScaleTarget;
+      /** Of this target: fresh where it is another object than before. */
+      readonly memory: Memory;
+      /** Another autoscaler on the target, named; null: none. */
+      readonly otherScaler: string | null;
+    }
+  | { readonly failure: KubernetesError };
+
+/** Past this age of the watched pods nothing is scaled down (reliability: a cache may be deaf without knowing it). */
+const STALE_CACHE_SECONDS = 180;
+
+/** Reads target, pods and metrics. A failed query is a sample, not a failure. */
+export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
+  try {
+    return await observeTarget(input, ports);
+  } catch (error) {
+    if (error instanceof KubernetesError) return { failure: error };
+    throw error;
+  }
+}
+
+async function observeTarget(input: CycleInput, ports: CyclePorts): Promise<Observation> {
+  const { scaler, now, signal } = input;
+  const { cluster } = ports;
+  const { namespace } = scaler;
+  // The queries of this round are on their way already; what the target can't be read for is left unused.
+  const target = await cluster.readTarget(namespace, scaler.spec.scaleTargetRef, signal);
+  const memory = memoryOf(input.memory, target, now);
+  const readPods = (): Snapshot['pods'] => readFreshPods(cluster, target);
+  const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
+  const stale = whyStale(cluster, namespace);
+  const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
+  const held = later(metrics.holdScaleDownUntil, staleUntil);
+  const snapshot: Snapshot = {
+    scaler,
+    now,
+    target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
+    pods: metrics.pods,
+    samples: metrics.samples,
+    state: { ...memory.state, holdScaleDownUntil: held, holdReason: stale ?? metrics.holdReason },
+  };
+  const others = await cluster.listOtherScalers(namespace, signal);
+  const otherScaler = findOtherScaler(scaler, others);
+  return { snapshot, target, memory: { ...memory, holds: metrics.holds }, otherScaler };
+}
+
+function memoryOf(memory: Memory, target: ScaleTarget, now: Snapshot['now']): Memory {
+  if (memory.uid === null) return { ...memory, uid: target.uid };
+  if (memory.uid !== target.uid) return freshMemory(now, target.uid);
+  return resolveChange(memory, target.specReplicas);
+}
+
+function readFreshPods(cluster: Cluster, { namespace, selector }: ScaleTarget): Snapshot['pods'] {
+  const problem = cluster.problemOf(namespace);
+  // What was listed once and then went quiet still tells who asked for how much; it only must not lower the count.
+  if (problem !== null && cluster.cacheAgeSeconds(namespace) === Infinity) throw problem;
+  if (problem?.kind === 'forbidden') throw problem;
+  return cluster.listPods(namespace, selector);
+}
+
+function whyStale(cluster: Cluster, namespace: string): string | null {
+  const age = cluster.cacheAgeSeconds(namespace);
+  return age > STALE_CACHE_SECONDS
+    ? `the API server has told nothing of the pods for ${Math.floor(age)} s`
+    : null;
+}
+
+function later(a: Snapshot['now'] | null, b: Snapshot['now'] | null): Snapshot['now'] | null {
+  if (a === null) return b;
+  return b === null ? a : latest(a, b);
+}

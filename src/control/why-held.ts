@@ -1,0 +1,44 @@
+import type { Decision } from '../decision/decision.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { OutcomeKind } from '../telemetry/cycle-record.js';
+import type { Memory } from './memory.js';
+
+/** What keeps a decision from being carried out; it does not change what is decided. */
+export interface Hold {
+  /** Of the condition `Held`. */
+  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden';
+  readonly outcome: OutcomeKind;
+  readonly message: string;
+}
+
+/** The first thing that stands in the way of acting on this scaler's decisions; null where nothing does. */
+export function whyHeld(input: {
+  readonly scaler: Scaler;
+  readonly memory: Memory;
+  readonly decision: Decision;
+  readonly sharesTargetWith: string | null;
+  readonly otherScaler: string | null;
+  readonly ports: { readonly dryRun: boolean };
+}): Hold | null {
+  const { spec } = input.scaler;
+  const conflict = input.sharesTargetWith ?? input.otherScaler;
+  if (conflict !== null) {
+    const message = `${conflict} scales the same target: nothing is patched until it is gone`;
+    return { reason: 'ConflictingScaler', outcome: 'held', message };
+  }
+  if (spec.paused) return { reason: 'Paused', outcome: 'paused', message: 'spec.paused is true' };
+  if (input.ports.dryRun || spec.dryRun) {
+    const message = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    return { reason: 'DryRun', outcome: 'dry-run', message };
+  }
+  return heldByOverride(input.memory, input.decision);
+}
+
+/** Asking again for what was overridden would be a fight; a different count, or a different base, is no repetition. */
+function heldByOverride({ override }: Memory, decision: Decision): Hold | null {
+  if (override === null) return null;
+  const { wanted, got } = override;
+  if (decision.desiredReplicas !== wanted || decision.currentReplicas !== got) return null;
+  const message = `${wanted} replicas were asked for and the server made it ${got}: not asked again`;
+  return { reason: 'ScaleOverridden', outcome: 'held', message };
+}
