@@ -34,7 +34,7 @@ export interface ScalerStatus {
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
-  /** Of any process, as far as the state reaches; null: none known. */
+  /** Since this process started; null: none. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
@@ -88,11 +88,8 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
 function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: number): ScalerStatus {
   const direction = rescaleDirection(record.outcome);
   const rescales = before?.rescales ?? { up: 0, down: 0 };
-  const state = record.snapshot?.state;
-  const known = {
-    up: state === undefined ? (before?.lastRescale.up ?? null) : state.lastScaleUp,
-    down: state === undefined ? (before?.lastRescale.down ?? null) : state.lastScaleDown,
-  };
+  // Not from the snapshot's state: after a restart that only says from when on the windows run.
+  const lastRescale = before?.lastRescale ?? { up: null, down: null };
   return {
     key: scalerKey(record.scaler),
     scaler: record.scaler,
@@ -100,7 +97,7 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     conditions: mergeConditions(before?.conditions ?? [], record),
     metricErrors: readMetricErrors(record) ?? before?.metricErrors ?? new Map(),
     rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
-    lastRescale: direction === null ? known : { ...known, [direction]: record.at },
+    lastRescale: direction === null ? lastRescale : { ...lastRescale, [direction]: record.at },
     history: addToHistory(before?.history ?? [], record, room),
   };
 }

@@ -40,7 +40,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
-  zod: ['scaler/', 'importers/', 'config/'],
+  zod: ['scaler/', 'importers/', 'config/', 'kubernetes/'],
   yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'cli/'],
   leven: ['scaler/', 'importers/', 'config/', 'cli/'],
   '@lezer/common': ['promql/'],

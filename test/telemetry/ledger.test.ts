@@ -120,16 +120,16 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.rescales).toEqual({ up: 1, down: 1 });
   });
 
-  it('knows the last change from the state, from our own patch, and keeps it while nothing can be read', () => {
+  it('knows the last change by our own patch alone: the state of a fresh start says when windows began', () => {
     const ledger = createLedger();
-    const state = { lastScaleUp: at(-500), lastScaleDown: null };
+    const state = { lastScaleUp: at(-500), lastScaleDown: at(-500) };
 
     ledger.add(record({ state }));
-    const restored = ledger.get('shop/web')?.lastRescale;
+    const before = ledger.get('shop/web')?.lastRescale;
     ledger.add(record({ state, at: at(15), outcome: PATCHED }));
     ledger.add(record({ at: at(30), snapshot: null, decision: null }));
 
-    expect(restored).toEqual({ up: at(-500), down: null });
+    expect(before).toEqual({ up: null, down: null });
     expect(ledger.get('shop/web')?.lastRescale).toEqual({ up: at(15), down: null });
   });
 
