@@ -6,18 +6,21 @@ export interface Series {
   readonly value: number;
 }
 
-/** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
-export type FailureReason =
-  | 'timeout'
-  | 'connection'
-  | 'bad_query'
-  | 'execution'
-  | 'unauthorized'
-  | 'rate_limited'
-  | 'too_large'
-  | 'server_error'
-  | 'bad_answer'
-  | 'canceled';
+/** Why a query can fail; the `reason` of `promscaler_query_errors_total`. */
+export const FAILURE_REASONS = [
+  'timeout',
+  'connection',
+  'bad_query',
+  'execution',
+  'unauthorized',
+  'rate_limited',
+  'too_large',
+  'server_error',
+  'bad_answer',
+  'canceled',
+] as const;
+
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /** What one instant query gave, classed (reliability: absence is never zero). A query never throws. */
 export type Answer =

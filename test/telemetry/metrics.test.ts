@@ -95,7 +95,6 @@ describe('createMetrics', () => {
         'promscaler_condition{OWNER,type="Held",status="False",reason="NotHeld"} 1',
         'promscaler_rescales_total{OWNER,direction="up"} 0',
         'promscaler_rescales_total{OWNER,direction="down"} 0',
-        'promscaler_last_rescale_timestamp_seconds{OWNER,direction="up"} 1767225540',
         'promscaler_paused{OWNER} 0',
         'promscaler_dry_run{OWNER} 1',
       ].map((line) => line.replace('OWNER', 'namespace="shop",scaler="web"')),

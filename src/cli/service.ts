@@ -1,0 +1,143 @@
+import type { ServiceConfig } from '../config/service-config.js';
+import { createController } from '../control/controller.js';
+import { runCycle } from '../control/cycle.js';
+import { eventsOf } from '../control/events.js';
+import { metricObserver } from '../control/observe-metrics.js';
+import type { CycleOutput } from '../control/ports.js';
+import { createTurns } from '../control/turns.js';
+import { snapshotToJson, decisionToJson } from '../decision/write-json.js';
+import { createCluster } from '../kubernetes/cluster.js';
+import type { Connection } from '../kubernetes/connection.js';
+import type { Cluster } from '../kubernetes/types.js';
+import { FAILURE_REASONS } from '../prometheus/answer.js';
+import { createMetricSource } from '../prometheus/planner.js';
+import type { Scaler } from '../scaler/spec.js';
+import { createApp } from '../server/app.js';
+import { startServer } from '../server/server.js';
+import { createLedger } from '../telemetry/ledger.js';
+import { factsFirst } from '../telemetry/log.js';
+import type { Log } from '../telemetry/log.js';
+import { createMetrics, createRegistry } from '../telemetry/metrics.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import { createRecorder } from '../telemetry/recorder.js';
+import type { Recorder } from '../telemetry/recorder.js';
+import type { Clock } from '../units/clock.js';
+import { VERSION } from './version.js';
+
+/** The parts of a service, put together but not running. Only this file knows all of them. */
+export interface Service {
+  /** The present set of documents and how many errors the last reading found. */
+  readonly setScalers: (scalers: readonly Scaler[], errors: number) => void;
+  /** Serves and scales until `signal` is aborted, then ends what is under way. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly config: ServiceConfig;
+  readonly connection: Connection;
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The pod's name, in Events. */
+  readonly instance: string;
+  /** Called after each cycle: for those who want to tell of it in another way. */
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}
+
+/** Builds clients, ledger, metrics, controller and server, and listens. Throws `ListenError` where it can't listen. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, log, dryRun } = options;
+  const ledger = createLedger();
+  const sources = new Map(Object.entries(config.prometheus));
+  const metrics = createMetrics(createRegistry({ process: true }), {
+    ledger,
+    version: VERSION,
+    clock,
+    sources: [...sources.keys()],
+    failureReasons: FAILURE_REASONS,
+  });
+  // One process does all the work in this version: it always leads.
+  metrics.setLeader(true);
+  const recorder = createRecorder({ ledger, metrics, log });
+  const cluster = createCluster({
+    connection: options.connection,
+    namespaces: config.kubernetes.namespaces,
+    clock,
+    log: factsFirst(log),
+    onRequest: metrics.observeKubernetesRequest,
+    userAgent: `promscaler/${VERSION}`,
+    instance: options.instance,
+  });
+  const source = createMetricSource({ sources, clock, onQuery: metrics.observeQuery });
+  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const takeTurn = createTurns(MAX_CHANGES_UNDER_WAY);
+  const controller = createController({
+    clock,
+    isSynced: cluster.isSynced,
+    follow: (scalers) => cluster.follow(scalers.map(targetOf)),
+    startRound: source.startRound,
+    runCycle: async (input) => {
+      const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, takeTurn });
+      tell(output, { recorder, cluster });
+      options.onCycle?.(output);
+      return output;
+    },
+    onRound: tellRound(metrics),
+    onFault: (scaler, error) =>
+      log.error('a cycle failed by a fault of promscaler itself', { scaler: keyOf(scaler), error }),
+    onRemoved: recorder.remove,
+  });
+  const app = createApp({
+    ailments: () => [],
+    waitingFor: () =>
+      cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet'],
+    metrics,
+    api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
+    onError: (error, path) => log.error('a page failed', { path, error }),
+  });
+  const server = await startServer({ app, port: config.server.port, clock });
+  log.info('listening', { url: server.url });
+  return {
+    setScalers: (scalers, errors) => {
+      controller.setScalers(scalers);
+      metrics.recordReload(errors);
+    },
+    run: async (signal) => {
+      const ending = new AbortController();
+      const watching = cluster.run(ending.signal);
+      try {
+        await controller.run(signal);
+      } finally {
+        ending.abort();
+        await Promise.all([server.close(), watching]);
+      }
+    },
+  };
+}
+
+/** Changes of replicas that may be under way at once, over all scalers. */
+const MAX_CHANGES_UNDER_WAY = 10;
+
+function targetOf({ namespace, spec }: Scaler): { namespace: string; ref: Scaler['spec']['scaleTargetRef'] } {
+  return { namespace, ref: spec.scaleTargetRef };
+}
+
+function keyOf({ namespace, name }: Scaler): string {
+  return `${namespace}/${name}`;
+}
+
+function tell(
+  { record, target }: CycleOutput,
+  { recorder, cluster }: { readonly recorder: Recorder; readonly cluster: Cluster },
+): void {
+  const { before } = recorder.record(record);
+  if (target === null) return;
+  for (const event of eventsOf(before?.record ?? null, record)) cluster.recordEvent(target, event);
+}
+
+function tellRound(metrics: Metrics): (round: { latenessSeconds: number; missed: number }) => void {
+  return ({ latenessSeconds, missed }) => {
+    metrics.observeLateness(latenessSeconds);
+    if (missed > 0) metrics.countMissedRounds(missed);
+  };
+}
