@@ -92,10 +92,10 @@ export function createCluster(options: ClusterOptions): Cluster {
       return withoutSelector(scale);
     },
     recordEvent: events.record,
-    listOtherScalers: async (namespace, signal) => {
+    listOtherScalers: async (namespace) => {
       checkNamespace(namespaces, namespace);
-      const all = await otherScalers.list(watches.isClusterWide() ? null : namespace, signal);
-      return all.filter((scaler) => scaler.namespace === namespace);
+      const found = await otherScalers.list(watches.isClusterWide() ? null : namespace);
+      return found.get(namespace) ?? [];
     },
   };
 }

@@ -7,8 +7,10 @@ import { KubernetesError, type OtherScaler } from './types.js';
 /** The HPAs of a namespace, or (null) of the cluster. */
 export interface OtherScalers {
   /** As last seen, asked at most once a minute; empty for ten minutes where it is forbidden or not served. */
-  readonly list: (scope: string | null, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
+  readonly list: (scope: string | null) => Promise<ByNamespace>;
 }
+
+export type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
 
 const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
@@ -16,15 +18,15 @@ const REFUSED_MS = 600_000;
 interface Entry {
   /** Until when no new request is made. */
   dueMs: number;
-  known: readonly OtherScaler[] | null;
-  asking: Promise<readonly OtherScaler[]> | null;
+  known: ByNamespace | null;
+  asking: Promise<ByNamespace> | null;
 }
 
 /** Nothing is asked before the first call. A failure leaves what was known in force; without that it is thrown. */
 export function createOtherScalers(transport: Transport, clock: Clock): OtherScalers {
   const entries = new Map<string | null, Entry>();
 
-  const ask = async (scope: string | null, entry: Entry): Promise<readonly OtherScaler[]> => {
+  const ask = async (scope: string | null, entry: Entry): Promise<ByNamespace> => {
     try {
       const { items } = await listAll({
         transport,
@@ -33,12 +35,12 @@ export function createOtherScalers(transport: Transport, clock: Clock): OtherSca
         // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
         signal: new AbortController().signal,
       });
-      entry.known = items;
+      entry.known = groupByNamespace(items);
       entry.dueMs = clock.monotonicMs() + FRESH_MS;
     } catch (error) {
       const isRefused = error instanceof KubernetesError && ['forbidden', 'not_found'].includes(error.kind);
       entry.dueMs = clock.monotonicMs() + (isRefused ? REFUSED_MS : FRESH_MS);
-      if (isRefused) entry.known = [];
+      if (isRefused) entry.known = new Map();
       if (entry.known === null) {
         entry.dueMs = 0;
         throw error;
@@ -58,6 +60,16 @@ export function createOtherScalers(transport: Transport, clock: Clock): OtherSca
       return entry.asking;
     },
   };
+}
+
+function groupByNamespace(scalers: readonly OtherScaler[]): ByNamespace {
+  const groups = new Map<string, OtherScaler[]>();
+  for (const scaler of scalers) {
+    const group = groups.get(scaler.namespace);
+    if (group === undefined) groups.set(scaler.namespace, [scaler]);
+    else group.push(scaler);
+  }
+  return groups;
 }
 
 /** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */

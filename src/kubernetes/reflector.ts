@@ -1,14 +1,16 @@
 import { sleep, withDeadline, type Clock } from '../units/clock.js';
-import { createBackoff } from './backoff.js';
+import { createBackoff, type Backoff } from './backoff.js';
+import { IdleError, withIdleLimit } from './idle-limit.js';
 import { objectIn, textIn, type JsonObject } from './json.js';
 import { listAll, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from './log.js';
-import type { ObjectStore, WatchedObject } from './object-store.js';
+import { isOutdated, type ObjectStore, type WatchedObject } from './object-store.js';
 import { isOlder } from './resource-version.js';
 import type { Transport } from './transport.js';
 import { KubernetesError } from './types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
-import { LineTooLongError, splitLines } from './watch-lines.js';
+import { splitLines } from './watch-lines.js';
+import { streamError, type WatchStream } from './watch-stream.js';
 
 /** Keeps one store equal to what the server has, for one resource in one namespace or in all. */
 export interface Reflector {
@@ -38,255 +40,261 @@ const WATCH_START_DEADLINE_MS = 30_000;
 const MIN_WATCH_SECONDS = 240;
 const MAX_WATCH_SECONDS = 480;
 const WATCH_GRACE_SECONDS = 15;
-const IDLE_MS = 150_000;
 /** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
 const SHORT_WATCH_MS = 1000;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 const RELIST_REST_MS = 120_000;
 
-/** Where the watch stands; `version` null: the next step is a list. */
-interface Position {
-  version: string | null;
-  /** The newest version ever seen. */
-  newest: string | null;
-}
-
 /**
  * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
  * server says that this version is gone. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
-  const { clock, log, scope, store } = options;
-  const backoff = createBackoff(clock);
-  const slowBackoff = createBackoff(clock, 60_000, 600_000);
-  const listeners = new Set<() => void>();
-  const position: Position = { version: null, newest: null };
-  let heardMs: number | null = null;
-  let listedMs = Number.NEGATIVE_INFINITY;
-  let failure: KubernetesError | null = null;
-  let internalErrorMs: number | null = null;
-  let oldListMs: number | null = null;
-  let sawBookmark = false;
-
-  const notify = (): void => {
-    for (const listener of [...listeners]) listener();
+  const loop = new ReflectorLoop(options);
+  return {
+    run: (signal) => loop.run(signal),
+    isSynced: () => loop.isSynced,
+    ageSeconds: () => loop.ageSeconds,
+    failure: () => loop.failure,
+    onChange: (listener) => {
+      loop.listeners.add(listener);
+      return () => loop.listeners.delete(listener);
+    },
   };
+}
 
-  const advance = (version: string): void => {
-    heardMs = clock.monotonicMs();
-    internalErrorMs = null;
-    if (version === '') return;
-    if (position.version === null || !isOlder(version, position.version)) position.version = version;
-    if (position.newest === null || !isOlder(version, position.newest)) position.newest = version;
-  };
+class ReflectorLoop<T extends WatchedObject> {
+  readonly listeners = new Set<() => void>();
+  failure: KubernetesError | null = null;
+  readonly #options: ReflectorOptions<T>;
+  readonly #clock: Clock;
+  readonly #backoff: Backoff;
+  readonly #slowBackoff: Backoff;
+  /** Where the watch stands; null: the next step is a list. */
+  #version: string | null = null;
+  /** The newest version ever seen. */
+  #newest: string | null = null;
+  #heardMs: number | null = null;
+  #listedMs: number | null = null;
+  #internalErrorMs: number | null = null;
+  #oldListMs: number | null = null;
+  #sawBookmark = false;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#backoff = createBackoff(options.clock);
+    this.#slowBackoff = createBackoff(options.clock, 60_000, 600_000);
+  }
+
+  get isSynced(): boolean {
+    return this.#listedMs !== null;
+  }
+
+  get ageSeconds(): number {
+    return this.#heardMs === null
+      ? Number.POSITIVE_INFINITY
+      : (this.#clock.monotonicMs() - this.#heardMs) / 1000;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const pauseMs = await this.#step(signal);
+      if (pauseMs > 0) await sleep(this.#clock, pauseMs, signal);
+    }
+  }
+
+  /** One list or one watch; gives the milliseconds to wait before the next step. */
+  async #step(signal: AbortSignal): Promise<number> {
+    try {
+      if (this.#version !== null) return await this.#watch(this.#version, signal);
+      await this.#list(signal);
+      return 0;
+    } catch (error) {
+      return signal.aborted ? 0 : this.#recover(error);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { items, resourceVersion } = await listAll({ ...this.#options, signal });
+    this.#refuseOldList(resourceVersion);
+    this.#options.store.replace(items);
+    this.#advance(resourceVersion);
+    this.#listedMs = this.#clock.monotonicMs();
+    this.failure = null;
+    this.#notify();
+  }
 
   /** A list may be older than what was seen: a stale server, or a cluster that was restored. Only time tells. */
-  const refuseOldList = (version: string): void => {
-    if (position.newest === null || !isOlder(version, position.newest)) {
-      oldListMs = null;
+  #refuseOldList(version: string): void {
+    const newest = this.#newest;
+    const now = this.#clock.monotonicMs();
+    if (newest === null || !isOlder(version, newest)) {
+      this.#oldListMs = null;
       return;
     }
-    oldListMs ??= clock.monotonicMs();
-    if (clock.monotonicMs() - oldListMs >= OLD_LIST_PATIENCE_MS) {
-      position.newest = null;
-      oldListMs = null;
-      return;
+    this.#oldListMs ??= now;
+    if (now - this.#oldListMs < OLD_LIST_PATIENCE_MS)
+      throw new KubernetesError(
+        'bad_answer',
+        `listing ${this.#name}: the list is of version ${version}, older than ${newest}, which was seen`,
+      );
+    this.#newest = null;
+    this.#oldListMs = null;
+  }
+
+  #advance(version: string): void {
+    this.#heardMs = this.#clock.monotonicMs();
+    this.#internalErrorMs = null;
+    if (version === '') return;
+    if (this.#version === null || !isOlder(version, this.#version)) this.#version = version;
+    if (this.#newest === null || !isOlder(version, this.#newest)) this.#newest = version;
+  }
+
+  async #watch(version: string, signal: AbortSignal): Promise<number> {
+    const startedMs = this.#clock.monotonicMs();
+    const span = MAX_WATCH_SECONDS - MIN_WATCH_SECONDS + 1;
+    const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(this.#clock.random() * span);
+    const deadlineMs = (timeoutSeconds + WATCH_GRACE_SECONDS) * 1000;
+    const elapsedMs = (): number => this.#clock.monotonicMs() - startedMs;
+    const idleMs = (): number => Math.min(elapsedMs(), this.ageSeconds * 1000);
+    try {
+      await withIdleLimit({ clock: this.#clock, signal, idleMs }, (idle) =>
+        withDeadline(this.#clock, { ms: deadlineMs, parent: idle }, (deadline) =>
+          this.#consume({ version, timeoutSeconds, signal: deadline }),
+        ),
+      );
+    } catch (error) {
+      if (error instanceof IdleError) return this.#recoverFromSilence();
+      // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
+      if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
+      throw error;
     }
-    throw new KubernetesError(
-      'bad_answer',
-      `listing ${nameScope(scope)}: the list is of version ${version}, older than ${position.newest}, which was seen`,
-    );
-  };
+    const isShort = elapsedMs() < SHORT_WATCH_MS;
+    return isShort && this.#version === version ? this.#backoff.next() : 0;
+  }
 
-  const list = async (signal: AbortSignal): Promise<void> => {
-    const { items, resourceVersion } = await listAll({ ...options, signal });
-    refuseOldList(resourceVersion);
-    store.replace(items);
-    advance(resourceVersion);
-    listedMs = clock.monotonicMs();
-    failure = null;
-    notify();
-  };
+  async #consume(watch: WatchRequest): Promise<void> {
+    const doing = `watching ${this.#name}`;
+    const stream = await this.#open(watch, doing);
+    this.failure = null;
+    try {
+      for await (const line of splitLines(stream.chunks)) this.#apply(readWatchEvent(line, doing));
+    } catch (cause) {
+      throw cause instanceof KubernetesError ? cause : streamError(doing, cause);
+    } finally {
+      stream.close();
+    }
+  }
 
-  const apply = (event: WatchEvent): void => {
+  #open({ version, timeoutSeconds, signal }: WatchRequest, doing: string): Promise<WatchStream> {
+    const { transport, scope } = this.#options;
+    return transport.openWatch({
+      lane: 'watch',
+      method: 'GET',
+      path: scope.path,
+      query: {
+        watch: '1',
+        resourceVersion: version,
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: String(timeoutSeconds),
+      },
+      doing,
+      verb: 'watch',
+      resource: scope.plural,
+      deadlineMs: WATCH_START_DEADLINE_MS,
+      signal,
+    });
+  }
+
+  #apply(event: WatchEvent): void {
     switch (event.type) {
-      case 'put': {
-        const object = options.convert(event.object);
-        if (object === null) log.warn({ resource: nameScope(scope) }, 'an object could not be read');
-        else if (!isOutdated(store, object)) store.put(object);
+      case 'put':
+        this.#put(event);
         break;
-      }
-      case 'delete': {
-        const metadata = objectIn(event.object, 'metadata');
-        const [namespace, name] = [textIn(metadata, 'namespace') ?? '', textIn(metadata, 'name') ?? ''];
-        const gone = { namespace, name, resourceVersion: event.resourceVersion };
-        if (!isOutdated(store, gone)) store.remove(namespace, name);
+      case 'delete':
+        this.#delete(event);
         break;
-      }
       case 'bookmark':
-        sawBookmark = true;
+        this.#sawBookmark = true;
         break;
       case 'unknown':
-        log.warn({ resource: nameScope(scope) }, 'an event of an unknown type was ignored');
+        this.#options.log.warn({ resource: this.#name }, 'an event of an unknown type was ignored');
         return;
       default:
         event.type satisfies never;
     }
-    advance(event.resourceVersion);
-  };
+    this.#advance(event.resourceVersion);
+  }
 
-  const watch = async (version: string, signal: AbortSignal): Promise<number> => {
-    const startedMs = clock.monotonicMs();
-    const span = MAX_WATCH_SECONDS - MIN_WATCH_SECONDS + 1;
-    const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(clock.random() * span);
-    const deadlineMs = (timeoutSeconds + WATCH_GRACE_SECONDS) * 1000;
-    const doing = `watching ${nameScope(scope)}`;
-    const lastNews = (): number => Math.max(startedMs, heardMs ?? startedMs);
-    const consume = async (deadline: AbortSignal): Promise<void> => {
-      const stream = await options.transport.openWatch({
-        lane: 'watch',
-        method: 'GET',
-        path: scope.path,
-        query: {
-          watch: '1',
-          resourceVersion: version,
-          allowWatchBookmarks: 'true',
-          timeoutSeconds: String(timeoutSeconds),
-        },
-        doing,
-        verb: 'watch',
-        resource: scope.plural,
-        deadlineMs: WATCH_START_DEADLINE_MS,
-        signal: deadline,
-      });
-      failure = null;
-      try {
-        for await (const line of splitLines(stream.chunks)) apply(readWatchEvent(line, doing));
-      } catch (cause) {
-        if (cause instanceof KubernetesError) throw cause;
-        const words = cause instanceof Error ? cause.message : String(cause);
-        const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
-        throw new KubernetesError(kind, `${doing}: ${words}`, { cause });
-      } finally {
-        stream.close();
-      }
-    };
-    try {
-      await withIdleLimit({ clock, signal, lastNews }, (idle) =>
-        withDeadline(clock, { ms: deadlineMs, parent: idle }, consume),
-      );
-    } catch (error) {
-      if (error instanceof IdleError) return recoverFromSilence();
-      // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
-      if (clock.monotonicMs() - startedMs >= deadlineMs && !signal.aborted) return 0;
-      throw error;
-    }
-    const isShort = clock.monotonicMs() - startedMs < SHORT_WATCH_MS;
-    return isShort && position.version === version ? backoff.next() : 0;
-  };
+  #put({ object }: WatchEvent): void {
+    const item = this.#options.convert(object);
+    if (item === null) this.#options.log.warn({ resource: this.#name }, 'an object could not be read');
+    else if (!isOutdated(this.#options.store, item)) this.#options.store.put(item);
+  }
+
+  #delete({ object, resourceVersion }: WatchEvent): void {
+    const metadata = objectIn(object, 'metadata');
+    const namespace = textIn(metadata, 'namespace') ?? '';
+    const name = textIn(metadata, 'name') ?? '';
+    if (!isOutdated(this.#options.store, { namespace, name, resourceVersion }))
+      this.#options.store.remove(namespace, name);
+  }
 
   /** A server with bookmarks went silent: connect anew. One without is only quiet: list, so that we know. */
-  const recoverFromSilence = (): number => {
-    if (!sawBookmark) position.version = null;
-    log.info({ resource: nameScope(scope) }, 'a silent watch was ended');
+  #recoverFromSilence(): number {
+    if (!this.#sawBookmark) this.#version = null;
+    this.#options.log.info({ resource: this.#name }, 'a silent watch was ended');
     return 0;
-  };
+  }
 
-  const recover = (cause: unknown): number => {
+  /** Settles where to go on after a failure; gives the milliseconds to wait before that. */
+  #recover(cause: unknown): number {
     const error =
       cause instanceof KubernetesError
         ? cause
-        : new KubernetesError('bad_answer', `reading ${nameScope(scope)}: ${String(cause)}`, { cause });
-    failure = error;
-    log.debug({ resource: nameScope(scope), error: error.message }, 'a list or watch failed');
-    notify();
-    const now = clock.monotonicMs();
-    const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + clock.random());
+        : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
+    this.failure = error;
+    this.#options.log.debug({ resource: this.#name, error: error.message }, 'a list or watch failed');
+    this.#notify();
+    if (this.#isVersionLost(error)) this.#version = null;
+    const now = this.#clock.monotonicMs();
     switch (error.kind) {
       case 'gone':
-        position.version = null;
-        return now - listedMs >= RELIST_REST_MS ? 0 : backoff.next();
+        return now - (this.#listedMs ?? now) >= RELIST_REST_MS ? 0 : this.#backoff.next();
       case 'forbidden':
-        return slowBackoff.next();
       case 'not_found':
-        position.version = null;
-        return slowBackoff.next();
-      case 'invalid':
-        position.version = null;
-        return backoff.next();
+        return this.#slowBackoff.next();
       case 'unauthorized':
-        return Math.max(5000, backoff.next());
-      default:
-        if (error instanceof WatchEventError && error.status === 500) {
-          internalErrorMs ??= now;
-          if (now - internalErrorMs > INTERNAL_ERROR_PATIENCE_MS) position.version = null;
-        }
-        return Math.max(retryAfterMs, backoff.next());
-    }
-  };
-
-  const step = async (signal: AbortSignal): Promise<number> => {
-    try {
-      if (position.version === null) await list(signal);
-      return position.version === null ? 0 : await watch(position.version, signal);
-    } catch (error) {
-      return signal.aborted ? 0 : recover(error);
-    }
-  };
-
-  return {
-    run: async (signal) => {
-      while (!signal.aborted) {
-        const pauseMs = await step(signal);
-        if (pauseMs > 0) await sleep(clock, pauseMs, signal);
+        return Math.max(5000, this.#backoff.next());
+      default: {
+        const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
+        return Math.max(retryAfterMs, this.#backoff.next());
       }
-    },
-    isSynced: () => listedMs !== Number.NEGATIVE_INFINITY,
-    ageSeconds: () => (heardMs === null ? Number.POSITIVE_INFINITY : (clock.monotonicMs() - heardMs) / 1000),
-    failure: () => failure,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-}
-
-/** The store has a newer one: events that come twice or in a wrong order take nothing back. */
-function isOutdated<T extends WatchedObject>(store: ObjectStore<T>, object: WatchedObject): boolean {
-  const known = store.get(object.namespace, object.name);
-  return known !== undefined && isOlder(object.resourceVersion, known.resourceVersion);
-}
-
-/** Nothing came over a watch for 150 s, not even a bookmark. */
-class IdleError extends Error {
-  override name = 'IdleError';
-}
-
-/** Runs `work` with a signal that is aborted when there was no news for `IDLE_MS`; then throws `IdleError`. */
-async function withIdleLimit(
-  { clock, signal, lastNews }: { clock: Clock; signal: AbortSignal; lastNews: () => number },
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const controller = new AbortController();
-  const idle = new IdleError('silent');
-  let cancel = (): void => undefined;
-  const arm = (): void => {
-    const leftMs = lastNews() + IDLE_MS - clock.monotonicMs();
-    if (leftMs <= 0) controller.abort(idle);
-    else cancel = clock.after(leftMs, arm);
-  };
-  const follow = (): void => controller.abort(signal.reason);
-  if (signal.aborted) follow();
-  signal.addEventListener('abort', follow);
-  arm();
-  try {
-    await work(controller.signal);
-  } catch (error) {
-    if (controller.signal.reason !== idle) throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', follow);
+    }
   }
-  if (controller.signal.reason === idle) throw idle;
+
+  /** The next step must be a list. Everything else goes on from the last version, which spares the server one. */
+  #isVersionLost(error: KubernetesError): boolean {
+    if (error.kind === 'gone') return true;
+    if (!(error instanceof WatchEventError)) return error.kind === 'not_found' || error.kind === 'invalid';
+    if (error.status !== 500) return false;
+    this.#internalErrorMs ??= this.#clock.monotonicMs();
+    return this.#clock.monotonicMs() - this.#internalErrorMs > INTERNAL_ERROR_PATIENCE_MS;
+  }
+
+  #notify(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  get #name(): string {
+    return nameScope(this.#options.scope);
+  }
+}
+
+interface WatchRequest {
+  readonly version: string;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
 }

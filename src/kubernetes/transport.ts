@@ -100,7 +100,7 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         const waitMs = repetitionDelayMs(request, error, attempts);
         if (waitMs === null) throw error;
-        await sleep(clock, waitMs * (1 + clock.random()), signal);
+        if (waitMs > 0) await sleep(clock, waitMs * (1 + clock.random()), signal);
         if (signal.aborted) throw error;
       }
     }

@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { eventually, settle } from '../support/manual-clock.js';
+import {
+  apiPod,
+  bookmark,
+  event,
+  list,
+  openWatch,
+  status,
+  type Answer,
+  type FakeApiServer,
+} from './fake-api-server.js';
+import { PODS, ReflectorRig } from './reflector-rig.js';
+
+let rig: ReflectorRig;
+
+async function start(script: (fake: FakeApiServer) => void): Promise<void> {
+  rig = await ReflectorRig.create(script);
+}
+
+afterEach(() => rig.stop());
+
+/** Sends the bytes of the events one by one. */
+function bytewise(...events: readonly unknown[]): Answer {
+  return (response) => {
+    response.writeHead(200);
+    const bytes = Buffer.from(events.map((one) => `${JSON.stringify(one)}\r\n\n`).join(''));
+    const next = (index: number): void => {
+      if (index === bytes.length) response.end('{"type":"ADDED","obj');
+      else response.write(bytes.subarray(index, index + 1), () => setImmediate(next, index + 1));
+    };
+    response.socket?.setNoDelay(true);
+    next(0);
+  };
+}
+
+describe('paging', () => {
+  it('goes on after an empty page and shows nothing before the last one', async () => {
+    let release = (): void => undefined;
+    await start((fake) =>
+      fake
+        .on(
+          'LIST',
+          PODS,
+          list('7', [apiPod({ name: 'a' })], 'token-1'),
+          list('7', [], 'token-2'),
+          (response, request) => {
+            release = () => list('7', [apiPod({ name: 'b' })])(response, request);
+          },
+        )
+        .on('WATCH', PODS, openWatch()),
+    );
+
+    await rig.until({ lists: 3 });
+    const before = rig.store.get('shop', 'a');
+    release();
+    await rig.until({ watches: 1 });
+
+    expect(before).toBeUndefined();
+    expect(rig.store.get('shop', 'a')).toBeDefined();
+    expect(rig.store.get('shop', 'b')).toBeDefined();
+    expect(rig.fake.seen('LIST').map(({ query }) => query)).toEqual([
+      { limit: '500' },
+      { limit: '500', continue: 'token-1' },
+      { limit: '500', continue: 'token-2' },
+    ]);
+  });
+
+  it('lists everything without a limit when page 2 has expired, and does not use the token of the 410', async () => {
+    const expired: Answer = (response) => {
+      response.writeHead(410, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', metadata: { continue: 'bad' } }),
+      );
+    };
+    await start((fake) =>
+      fake
+        .on(
+          'LIST',
+          PODS,
+          list('7', [apiPod({ name: 'a' })], 'token-1'),
+          expired,
+          list('9', [apiPod({ name: 'b' })]),
+        )
+        .on('WATCH', PODS, openWatch()),
+    );
+
+    await rig.until({ watches: 1 });
+
+    expect(rig.fake.seen('LIST')[2]?.query).toEqual({});
+    expect(rig.watchedFrom()).toEqual(['9']);
+    expect(rig.store.get('shop', 'a')).toBeUndefined();
+  });
+
+  it('does not store a list that is older than what was seen, for a minute', async () => {
+    await start((fake) =>
+      fake
+        .on('LIST', PODS, list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })]))
+        .on('WATCH', PODS, status(410, 'gone'), openWatch()),
+    );
+
+    await rig.until({ watches: 1 });
+    await rig.skipPause();
+    await rig.until({ lists: 2 });
+    await eventually(() => rig.reflector.failure()?.kind === 'bad_answer');
+    const during = rig.store.get('shop', 'old');
+    for (let lists = 3; rig.watches() < 2 && lists < 12; lists += 1) {
+      await rig.skipPause();
+      await rig.until({ lists });
+      await settle(20);
+    }
+
+    expect(during).toBeUndefined();
+    expect(rig.clock.monotonicMs()).toBeGreaterThan(60_000);
+    expect(rig.watchedFrom()).toEqual(['70', '9']);
+  });
+});
+
+describe('the stream', () => {
+  it('reads events that come byte by byte, names with umlauts and emoji included, and drops a cut line', async () => {
+    const labels = { app: 'größe-🐙' };
+    await start((fake) =>
+      fake
+        .on('LIST', PODS, list('7', []))
+        .on(
+          'WATCH',
+          PODS,
+          bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))),
+          openWatch(),
+        ),
+    );
+
+    await rig.until({ watches: 2 });
+
+    expect(rig.store.get('shop', 'a')?.labels).toEqual(labels);
+    expect(rig.watchedFrom()).toEqual(['7', '8']);
+  });
+});
+
+describe('liveness', () => {
+  it('is as old as the last event, bookmark or list', async () => {
+    let send: (line: unknown) => void = () => undefined;
+    await start((fake) =>
+      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, (response, request) => {
+        openWatch()(response, request);
+        send = (line) => response.write(`${JSON.stringify(line)}\n`);
+      }),
+    );
+    await rig.until({ watches: 1 });
+    await settle();
+
+    rig.clock.advance(100_000);
+    const before = rig.reflector.ageSeconds();
+    send(bookmark('8'));
+    await eventually(() => rig.reflector.ageSeconds() === 0);
+    rig.clock.advance(149_000);
+    await settle();
+
+    expect(before).toBe(100);
+    expect(rig.reflector.ageSeconds()).toBe(149);
+    expect(rig.watches()).toBe(1);
+  });
+
+  it('is infinitely old before the first list', async () => {
+    await start((fake) => fake.on('LIST', PODS, () => undefined));
+    await rig.until({ lists: 1 });
+
+    expect(rig.reflector.ageSeconds()).toBe(Number.POSITIVE_INFINITY);
+    expect(rig.reflector.isSynced()).toBe(false);
+  });
+
+  it('ends a watch that was silent for 150 s, destroys its connection and watches on; not at 149 s', async () => {
+    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch(bookmark('8'))));
+    await rig.until({ watches: 1 });
+    await settle(20);
+    const open = rig.fake.connections;
+
+    rig.clock.advance(149_000);
+    await settle(20);
+    const atFirst = rig.watches();
+    rig.clock.advance(1000);
+    await rig.until({ watches: 2 });
+
+    expect(atFirst).toBe(1);
+    expect(rig.watchedFrom()).toEqual(['7', '8']);
+    expect(rig.lists()).toBe(1);
+    await eventually(() => rig.fake.connections === open);
+  });
+
+  it('lists again after 150 s of silence where the server sends no bookmarks', async () => {
+    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch()));
+    await rig.until({ watches: 1 });
+    await settle(20);
+
+    rig.clock.advance(150_000);
+    await rig.until({ lists: 2, watches: 2 });
+
+    expect(rig.reflector.ageSeconds()).toBe(0);
+  });
+
+  it('ends a watch 15 s after its timeoutSeconds although news come, and goes on from the last version', async () => {
+    let send: (line: unknown) => void = () => undefined;
+    await start((fake) =>
+      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, (response, request) => {
+        openWatch()(response, request);
+        send = (line) => response.write(`${JSON.stringify(line)}\n`);
+      }),
+    );
+    await rig.until({ watches: 1 });
+    await settle(20);
+
+    for (const version of ['8', '9']) {
+      rig.clock.advance(100_000);
+      send(bookmark(version));
+      await eventually(() => rig.reflector.ageSeconds() === 0);
+    }
+    rig.clock.advance(54_000);
+    await settle(20);
+    const before = rig.watches();
+    rig.clock.advance(1000);
+    await rig.until({ watches: 2 });
+
+    expect(before).toBe(1);
+    expect(rig.watchedFrom()).toEqual(['7', '9']);
+    expect(rig.lists()).toBe(1);
+  });
+
+  it('gives up a watch whose head does not come within 30 s', async () => {
+    await start((fake) =>
+      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, () => undefined, openWatch()),
+    );
+    await rig.until({ watches: 1 });
+
+    rig.clock.advance(30_000);
+    await eventually(() => rig.reflector.failure() !== null);
+
+    expect(rig.reflector.failure()?.message).toBe('watching pods of namespace shop: timeout after 30000 ms');
+  });
+
+  it('leaves no timer and no connection behind', async () => {
+    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch()));
+    await rig.until({ watches: 1 });
+    await settle(20);
+
+    await rig.stop();
+
+    expect(rig.clock.pending).toBe(0);
+  });
+});
