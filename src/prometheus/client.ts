@@ -95,8 +95,9 @@ export function createPrometheusClient(config: SourceConfig, clock: Clock): Prom
   };
 
   const askServer = async (server: Server, query: string, options: QueryOptions): Promise<Answer> => {
-    const { timeoutMs, signal: parent } = options;
-    const parameters = { query, timeout: `${Math.ceil(timeoutMs)}ms`, ...FLAVOR_PARAMETERS[config.flavor] };
+    const parent = options.signal;
+    const timeoutMs = Math.ceil(options.timeoutMs);
+    const parameters = { query, timeout: `${timeoutMs}ms`, ...FLAVOR_PARAMETERS[config.flavor] };
     const result = await withDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
       request(server, { path: '/api/v1/query', parameters, signal }),
     );

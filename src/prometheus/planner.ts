@@ -16,7 +16,7 @@ export interface DueScaler {
 
 /** What the sources answer in one round. */
 export interface RoundAnswers {
-  /** The answers of a due scaler, in the order of `spec.metrics`; waits for its own queries only. Never rejects. */
+  /** The answers of a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only for a scaler that was not due. */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /** When the server behind a source began to run, asked at most once in the round; null: unknown. Never rejects. */
   readonly startTime: (source: string) => Promise<Instant | null>;

@@ -54,6 +54,9 @@ export function createQueryQueue(options: {
         reason: answer.class === 'failed' ? answer.reason : null,
       });
       return answer;
+    } catch {
+      // A fault of our own: nobody may be waiting for this promise, and a rejection would end the whole service.
+      return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
     } finally {
       release();
     }

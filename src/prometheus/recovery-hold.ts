@@ -1,0 +1,171 @@
+import type { Sample } from '../decision/snapshot.js';
+import { largestRangeSeconds } from '../promql/ranges.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
+import { metricQuery } from './scaler-queries.js';
+import type { SourceConfig } from './source-config.js';
+
+/** Since when a metric has given values without a break. */
+export interface MetricHold {
+  /** The first value after the last break; null: none came yet. */
+  readonly valuesSince: Instant | null;
+  /** Not before this may the run of values be long enough. */
+  readonly until: Instant;
+  /** The last answer of any kind but a failure; null: none came yet. */
+  readonly lastAnswerAt: Instant | null;
+  /** What the run of values began after, as part of a sentence. */
+  readonly cause: string;
+}
+
+export interface HoldInput {
+  readonly now: Instant;
+  /** What became of the sample, `onMissing` and `onNaN` applied. */
+  readonly outcome: SampleOutcome;
+  /** When the server that answered began to run; null: unknown. */
+  readonly startTime: Instant | null;
+  /** H: how long the values must come without a break. */
+  readonly holdSeconds: number;
+  readonly periodSeconds: number;
+}
+
+/** `failed` is no answer at all; `broken` is one without a trustworthy value. */
+export type SampleOutcome =
+  | { readonly kind: 'value' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'broken'; readonly why: string };
+
+/** Silence of a source whose start time is unknown that counts as a break: it may have lost its history meanwhile. */
+const LONGEST_SILENCE_SECONDS = 60;
+
+/** A rhythm slower than that must not be a break in itself. */
+const LONGEST_SILENCE_PERIODS = 1.5;
+
+const PROCESS_START = 'no earlier values are known';
+
+/**
+ * The hold of one metric after one more round. A failed query changes nothing: whether data was lost shows when the
+ * source answers again, by its start time or, where that is unknown, by how long it was silent.
+ * Source: algorithm.md, section 4.
+ */
+export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
+  const { now, outcome, startTime, holdSeconds, periodSeconds } = input;
+  const atLeastUntil = addSeconds(now, holdSeconds);
+  const before: MetricHold = previous ?? {
+    valuesSince: null,
+    until: atLeastUntil,
+    lastAnswerAt: null,
+    cause: PROCESS_START,
+  };
+  if (outcome.kind === 'failed') {
+    return before.valuesSince === null ? { ...before, until: latest(before.until, atLeastUntil) } : before;
+  }
+  if (outcome.kind === 'broken') {
+    return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: outcome.why };
+  }
+  if (startTime !== null && startTime > addSeconds(now, -holdSeconds)) {
+    // Each answer until the server is H old is a break, and the values after that must come for another H.
+    const until = latest(addSeconds(startTime, 2 * holdSeconds), atLeastUntil);
+    const cause = `the server started at ${formatInstant(startTime)}`;
+    return { valuesSince: null, until, lastAnswerAt: now, cause };
+  }
+  const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
+  const longest = Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
+  if (startTime === null && silence > longest) {
+    const cause = `the source did not answer for ${Math.round(silence)} s`;
+    return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
+  }
+  // A clock that was set back would otherwise put the begin of the run into the future.
+  const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
+  return { valuesSince, until: addSeconds(valuesSince, holdSeconds), lastAnswerAt: now, cause: before.cause };
+}
+
+/** H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`). */
+export function holdSeconds(query: string, periodSeconds: number, maxSeconds: number): number {
+  return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
+}
+
+/** What a sample counts as for the hold: `onMissing: zero` and `onNaN: zero` make those a value. */
+export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
+  if (sample.form !== 'error') {
+    return sample.partial === null ? { kind: 'value' } : { kind: 'broken', why: sample.partial };
+  }
+  if (sample.kind === 'failed') return { kind: 'failed' };
+  const isTotal = metric.type === 'Object' || metric.type === 'External';
+  if (isTotal && sample.kind === 'missing' && metric.onMissing === 'zero') return { kind: 'value' };
+  if (isTotal && sample.kind === 'nan' && metric.onNaN === 'zero') return { kind: 'value' };
+  return { kind: 'broken', why: sample.error };
+}
+
+/** The holds of a scaler by what is asked: a changed query is a metric that has given nothing yet. */
+export type ScalerHolds = ReadonlyMap<string, MetricHold>;
+
+export const NO_HOLDS: ScalerHolds = new Map();
+
+export interface ScalerHoldInput {
+  readonly scaler: Scaler;
+  /** In the order of `spec.metrics`. */
+  readonly samples: readonly Sample[];
+  /** Source name -> start time; null or absent: unknown. */
+  readonly startTimes: ReadonlyMap<string, Instant | null>;
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+  readonly now: Instant;
+  /** `recoveryHoldMaxSeconds`. */
+  readonly maxSeconds: number;
+}
+
+/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds the next round starts from. */
+export interface ScalerHoldResult {
+  readonly holds: ScalerHolds;
+  readonly holdScaleDownUntil: Instant | null;
+  readonly holdReason: string | null;
+}
+
+/** The hold of a scaler: the longest of its metrics', null where every metric has given values for long enough. */
+export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
+  const { scaler, samples, startTimes, now } = input;
+  const holds = new Map<string, MetricHold>();
+  let holdScaleDownUntil: Instant | null = null;
+  let holdReason: string | null = null;
+  scaler.spec.metrics.forEach((metric, index) => {
+    const sample = samples[index];
+    if (sample === undefined)
+      throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
+    const asked = askedOf(metric, input);
+    const hold = advanceHold(previous.get(asked.key) ?? null, {
+      now,
+      outcome: sampleOutcome(metric, sample),
+      startTime: startTimes.get(metric.source) ?? null,
+      holdSeconds: asked.seconds,
+      periodSeconds: scaler.spec.syncPeriodSeconds,
+    });
+    holds.set(asked.key, hold);
+    if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) return;
+    holdScaleDownUntil = hold.until;
+    holdReason = `metric "${metric.identity}" must give values for ${asked.seconds} s without a break: ${hold.cause}`;
+  });
+  return { holds, holdScaleDownUntil, holdReason };
+}
+
+interface Asked {
+  readonly key: string;
+  readonly seconds: number;
+}
+
+/** A metric of a frozen document asks the same query for as long as the document lives: it is parsed once. */
+const askedQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
+
+function askedOf(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): Asked {
+  let asked = askedQueries.get(metric);
+  if (asked === undefined) {
+    const source = sources.get(metric.source);
+    const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
+    asked = { query, rangeSeconds: largestRangeSeconds(query) };
+    askedQueries.set(metric, asked);
+  }
+  const seconds = boundHold(asked.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
+  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${asked.query}`, seconds };
+}
+
+function boundHold(rangeSeconds: number, periodSeconds: number, maxSeconds: number): number {
+  return Math.min(maxSeconds, Math.max(rangeSeconds, 2 * periodSeconds));
+}
