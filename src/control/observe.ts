@@ -39,7 +39,7 @@ async function observeTarget(input: CycleInput, ports: CyclePorts): Promise<Obse
   // The queries of this round are on their way already; what the target can't be read for is left unused.
   const target = await cluster.readTarget(namespace, scaler.spec.scaleTargetRef, signal);
   const memory = memoryOf(input.memory, target, now);
-  const readPods = (): Snapshot['pods'] => readFreshPods(cluster, target);
+  const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -61,14 +61,6 @@ function memoryOf(memory: Memory, target: ScaleTarget, now: Snapshot['now']): Me
   if (memory.uid === null) return { ...memory, uid: target.uid };
   if (memory.uid !== target.uid) return freshMemory(now, target.uid);
   return resolveChange(memory, target.specReplicas);
-}
-
-function readFreshPods(cluster: Cluster, { namespace, selector }: ScaleTarget): Snapshot['pods'] {
-  const problem = cluster.problemOf(namespace);
-  // What was listed once and then went quiet still tells who asked for how much; it only must not lower the count.
-  if (problem !== null && cluster.cacheAgeSeconds(namespace) === Infinity) throw problem;
-  if (problem?.kind === 'forbidden') throw problem;
-  return cluster.listPods(namespace, selector);
 }
 
 function whyStale(cluster: Cluster, namespace: string): string | null {
