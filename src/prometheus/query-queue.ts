@@ -27,6 +27,9 @@ export interface QueryQueue {
   readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
 
+/** With less time than this left a query would only be load. */
+const LEAST_QUERY_MS = 10;
+
 /** At most `maxConcurrentQueries` of the source in flight, the others wait in order. */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
@@ -45,7 +48,7 @@ export function createQueryQueue(options: {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
       // Those in flight end by their own deadlines, so whoever waits is here soon after his.
-      if (startMs >= deadlineMs) return noSlot(config, seconds);
+      if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
       const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal });
       onQuery({
         source: config.name,

@@ -1,0 +1,290 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../src/prometheus/answer.js';
+import type { PrometheusClient, QueryOptions } from '../../src/prometheus/client.js';
+import { createMetricSource, type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/planner.js';
+import type { QueryReport } from '../../src/prometheus/query-queue.js';
+import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
+import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import type { MetricSpec } from '../../src/scaler/spec.js';
+import { aScaler, aSource, at, cpuMetric, externalMetric, realClock, T0, values } from './fakes.js';
+
+type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
+
+const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
+const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): DueScaler => ({
+  scaler: aScaler(metrics, namespace, name),
+  periodSeconds: 15,
+});
+
+function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock = realClock) {
+  const asked: string[] = [];
+  const deadlinesMs: number[] = [];
+  const reports: QueryReport[] = [];
+  let startTimes = 0;
+  const client: PrometheusClient = {
+    query: async (query, options) => {
+      asked.push(query);
+      deadlinesMs.push(options.timeoutMs);
+      return respond(query, options);
+    },
+    startTime: () => {
+      startTimes += 1;
+      return Promise.resolve(at(-99));
+    },
+  };
+  const metrics = createMetricSource({
+    sources: new Map([['default', aSource(overrides)]]),
+    clock,
+    onQuery: (report) => reports.push(report),
+    createClient: () => client,
+  });
+  const start = (...scalers: readonly DueScaler[]) =>
+    metrics.startRound(scalers, new AbortController().signal);
+  return { start, asked, deadlinesMs, reports, startTimeCount: () => startTimes };
+}
+
+const answerOf = (value: number): Answer => values([{ labels: {}, value }]);
+const usageOf = (query: string, perNamespace = 1): Answer => {
+  const pattern = /namespace=~"([^"]*)"/.exec(query)?.[1] ?? '';
+  const series = pattern.split('|').flatMap((namespace) =>
+    Array.from({ length: perNamespace }, (_, pod) => ({
+      labels: { namespace, pod: `p${pod}`, container: 'app' },
+      value: 1,
+    })),
+  );
+  return series.length > 20_000
+    ? { class: 'failed', reason: 'too_large', message: 'too many' }
+    : values(series);
+};
+
+describe('a round', () => {
+  it('asks a query once for all scalers that share it', async () => {
+    const { start, asked } = setUp(() => answerOf(7));
+
+    const round = start(due([externalMetric()], 'shop', 'a'), due([externalMetric()], 'other', 'b'));
+
+    await expect(round.of('shop/a')).resolves.toEqual([answerOf(7)]);
+    await expect(round.of('other/b')).resolves.toEqual([answerOf(7)]);
+    expect(asked).toEqual(['sum(queue)']);
+  });
+
+  it('asks anew in the next round', async () => {
+    const { start, asked } = setUp(() => answerOf(7));
+    const scaler = due([externalMetric()]);
+
+    await start(scaler).of('shop/web');
+    await start(scaler).of('shop/web');
+
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not repeat a query of an earlier round that is still on its way', async () => {
+    let finish: (answer: Answer) => void = () => undefined;
+    const { start, asked } = setUp(() => new Promise((resolve) => (finish = resolve)));
+    const scaler = due([externalMetric()]);
+
+    const rounds = [start(scaler), start(scaler)];
+    await Promise.resolve();
+    finish(answerOf(7));
+    await Promise.all(rounds.map((round) => round.of('shop/web')));
+
+    expect(asked).toHaveLength(1);
+  });
+
+  it('keeps queries apart whose variables differ, and gives the answers in the order of the metrics', async () => {
+    const { start, asked } = setUp((query) => answerOf(query.length));
+    const query = 'q{n="$namespace", d="$name", p=~"$pods"}';
+    const metrics = [externalMetric({ query }), externalMetric({ query: 'z', identity: 'z' })];
+
+    const round = start(due(metrics, 'shop', 'web'), due(metrics, 'shop', 'api2'));
+
+    const [first, second] = await round.of('shop/web');
+    expect(second).toEqual(answerOf(1));
+    expect(first).not.toEqual(second);
+    expect(asked.toSorted()).toEqual([
+      'q{n="shop", d="api2", p=~"api2-[a-z0-9]+-[a-z0-9]{5}"}',
+      'q{n="shop", d="web", p=~"web-[a-z0-9]+-[a-z0-9]{5}"}',
+      'z',
+    ]);
+  });
+
+  it('gives one scaler its answer while the query of another hangs', async () => {
+    const { start } = setUp((query) => (query === 'slow' ? new Promise(() => undefined) : answerOf(1)));
+
+    const round = start(
+      due([externalMetric({ query: 'slow' })], 'shop', 'a'),
+      due([externalMetric()], 'shop', 'b'),
+    );
+
+    await expect(round.of('shop/b')).resolves.toEqual([answerOf(1)]);
+  });
+
+  it('has no more than maxConcurrentQueries in flight and still asks all', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const { start, asked } = setUp(
+      async () => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+        inFlight -= 1;
+        return answerOf(1);
+      },
+      { maxConcurrentQueries: 3 },
+    );
+    const scalers = Array.from({ length: 20 }, (_, index) =>
+      due([externalMetric({ query: `q${index}` })], 'shop', `s${index}`),
+    );
+
+    const round = start(...scalers);
+    await Promise.all(scalers.map((_, index) => round.of(`shop/s${index}`)));
+
+    expect([most, asked.length]).toEqual([3, 20]);
+  });
+
+  it('fails the queries that get no slot before their deadline, unasked', async () => {
+    let nowMs = 0;
+    const { start, asked } = setUp(
+      (_query, { timeoutMs }) => {
+        nowMs += timeoutMs;
+        return { class: 'failed', reason: 'timeout', message: 'late' };
+      },
+      { maxConcurrentQueries: 1, timeoutSeconds: 1 },
+      { ...realClock, monotonicMs: () => nowMs },
+    );
+    const one = { ...due([externalMetric({ query: 'a' })], 'shop', 'a'), periodSeconds: 1 };
+    const two = { ...due([externalMetric({ query: 'b' })], 'shop', 'b'), periodSeconds: 1 };
+
+    const round = start(one, two);
+    const answers = (await Promise.all([round.of('shop/a'), round.of('shop/b')])).flat();
+
+    expect(asked).toHaveLength(1);
+    expect(answers.map((answer) => answer.class)).toEqual(['failed', 'failed']);
+    expect(JSON.stringify(answers)).toContain('no free slot within 1 s');
+  });
+
+  it('tells of each query that was sent', async () => {
+    const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
+    const { start, reports } = setUp((query) => (query === 'bad' ? failure : answerOf(1)));
+
+    const metrics = [externalMetric(), externalMetric({ query: 'bad', identity: 'bad' })];
+    await start(due(metrics)).of('shop/web');
+
+    expect(reports.map(({ answerClass, reason }) => [answerClass, reason]).toSorted()).toEqual([
+      ['failed', 'timeout'],
+      ['value', null],
+    ]);
+    expect(reports.every(({ source, seconds }) => source === 'default' && seconds >= 0)).toBe(true);
+  });
+
+  it('asks for the start time of a source once', async () => {
+    const { start, startTimeCount } = setUp(() => answerOf(1));
+    const round = start(due([externalMetric()]));
+
+    expect(await Promise.all([round.startTime('default'), round.startTime('default')])).toEqual([
+      at(-99),
+      at(-99),
+    ]);
+    expect(await round.startTime('nosuch')).toBeNull();
+    expect(startTimeCount()).toBe(1);
+  });
+
+  it('refuses what cannot be asked, without a query', async () => {
+    const { start, asked } = setUp(() => answerOf(1), { namespaces: ['shop'] });
+    const gpu: MetricSpec = { ...cpuMetric, name: 'gpu', identity: 'gpu' };
+    const elsewhere = externalMetric({ source: 'nosuch' });
+
+    const round = start(due([gpu, elsewhere]), due([externalMetric()], 'secret', 'spy'));
+    const answers = [...(await round.of('shop/web')), ...(await round.of('secret/spy'))];
+
+    expect(answers.map((answer) => answer.class === 'failed' && answer.message)).toEqual([
+      'data source "default" has no resource query for "gpu"',
+      'the service config has no data source "nosuch"',
+      'namespace secret may not ask data source "default"',
+    ]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('resource queries', () => {
+  it('are one for each resource, however many scalers and namespaces', async () => {
+    const { start, asked } = setUp((query) => usageOf(query));
+
+    const round = start(
+      due([cpuMetric, memoryMetric], 'shop', 'a'),
+      due([cpuMetric], 'shop', 'b'),
+      due([cpuMetric], 'pay', 'c'),
+    );
+    await Promise.all(['shop/a', 'shop/b', 'pay/c'].map((key) => round.of(key)));
+
+    expect(asked.toSorted()).toEqual([
+      'sum by (namespace, pod, container) (memory_bytes{namespace=~"shop"})',
+      'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"pay|shop"}[120s]))',
+    ]);
+  });
+
+  it('are asked again in halves where the answer is too large, and in fitting packs from then on', async () => {
+    const { start, asked } = setUp((query) => usageOf(query, 6000));
+    const scalers = ['a', 'b', 'c', 'd', 'e'].map((namespace) => due([cpuMetric], namespace));
+
+    const first = start(...scalers);
+    const answers = (
+      await Promise.all(scalers.map(({ scaler }) => first.of(`${scaler.namespace}/web`)))
+    ).flat();
+
+    expect(answers.map((answer) => answer.class)).toEqual(['value', 'value', 'value', 'value', 'value']);
+    expect(asked.map((query) => /"(.*)"/.exec(query)?.[1])).toEqual(['a|b|c|d|e', 'a|b|c', 'd|e']);
+    asked.length = 0;
+
+    const second = start(...scalers);
+    await Promise.all(scalers.map(({ scaler }) => second.of(`${scaler.namespace}/web`)));
+
+    expect(asked.map((query) => /"(.*)"/.exec(query)?.[1])).toEqual(['a|b', 'c|d', 'e']);
+  });
+
+  it('are refused where the answer for two namespaces has no label namespace, not for one', async () => {
+    const { start } = setUp(() => values([{ labels: { pod: 'a' }, value: 1 }]));
+
+    const two = start(due([cpuMetric], 'a'), due([cpuMetric], 'b'));
+    const one = start(due([cpuMetric], 'a'));
+
+    await expect(two.of('a/web')).resolves.toMatchObject([{ class: 'invalid' }]);
+    await expect(one.of('a/web')).resolves.toMatchObject([{ class: 'value' }]);
+  });
+
+  it('stay below 16 KiB each', async () => {
+    const { start, asked } = setUp((query) => usageOf(query));
+    const scalers = Array.from({ length: 2000 }, (_, index) => due([cpuMetric], `namespace-${index}`));
+
+    await start(...scalers).of('namespace-0/web');
+
+    expect(asked.length).toBeGreaterThan(1);
+    expect(Math.max(...asked.map(({ length }) => length))).toBeLessThan(16 * 1024);
+  });
+
+  it('name namespaces sorted, and nothing but them', () => {
+    expect(namespacesPattern(['b', 'a.c'])).toBe('a\\.c|b');
+  });
+});
+
+describe('queryDeadlineSeconds', () => {
+  it.each([
+    [10, 15, 7.5],
+    [10, 60, 10],
+    [10, 20, 10],
+    [10, 1, 1],
+    [0.5, 60, 1],
+  ])('with a timeout of %d s and a period of %d s is %d s', (timeoutSeconds, period, expected) => {
+    expect(queryDeadlineSeconds(aSource({ timeoutSeconds }), period)).toBe(expected);
+  });
+
+  it('is the shortest of those who share a query', async () => {
+    const { start, deadlinesMs } = setUp(() => values([{ labels: {}, value: 1 }], T0));
+    const slow = { ...due([externalMetric()], 'shop', 'slow'), periodSeconds: 60 };
+
+    await start(slow, { ...due([externalMetric()]), periodSeconds: 10 }).of('shop/slow');
+
+    expect(deadlinesMs[0]).toBeGreaterThan(4000);
+    expect(deadlinesMs[0]).toBeLessThanOrEqual(5000);
+  });
+});

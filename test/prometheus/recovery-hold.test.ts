@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ErrorSample, Sample } from '../../src/decision/snapshot.js';
+import {
+  advanceHold,
+  advanceHolds,
+  type HoldInput,
+  holdSeconds,
+  type MetricHold,
+  NO_HOLDS,
+  sampleOutcome,
+} from '../../src/prometheus/recovery-hold.js';
+import { formatInstant } from '../../src/units/time.js';
+import { aScaler, aSource, at, cpuMetric, externalMetric } from './fakes.js';
+
+const OLD = at(-100_000);
+const value: Sample = { form: 'values', at: at(0), values: [1], partial: null };
+const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });
+
+/** Steps of [second, what came, start time], H = 60, a period of 15 s. */
+type Step = readonly [number, 'value' | 'failed' | 'broken', (number | null)?];
+
+function run(steps: readonly Step[], overrides: Partial<HoldInput> = {}): MetricHold | null {
+  let hold: MetricHold | null = null;
+  for (const [second, kind, start = -100_000] of steps) {
+    hold = advanceHold(hold, {
+      now: at(second),
+      outcome: kind === 'broken' ? { kind, why: 'no series' } : { kind },
+      startTime: start === null ? null : at(start),
+      holdSeconds: 60,
+      periodSeconds: 15,
+      ...overrides,
+    });
+  }
+  return hold;
+}
+
+const untilOf = (steps: readonly Step[], overrides: Partial<HoldInput> = {}): string =>
+  formatInstant(run(steps, overrides)?.until ?? at(-1));
+const second = (seconds: number): string => formatInstant(at(seconds));
+
+describe('advanceHold', () => {
+  it('holds for 60 s from the first value after the process start', () => {
+    expect(untilOf([[0, 'value']])).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [15, 'value'],
+        [45, 'value'],
+      ]),
+    ).toBe(second(60));
+  });
+
+  it('begins with the first value, not with the failures before it', () => {
+    expect(untilOf([[0, 'failed']])).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'failed'],
+        [30, 'failed'],
+        [45, 'value'],
+      ]),
+    ).toBe(second(105));
+  });
+
+  it('begins anew after a missing or partial answer', () => {
+    expect(
+      untilOf([
+        [0, 'value'],
+        [100, 'broken'],
+      ]),
+    ).toBe(second(160));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [100, 'broken'],
+        [115, 'value'],
+        [130, 'value'],
+      ]),
+    ).toBe(second(175));
+  });
+
+  it('is not broken by a failed query, or by a long outage, of a server older than H', () => {
+    expect(
+      untilOf([
+        [0, 'value'],
+        [15, 'failed'],
+        [30, 'value'],
+      ]),
+    ).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [15, 'failed'],
+        [900, 'value'],
+      ]),
+    ).toBe(second(60));
+  });
+
+  it('is not broken by 60 s of silence of a source of unknown start time, but by 61 s', () => {
+    expect(
+      untilOf([
+        [0, 'value', null],
+        [30, 'failed', null],
+        [60, 'value', null],
+      ]),
+    ).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value', null],
+        [30, 'failed', null],
+        [61, 'value', null],
+      ]),
+    ).toBe(second(121));
+  });
+
+  it('is not broken by a rhythm that is slower than 60 s', () => {
+    const steps: readonly Step[] = [
+      [0, 'value', null],
+      [120, 'value', null],
+    ];
+
+    expect(untilOf(steps, { periodSeconds: 120 })).toBe(second(60));
+    expect(untilOf(steps, { periodSeconds: 60 })).toBe(second(180));
+  });
+
+  it('is broken by each answer of a server younger than H', () => {
+    expect(
+      untilOf([
+        [0, 'value'],
+        [100, 'value', 90],
+      ]),
+    ).toBe(second(210));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [149, 'value', 90],
+      ]),
+    ).toBe(second(210));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [149, 'value', 90],
+        [150, 'value', 90],
+      ]),
+    ).toBe(second(210));
+  });
+
+  it('is not broken by a server of exactly the age H, nor by another start time that is old', () => {
+    expect(
+      untilOf([
+        [0, 'value'],
+        [100, 'value', 40],
+      ]),
+    ).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [100, 'value', 41],
+      ]),
+    ).not.toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value', -500],
+        [15, 'value', -900],
+        [30, 'value', -500],
+      ]),
+    ).toBe(second(60));
+  });
+
+  it('says what the values began after', () => {
+    expect(run([[0, 'value']])?.cause).toBe('no earlier values are known');
+    expect(
+      run([
+        [0, 'broken'],
+        [15, 'value'],
+      ])?.cause,
+    ).toBe('no series');
+    expect(run([[0, 'value', -10]])?.cause).toBe('the server started at 2025-12-31T23:59:50Z');
+    expect(
+      run([
+        [0, 'value', null],
+        [90, 'value', null],
+      ])?.cause,
+    ).toBe('the source did not answer for 90 s');
+  });
+});
+
+describe('holdSeconds', () => {
+  it.each([
+    ['rate(x[5m])', 15, 900, 300],
+    ['rate(x[1m])', 15, 900, 60],
+    ['rate(x[10s])', 15, 900, 30],
+    ['x', 15, 900, 300],
+    ['x offset 1h', 15, 900, 300],
+    ['rate(x[1h])', 15, 900, 900],
+    ['rate(x[1m])', 600, 900, 900],
+    ['rate(x[1m])', 15, 0, 0],
+  ])('of %s every %d s, at most %d, is %d', (query, period, max, expected) => {
+    expect(holdSeconds(query, period, max)).toBe(expected);
+  });
+});
+
+describe('sampleOutcome', () => {
+  const zero = externalMetric({ onMissing: 'zero', onNaN: 'zero' });
+
+  it.each([
+    [externalMetric(), value, 'value'],
+    [externalMetric(), { ...value, partial: 'why' }, 'broken'],
+    [externalMetric(), errorOf('missing'), 'broken'],
+    [externalMetric(), errorOf('nan'), 'broken'],
+    [externalMetric(), errorOf('invalid'), 'broken'],
+    [externalMetric(), errorOf('failed'), 'failed'],
+    [zero, errorOf('missing'), 'value'],
+    [zero, errorOf('nan'), 'value'],
+    [zero, errorOf('invalid'), 'broken'],
+    [zero, errorOf('failed'), 'failed'],
+    [cpuMetric, errorOf('missing'), 'broken'],
+  ])('%# is %s', (metric, sample, kind) => {
+    expect(sampleOutcome(metric, sample).kind).toBe(kind);
+  });
+});
+
+describe('advanceHolds', () => {
+  const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
+    scaler: aScaler([cpuMetric, externalMetric({ query: 'sum(queue)' })]),
+    samples: [value, value],
+    startTimes: new Map([['default', OLD]]),
+    sources: new Map([['default', aSource()]]),
+    now: at(0),
+    maxSeconds: 900,
+    ...overrides,
+  });
+
+  it('is the longest of the metrics: 120 s of the cpu window, 300 s of a bare selector', () => {
+    const first = advanceHolds(NO_HOLDS, input({}));
+
+    expect(first.holdScaleDownUntil).toBe(at(300));
+    expect(first.holdReason).toBe(
+      'metric "queue" must give values for 300 s without a break: no earlier values are known',
+    );
+  });
+
+  it.each([
+    [299, at(300)],
+    [300, null],
+  ])('after %d s of values is %s', (now, until) => {
+    const scaler = aScaler([cpuMetric, externalMetric()]);
+    const first = advanceHolds(NO_HOLDS, input({ scaler }));
+
+    const later = advanceHolds(first.holds, input({ scaler, now: at(now) }));
+
+    expect(later.holdScaleDownUntil).toBe(until);
+    expect(later.holdReason === null).toBe(until === null);
+  });
+
+  it('is at most recoveryHoldMaxSeconds, and off with 0', () => {
+    expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 200 })).holdScaleDownUntil).toBe(at(200));
+    expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 0 })).holdScaleDownUntil).toBeNull();
+  });
+
+  it('begins anew for a query that was changed, not for the others', () => {
+    const before = advanceHolds(NO_HOLDS, input({}));
+    const scaler = aScaler([cpuMetric, externalMetric({ query: 'rate(queue[5m])' })]);
+
+    const after = advanceHolds(before.holds, input({ scaler, now: at(1000) }));
+
+    expect(after.holdScaleDownUntil).toBe(at(1300));
+    expect(after.holds.size).toBe(2);
+  });
+
+  it('has the window of resource queries, and 300 s for those without one', () => {
+    const memory = { ...cpuMetric, name: 'memory', identity: 'memory' };
+
+    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [value] }));
+    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [value] }));
+
+    expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(300)]);
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, Series } from '../../src/prometheus/answer.js';
+import { toSample, toSamples } from '../../src/prometheus/samples.js';
+import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
+import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, values } from './fakes.js';
+
+const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
+const appCpu: MetricSpec = { ...cpuMetric, type: 'ContainerResource', container: 'app', identity: 'app/cpu' };
+
+const podsMetric: PodsMetric = {
+  type: 'Pods',
+  name: 'rps',
+  identity: 'rps',
+  source: 'default',
+  target: { type: 'AverageValue', milli: 1000n },
+  query: 'sum by (pod) (rate(requests_total{pod=~"$pods"}[1m]))',
+  selector: [],
+};
+
+const objectMetric: MetricSpec = { ...externalMetric(), type: 'Object', describedObject: null };
+
+const one = (value: number, labels: Readonly<Record<string, string>> = {}): Series => ({ labels, value });
+const usage = (pod: string, container: string, value: number, namespace = 'shop'): Series =>
+  one(value, { namespace, pod, container });
+
+function read(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
+  return toSample(metric, answer, { namespace: 'shop', pods: podNames.map(aPod), now, source: aSource() });
+}
+
+const sampleOf = (...parameters: Parameters<typeof read>) => read(...parameters).sample;
+
+describe('a sample without an answer', () => {
+  it.each([
+    [{ class: 'missing', message: 'no series' }, 'missing', 'no series'],
+    [{ class: 'invalid', message: 'a matrix' }, 'invalid', 'a matrix'],
+    [{ class: 'failed', reason: 'timeout', message: 'late' }, 'failed', 'late'],
+  ] as const)('of %j is an error', (answer, kind, error) => {
+    for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {
+      expect(sampleOf(metric, answer)).toEqual({ form: 'error', kind, error });
+    }
+  });
+
+  it('is invalid, never missing, where an empty answer is partial: onMissing must not make it 0', () => {
+    const answer: Answer = { class: 'partial', series: [], evaluatedAt: T0, why: 'store down' };
+
+    expect(sampleOf(externalMetric({ onMissing: 'zero' }), answer)).toMatchObject({ kind: 'invalid' });
+  });
+});
+
+describe('a sample of a resource', () => {
+  it('has the usage of listed pods of the namespace, one scrape interval old', () => {
+    const answer = values([
+      usage('a', 'app', 0.5),
+      usage('a', 'proxy', 0.1),
+      usage('b', 'app', 0.7),
+      usage('other', 'app', 9),
+      usage('a', 'app', 9, 'elsewhere'),
+    ]);
+
+    expect(sampleOf(cpuMetric, answer)).toEqual({
+      form: 'containers',
+      at: at(-30),
+      windowSeconds: 120,
+      partial: null,
+      containers: new Map([
+        [
+          'a',
+          new Map([
+            ['app', 0.5],
+            ['proxy', 0.1],
+          ]),
+        ],
+        ['b', new Map([['app', 0.7]])],
+      ]),
+    });
+  });
+
+  it('has no window where the query has no $window', () => {
+    expect(sampleOf(memoryMetric, values([usage('a', 'app', 5)]))).toMatchObject({ windowSeconds: 0 });
+  });
+
+  it('holds only its container for ContainerResource', () => {
+    const answer = values([usage('a', 'app', 0.5), usage('a', 'proxy', NaN), usage('b', 'proxy', 1)]);
+
+    expect(sampleOf(appCpu, answer)).toMatchObject({
+      partial: null,
+      containers: new Map([['a', new Map([['app', 0.5]])]]),
+    });
+  });
+
+  it('takes a series without a namespace label', () => {
+    expect(sampleOf(cpuMetric, values([one(1, { pod: 'a', container: 'app' })]))).toMatchObject({
+      containers: new Map([['a', new Map([['app', 1]])]]),
+    });
+  });
+
+  it.each([
+    ['two series for one container', [usage('a', 'app', 1), { ...usage('a', 'app', 1) }]],
+    ['a series of the whole pod beside a container', [usage('a', 'app', 1), usage('a', '', 1)]],
+    ['the same the other way round', [usage('a', '', 1), usage('a', 'app', 1)]],
+    ['no label pod', [usage('a', 'app', 1), one(1, { namespace: 'shop' })]],
+    ['infinity', [usage('a', 'app', Infinity)]],
+    ['a negative value', [usage('a', 'app', 1), usage('b', 'app', -0.1)]],
+  ])('is invalid with %s', (_name, series) => {
+    expect(sampleOf(cpuMetric, values(series))).toMatchObject({ form: 'error', kind: 'invalid' });
+  });
+
+  it('is missing where no series is of a listed pod, and for no pods', () => {
+    expect(sampleOf(cpuMetric, values([usage('x', 'app', 1)]))).toMatchObject({ kind: 'missing' });
+    expect(sampleOf(cpuMetric, values([usage('a', 'app', 1)]), [])).toMatchObject({ kind: 'missing' });
+  });
+});
+
+describe('a sample of NaN', () => {
+  it('is nan where every value is NaN, for each type', () => {
+    expect(sampleOf(cpuMetric, values([usage('a', 'app', NaN)]))).toMatchObject({ kind: 'nan' });
+    expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' })]))).toMatchObject({ kind: 'nan' });
+    expect(sampleOf(objectMetric, values([one(NaN)]))).toMatchObject({ kind: 'nan' });
+    expect(sampleOf(externalMetric(), values([one(NaN), one(NaN)]))).toEqual({
+      form: 'error',
+      kind: 'nan',
+      error: 'all 2 series are NaN',
+    });
+  });
+
+  it('is partial without the NaN where some values are', () => {
+    expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' }), one(4, { pod: 'b' })]))).toMatchObject({
+      pods: new Map([['b', 4]]),
+      partial: '1 of 2 series are NaN',
+    });
+    expect(sampleOf(externalMetric(), values([one(NaN), one(2), one(3)]))).toMatchObject({
+      values: [2, 3],
+      partial: '1 of 3 series are NaN',
+    });
+  });
+
+  it('does not count NaN of pods that are not listed', () => {
+    const answer = values([one(NaN, { pod: 'gone' }), one(4, { pod: 'b' })]);
+
+    expect(sampleOf(podsMetric, answer)).toMatchObject({ partial: null });
+  });
+});
+
+describe('a sample of Pods', () => {
+  it('has one value for each listed pod and counts the others', () => {
+    const answer = values([
+      one(4, { pod: 'a' }),
+      one(5, { pod: 'b', namespace: 'shop' }),
+      one(6, { pod: 'gone' }),
+    ]);
+
+    expect(read(podsMetric, answer)).toEqual({
+      droppedSeries: 1,
+      sample: {
+        form: 'pods',
+        at: T0,
+        windowSeconds: 60,
+        partial: null,
+        pods: new Map([
+          ['a', 4],
+          ['b', 5],
+        ]),
+      },
+    });
+  });
+
+  it('leaves out another namespace', () => {
+    expect(sampleOf(podsMetric, values([one(4, { pod: 'a', namespace: 'x' })]))).toMatchObject({
+      kind: 'missing',
+    });
+  });
+
+  it.each([
+    ['no label pod', [one(4)]],
+    ['an empty label pod', [one(4, { pod: '' })]],
+    ['two series for one pod', [one(4, { pod: 'a', replica: '1' }), one(4, { pod: 'a', replica: '2' })]],
+    ['one with and one without namespace', [one(4, { pod: 'a' }), one(4, { pod: 'a', namespace: 'shop' })]],
+    ['infinity', [one(Infinity, { pod: 'a' })]],
+  ])('is invalid with %s', (_name, series) => {
+    expect(sampleOf(podsMetric, values(series))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('has a window of 0 for a gauge', () => {
+    const gauge = { ...podsMetric, query: 'busy{pod=~"$pods"}' };
+
+    expect(sampleOf(gauge, values([one(1, { pod: 'a' })]))).toMatchObject({ windowSeconds: 0 });
+  });
+});
+
+describe('a sample of Object and External', () => {
+  const where = (...selector: LabelSelector) => externalMetric({ selector });
+  const answer = values([
+    one(1, { queue: 'a', env: 'x' }),
+    one(2, { queue: 'b', env: 'x' }),
+    one(4, { queue: 'c' }),
+  ]);
+
+  it.each([
+    [where(), [1, 2, 4]],
+    [where({ key: 'queue', operator: 'In', values: ['b'] }), [2]],
+    [where({ key: 'queue', operator: 'In', values: ['c', 'a', 'a'] }), [4, 1]],
+    [where({ key: 'queue', operator: 'NotIn', values: ['b'] }), [1, 4]],
+    [where({ key: 'env', operator: 'NotIn', values: ['x'] }), [4]],
+    [where({ key: 'env', operator: 'Exists', values: [] }), [1, 2]],
+    [where({ key: 'env', operator: 'DoesNotExist', values: [] }), [4]],
+    [
+      where(
+        { key: 'env', operator: 'Exists', values: [] },
+        { key: 'queue', operator: 'In', values: ['a', 'c'] },
+      ),
+      [1],
+    ],
+  ])('keeps the series of its selector %#', (metric, expected) => {
+    expect(sampleOf(metric, answer)).toEqual({ form: 'values', at: T0, values: expected, partial: null });
+  });
+
+  it('is missing where the selector leaves nothing, invalid where the answer is partial then', () => {
+    const metric = where({ key: 'queue', operator: 'In', values: ['z'] });
+
+    expect(sampleOf(metric, answer)).toMatchObject({ kind: 'missing' });
+    expect(sampleOf(metric, { ...answer, class: 'partial', why: 'w' } as Answer)).toMatchObject({
+      kind: 'invalid',
+    });
+  });
+
+  it('of an Object is invalid with two series, and a value where the selector leaves one', () => {
+    expect(sampleOf(objectMetric, answer)).toMatchObject({ kind: 'invalid' });
+    const selector: LabelSelector = [{ key: 'queue', operator: 'In', values: ['b'] }];
+    expect(sampleOf({ ...objectMetric, selector }, answer)).toMatchObject({ values: [2] });
+  });
+
+  it('is invalid with a negative value', () => {
+    expect(sampleOf(externalMetric(), values([one(-1)]))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('keeps the 0 that it is given', () => {
+    expect(sampleOf(externalMetric(), values([one(0)]))).toMatchObject({ values: [0], partial: null });
+  });
+});
+
+describe('a doubtful sample', () => {
+  it('is partial with all its reasons', () => {
+    const answer: Answer = {
+      class: 'partial',
+      series: [one(1), one(NaN)],
+      evaluatedAt: at(-200),
+      why: 'store down',
+    };
+
+    expect(sampleOf(externalMetric(), answer)).toMatchObject({
+      partial: 'store down; 1 of 2 series are NaN; clocks apart by 200 s',
+    });
+  });
+
+  it.each([
+    [120, null],
+    [-120, null],
+    [121, 'clocks apart by 121 s'],
+    [-121, 'clocks apart by 121 s'],
+  ])('has clocks apart by %d s: %s', (seconds, partial) => {
+    expect(sampleOf(externalMetric(), values([one(1)], at(seconds)))).toMatchObject({ partial });
+  });
+});
+
+describe('toSamples', () => {
+  it('gives one sample for each metric in order and adds up what was dropped', () => {
+    const scaler = aScaler([podsMetric, externalMetric()]);
+    const answers = [values([one(1, { pod: 'a' }), one(1, { pod: 'x' })]), values([one(3)])];
+    const sources = new Map([['default', aSource()]]);
+
+    const result = toSamples(scaler, answers, { pods: [aPod('a')], now: T0, sources });
+
+    expect(result.samples.map(({ form }) => form)).toEqual(['pods', 'values']);
+    expect(result.droppedSeries).toBe(1);
+  });
+
+  it('reads 1,000 scalers with 5 pods each from one answer in less than 0.2 s', () => {
+    const sources = new Map([['default', aSource()]]);
+    const names = (scaler: number) => Array.from({ length: 5 }, (_, pod) => `web${scaler}-${pod}`);
+    const series = Array.from({ length: 1000 }, (_, scaler) =>
+      names(scaler).map((pod) => usage(pod, 'app', 1)),
+    );
+    const answer = values(series.flat());
+    const scalers = Array.from({ length: 1000 }, (_, index) => ({
+      scaler: aScaler([cpuMetric], 'shop', `web${index}`),
+      pods: names(index).map(aPod),
+    }));
+
+    const begin = performance.now();
+    for (const { scaler, pods } of scalers) toSamples(scaler, [answer], { pods, now: T0, sources });
+
+    expect(performance.now() - begin).toBeLessThan(200);
+  });
+});
