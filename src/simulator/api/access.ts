@@ -1,0 +1,37 @@
+import { type JsonObject, objectAt, stringAt } from '../json.js';
+import { type Rbac, type Subject, isAllowed } from './rules.js';
+import { unauthorized } from './status-error.js';
+
+const ANYBODY: Subject = {
+  user: 'simulator-admin',
+  rules: [{ apiGroups: ['*'], resources: ['*', '*/scale', '*/status'], verbs: ['*'] }],
+};
+
+/** Who is behind an `Authorization` header; 401 for a token that is not known, where any are. */
+export function authenticate(rbac: Rbac, authorization: string | undefined): Subject {
+  if (Object.keys(rbac).length === 0) return ANYBODY;
+  const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
+  const subject = Object.hasOwn(rbac, token) ? rbac[token] : undefined;
+  if (subject === undefined) throw unauthorized();
+  return subject;
+}
+
+/** Answers a SelfSubjectAccessReview (`kubectl auth can-i`) from the rules. */
+export function reviewAccess(subject: Subject, review: JsonObject): JsonObject {
+  const asked = objectAt(review, 'spec', 'resourceAttributes');
+  const allowed = isAllowed(subject.rules, {
+    verb: stringAt(asked, 'verb') ?? '',
+    group: stringAt(asked, 'group') ?? '',
+    resource: stringAt(asked, 'resource') ?? '',
+    subresource: stringAt(asked, 'subresource') ?? '',
+    namespace: stringAt(asked, 'namespace') || null,
+    name: stringAt(asked, 'name') || null,
+  });
+  return {
+    kind: 'SelfSubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: {},
+    spec: { resourceAttributes: asked },
+    status: { allowed, reason: allowed ? `allowed to ${subject.user}` : undefined },
+  };
+}

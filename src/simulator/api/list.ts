@@ -1,0 +1,158 @@
+import type { isObject } from '../json.js';
+import { numberAt, stringAt } from '../json.js';
+import type { ApiContext } from './context.js';
+import { type KubeObject, keyOf, namespaceOf } from './objects.js';
+import type { ResourceRequest } from './request.js';
+import { matchOf } from './selectors.js';
+import { StatusError, badRequest, notFound, tooLarge, tooOld } from './status-error.js';
+
+/** One page of a list. */
+export interface Page {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Empty on the last page. */
+  readonly continueToken: string;
+  /** Null where it is not known (with a selector) or nothing remains. */
+  readonly remainingItemCount: number | null;
+}
+
+/** A page token: which revision, and the last key that was given. Revision -1 goes on at the present. */
+interface Token {
+  readonly revision: number;
+  readonly after: string;
+}
+
+/** One object, or 404. A `resourceVersion` that has not been reached is 504. */
+export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
+  const { resource, namespace, query } = request;
+  const name = request.name ?? '';
+  const wanted = readRevision(query.get('resourceVersion'));
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  const object = store.get(resource.storage, namespace, name);
+  if (object === null) throw notFound({ resource: resource.plural, group: resource.group, name });
+  return object;
+}
+
+/**
+ * A list at one revision, in pages where `limit` asks for them. `resourceVersion` unset, `0` and a reached number
+ * give the present (`Exact`: that revision). 410 where a page token is older than the history, 504 where the
+ * version has not been reached.
+ */
+export function listObjects(context: ApiContext, request: ResourceRequest): Page {
+  const { query, resource, namespace } = request;
+  const token = readToken(query);
+  const revision = token?.revision ?? wantedRevision(context, query);
+  const objects = context.store.allAt(resource.storage, revision);
+  if (objects === null) throw token === null ? tooOld(revision, context.store.revision) : expired(token);
+  const match = matchOf(query);
+  const keys: string[] = [];
+  for (const [key, object] of objects) {
+    const isWithin = namespace === null || namespaceOf(object) === namespace;
+    if (isWithin && (token === null || key > token.after) && match(object)) keys.push(key);
+  }
+  keys.sort();
+  return cutPage(objects, keys, {
+    revision,
+    limit: Number(query.get('limit') ?? '0'),
+    isFiltered: isFiltered(query),
+  });
+}
+
+function isFiltered(query: URLSearchParams): boolean {
+  return Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
+}
+
+function cutPage(
+  objects: ReadonlyMap<string, KubeObject>,
+  keys: readonly string[],
+  options: { readonly revision: number; readonly limit: number; readonly isFiltered: boolean },
+): Page {
+  const { revision, limit } = options;
+  const isCut = limit > 0 && keys.length > limit;
+  const given = isCut ? keys.slice(0, limit) : keys;
+  const items = given.flatMap((key) => objects.get(key) ?? []);
+  const resourceVersion = String(revision);
+  if (!isCut) return { items, resourceVersion, continueToken: '', remainingItemCount: null };
+  const continueToken = writeToken({ revision, after: given.at(-1) ?? '' });
+  const remaining = keys.length - given.length;
+  return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
+}
+
+/** Reads a `resourceVersion`: -1 for unset; 400 where it is no number. */
+export function readRevision(text: string | null): number {
+  if (text === null || text === '') return -1;
+  const revision = Number(text);
+  if (!/^\d+$/.test(text))
+    throw badRequest(
+      `invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
+  return revision;
+}
+
+function wantedRevision({ store }: ApiContext, query: URLSearchParams): number {
+  const wanted = readRevision(query.get('resourceVersion'));
+  const match = query.get('resourceVersionMatch');
+  if (match !== null && wanted < 0)
+    throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  return match === 'Exact' && wanted > 0 ? wanted : store.revision;
+}
+
+function forbiddenMatch(message: string): StatusError {
+  return new StatusError(
+    422,
+    'Invalid',
+    `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${message}`,
+    {},
+  );
+}
+
+function writeToken(token: Token): string {
+  return Buffer.from(
+    JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after }),
+  ).toString('base64url');
+}
+
+function readToken(query: URLSearchParams): Token | null {
+  const text = query.get('continue') ?? '';
+  if (text === '') return null;
+  if ((query.get('resourceVersion') ?? '') !== '') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const token = parseToken(text);
+  if (token === null) throw badRequest('continue key is not valid: illegal base64 data or encoding');
+  return token;
+}
+
+function parseToken(text: string): Token | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const json = isObjectJson(value) ? value : {};
+    const revision = numberAt(json, 'rv');
+    const after = stringAt(json, 'start');
+    return revision === null || after === null
+      ? null
+      : { revision: revision < 0 ? Number.MAX_SAFE_INTEGER : revision, after };
+  } catch {
+    return null;
+  }
+}
+
+function isObjectJson(value: unknown): value is Parameters<typeof isObject>[0] {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The answer carries a token that goes on at the present: complete, but of two moments. Clients should not use it. */
+function expired(token: Token): StatusError {
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const error = new StatusError(410, 'Expired', message);
+  return Object.assign(error, {
+    status: { ...error.status, metadata: { continue: writeToken({ revision: -1, after: token.after }) } },
+  });
+}
+
+/** The object that a change concerns, as a list would key it. */
+export function keyOfObject(object: KubeObject): string {
+  return keyOf(namespaceOf(object), object.metadata.name);
+}

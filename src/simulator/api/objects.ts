@@ -1,0 +1,72 @@
+import type { Random } from '../model/random.js';
+import { type Json, type JsonObject, isObject, stringAt } from '../json.js';
+
+/** The metadata that every stored object has. */
+export type ObjectMeta = JsonObject & {
+  readonly name: string;
+  /** Absent on objects of the whole cluster. */
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string;
+  readonly generation?: number;
+};
+
+/** An object as the server stores it. Never changed, only replaced. */
+export type KubeObject = JsonObject & {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+};
+
+/** Checks what every stored object must have; throws `Error` otherwise (a broken promise of the simulator). */
+export function asKubeObject(value: JsonObject): KubeObject {
+  const complete =
+    typeof value['apiVersion'] === 'string' &&
+    typeof value['kind'] === 'string' &&
+    isObject(value['metadata']) &&
+    ['name', 'uid', 'resourceVersion', 'creationTimestamp'].every(
+      (field) => stringAt(value, 'metadata', field) !== null,
+    );
+  if (!complete)
+    throw new Error(`storing an object without apiVersion, kind or metadata: ${describe(value)}`);
+  return value as KubeObject;
+}
+
+function describe(value: JsonObject): string {
+  return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
+}
+
+/** The key of an object within its resource: `NAMESPACE/NAME`, `/NAME` for the whole cluster. */
+export function keyOf(namespace: string | null | undefined, name: string): string {
+  return `${namespace ?? ''}/${name}`;
+}
+
+/** The namespace of an object, null for one of the whole cluster. */
+export function namespaceOf(object: KubeObject): string | null {
+  return object.metadata.namespace ?? null;
+}
+
+/** The object with members of its metadata replaced; `undefined` removes. */
+export function withMetadata(
+  object: KubeObject,
+  change: Readonly<Record<string, Json | undefined>>,
+): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...change } };
+}
+
+/** A random identifier in the form of a version 4 UUID. */
+export function makeUid(random: Random): string {
+  let hex = '';
+  for (let i = 0; i < 4; i += 1) {
+    hex += Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0');
+  }
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** An instant as Kubernetes writes it: RFC 3339 in UTC with whole seconds. */
+export function timestamp(ms: number): string {
+  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}

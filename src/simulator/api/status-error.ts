@@ -1,0 +1,136 @@
+import type { JsonObject } from '../json.js';
+
+/** A failure that is answered with a Kubernetes `Status` object. */
+export class StatusError extends Error {
+  override name = 'StatusError';
+  readonly status: JsonObject;
+  readonly code: number;
+
+  constructor(code: number, reason: string, message: string, details?: JsonObject) {
+    super(message);
+    this.code = code;
+    this.status = makeStatus({ code, reason, message, details });
+  }
+}
+
+/** A `Status` of failure as the real server writes it. */
+export function makeStatus(failure: {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly details?: JsonObject | undefined;
+  readonly metadata?: JsonObject;
+}): JsonObject {
+  const { code, reason, message, details, metadata = {} } = failure;
+  return { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, details, code };
+}
+
+/** What an object is called in messages and details. */
+export interface ObjectName {
+  /** Plural, e.g. `deployments`. */
+  readonly resource: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly name: string;
+}
+
+function qualified({ resource, group }: Pick<ObjectName, 'resource' | 'group'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
+function detailsOf({ resource, group, name }: ObjectName): JsonObject {
+  return { name, group: group === '' ? undefined : group, kind: resource };
+}
+
+/** 404: there is no such object. */
+export function notFound(object: ObjectName): StatusError {
+  return new StatusError(
+    404,
+    'NotFound',
+    `${qualified(object)} "${object.name}" not found`,
+    detailsOf(object),
+  );
+}
+
+/** 404: there is no such path. */
+export function noSuchPath(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+/** 409: an object of this name is there already. */
+export function alreadyExists(object: ObjectName): StatusError {
+  const message = `${qualified(object)} "${object.name}" already exists`;
+  return new StatusError(409, 'AlreadyExists', message, detailsOf(object));
+}
+
+/** 409: the resourceVersion of a write is not that of the stored object. */
+export function conflict(object: ObjectName, cause?: string): StatusError {
+  const why =
+    cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
+  const message = `Operation cannot be fulfilled on ${qualified(object)} "${object.name}": ${why}`;
+  return new StatusError(409, 'Conflict', message, detailsOf(object));
+}
+
+/** 409: the uid of a write is not that of the stored object. */
+export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
+  return conflict(
+    object,
+    `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${actual}`,
+  );
+}
+
+/** 422: a field has a value that is not allowed. */
+export function invalidField(
+  object: { readonly kind: string; readonly group: string; readonly name: string },
+  cause: { readonly field: string; readonly value: string; readonly message: string },
+): StatusError {
+  const kind = object.group === '' ? object.kind : `${object.kind}.${object.group}`;
+  const text = `Invalid value: ${cause.value}: ${cause.message}`;
+  const causes = [{ reason: 'FieldValueInvalid', message: text, field: cause.field }];
+  return new StatusError(422, 'Invalid', `${kind} "${object.name}" is invalid: ${cause.field}: ${text}`, {
+    name: object.name,
+    group: object.group === '' ? undefined : object.group,
+    kind: object.kind,
+    causes,
+  });
+}
+
+/** 400: the request cannot be understood. */
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, 'BadRequest', message);
+}
+
+/** 405: the resource does not know the verb. */
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
+}
+
+/** 415: the body has a form that is not taken. */
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new StatusError(415, 'UnsupportedMediaType', message, {});
+}
+
+/** 401: no token, or an unknown one. */
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** 410 of a watch that starts before the history. */
+export function tooOld(revision: number, current: number): StatusError {
+  return new StatusError(410, 'Expired', `too old resource version: ${revision} (${current})`);
+}
+
+/** 504 of a list or get that asks for a version that has not been reached. */
+export function tooLarge(revision: number, current: number): StatusError {
+  const message = `Timeout: Too large resource version: ${revision}, current: ${current}`;
+  return new StatusError(504, 'Timeout', message, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}

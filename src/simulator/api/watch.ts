@@ -1,0 +1,217 @@
+import type { ServerResponse } from 'node:http';
+import { isTrue } from './request.js';
+import type { ResourceRequest } from './request.js';
+import type { ApiContext } from './context.js';
+import { type FaultMatch, type FaultPlan, type Subject, matches } from './faults.js';
+import { readRevision } from './list.js';
+import { type KubeObject, namespaceOf } from './objects.js';
+import { apiVersionOf } from './resources.js';
+import { type Match, matchOf } from './selectors.js';
+import { makeStatus, tooOld } from './status-error.js';
+import type { Change } from './store.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 1800;
+/** A client that does not read is cut off rather than kept in memory. */
+const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Writes one object of an event: plain or as a table row. */
+export type Render = (object: KubeObject) => string;
+
+interface Watcher {
+  readonly subject: Subject;
+  readonly send: (line: string) => void;
+  readonly end: () => void;
+  readonly destroy: () => void;
+  isSilent: boolean;
+}
+
+/** The watches that are open. */
+export class Watches {
+  readonly #context: ApiContext;
+  readonly #faults: FaultPlan;
+  readonly #bookmarkMs: number;
+  readonly #open = new Set<Watcher>();
+
+  constructor(context: ApiContext, faults: FaultPlan, bookmarkSeconds: number) {
+    this.#context = context;
+    this.#faults = faults;
+    this.#bookmarkMs = bookmarkSeconds * 1000;
+  }
+
+  /** How many watches are open. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Ends matching watches: in order, or by breaking the connection. Gives how many. */
+  close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher[how]();
+    return chosen.length;
+  }
+
+  /** Matching watches stay open and say nothing more, as through a half-open connection. Gives how many. */
+  silence(match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher.isSilent = true;
+    return chosen.length;
+  }
+
+  /** Sends an ERROR event with a Status of this code to matching watches and ends them. Gives how many. */
+  sendError(code: number, reason: string, match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    const object = makeStatus({ code, reason, message: `simulated ${reason}` });
+    for (const watcher of chosen) {
+      watcher.send(line('ERROR', JSON.stringify(object)));
+      watcher.end();
+    }
+    return chosen.length;
+  }
+
+  /** Sends a line as it is to matching watches: garbage, a split character, a foreign event. */
+  sendRaw(text: string, match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher.send(text);
+    return chosen.length;
+  }
+
+  /** Answers a watch and keeps it open until its timeout, its client or a fault ends it. */
+  start(request: ResourceRequest, subject: Subject, response: ServerResponse, render: Render): void {
+    const { query } = request;
+    const from = readRevision(query.get('resourceVersion'));
+    const match = matchOf(query);
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
+    response.flushHeaders();
+    const stops: (() => void)[] = [];
+    const watcher = this.#register(subject, response, stops);
+    const deliver = (change: Change): void => this.#deliver({ watcher, request, match, render }, change);
+    const missed = this.#catchUp({ watcher, request, match, render }, from);
+    if (missed === null) return;
+    missed.forEach(deliver);
+    stops.push(this.#context.store.subscribe(request.resource.storage, deliver));
+    if (isTrue(query.get('allowWatchBookmarks'))) this.#scheduleBookmarks(watcher, request, stops);
+    const seconds = Number(query.get('timeoutSeconds') ?? '0') || DEFAULT_TIMEOUT_SECONDS;
+    stops.push(this.#context.clock.after(seconds * 1000, () => watcher.end()));
+  }
+
+  #register(subject: Subject, response: ServerResponse, stops: (() => void)[]): Watcher {
+    const watcher: Watcher = {
+      subject,
+      isSilent: false,
+      send: (text) => {
+        if (watcher.isSilent) return;
+        if (response.writableLength > LONGEST_QUEUE_BYTES) response.destroy();
+        else response.write(text);
+      },
+      end: () => response.end(),
+      destroy: () => response.destroy(),
+    };
+    this.#open.add(watcher);
+    const stop = (): void => {
+      this.#open.delete(watcher);
+      for (const each of stops.splice(0)) each();
+    };
+    const end = watcher.end;
+    response.on('close', stop);
+    return Object.assign(watcher, {
+      end: () => {
+        stop();
+        end();
+      },
+    });
+  }
+
+  /** What happened since `from`: events for it, or (unset, 0) what there is now. Null where the watch ended at once. */
+  #catchUp(stream: Stream, from: number): readonly Change[] | null {
+    const { store } = this.#context;
+    const { watcher, request, match, render } = stream;
+    const wantsState = request.query.get('sendInitialEvents');
+    if (wantsState === 'true' || (wantsState === null && from <= 0)) {
+      for (const object of store.all(request.resource.storage)) {
+        if (isWithin(request, object) && match(object)) watcher.send(line('ADDED', render(object)));
+      }
+      if (wantsState === 'true') this.#bookmark(watcher, request, { 'k8s.io/initial-events-end': 'true' });
+      return [];
+    }
+    const changes = store.changesSince(request.resource.storage, from < 0 ? store.revision : from);
+    if (changes !== null) return changes;
+    watcher.send(line('ERROR', JSON.stringify(tooOld(from, store.revision).status)));
+    watcher.end();
+    return null;
+  }
+
+  #deliver({ watcher, request, match, render }: Stream, change: Change): void {
+    if (!isWithin(request, change.object)) return;
+    const type = seenAs(change, match);
+    if (type === null) return;
+    const { name } = change.object.metadata;
+    const fault = this.#faults.takeForEvent({
+      ...watcher.subject,
+      namespace: namespaceOf(change.object),
+      name,
+    });
+    if (fault === 'swallow') return;
+    const text = line(type, render(change.object));
+    watcher.send(text);
+    if (fault === 'duplicate') watcher.send(text);
+  }
+
+  #scheduleBookmarks(watcher: Watcher, request: ResourceRequest, stops: (() => void)[]): void {
+    const { clock } = this.#context;
+    let cancel = (): void => undefined;
+    const next = (): void => {
+      cancel = clock.after(this.#bookmarkMs, () => {
+        this.#bookmark(watcher, request);
+        next();
+      });
+    };
+    next();
+    stops.push(() => cancel());
+  }
+
+  #bookmark(
+    watcher: Watcher,
+    { resource }: ResourceRequest,
+    annotations?: Readonly<Record<string, string>>,
+  ): void {
+    const metadata = {
+      resourceVersion: String(this.#context.store.revision),
+      creationTimestamp: null,
+      annotations,
+    };
+    const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata };
+    watcher.send(line('BOOKMARK', JSON.stringify(object)));
+  }
+
+  #matching(match: FaultMatch): readonly Watcher[] {
+    return [...this.#open].filter((watcher) => matches(match, watcher.subject));
+  }
+}
+
+interface Stream {
+  readonly watcher: Watcher;
+  readonly request: ResourceRequest;
+  readonly match: Match;
+  readonly render: Render;
+}
+
+function line(type: string, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}
+
+function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boolean {
+  return (
+    (namespace === null || namespaceOf(object) === namespace) &&
+    (name === null || object.metadata.name === name)
+  );
+}
+
+/** With a selector, an object that begins or ceases to match is added or deleted; null where it never matched. */
+function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
+  const matchedBefore = previous !== null && match(previous);
+  const matchesNow = type !== 'DELETED' && match(object);
+  if (matchesNow) return matchedBefore ? 'MODIFIED' : 'ADDED';
+  return matchedBefore ? 'DELETED' : null;
+}

@@ -1,0 +1,54 @@
+import { milliToNumber, parseQuantity } from '../../units/quantity.js';
+import { type JsonObject, listAt, stringAt } from '../json.js';
+import { type Curve, constant } from '../model/curves.js';
+import type { LoadSource } from '../model/load.js';
+import type { PodTiming } from '../model/workload.js';
+
+/** How the pods of a workload behave: what no manifest says. */
+export interface Behavior {
+  readonly timing: PodTiming;
+  readonly cpuSecondsPerRequest: number;
+  /** Requests (or messages) per second that one pod serves at most. */
+  readonly requestsPerSecondPerPod: number;
+  readonly idleCores: number;
+  /** Working set of a pod without requests; each request per second adds `memoryBytesPerRequestRate`. */
+  readonly memoryBytes: number;
+  readonly memoryBytesPerRequestRate: number;
+  /** The name of the queue that the workload consumes; null where it answers requests. */
+  readonly queue: string | null;
+  /** Requests (or messages) per second over the seconds since the load was set. */
+  readonly load: Curve;
+}
+
+/** A web service that nobody asks anything: 50 ms of a core per request, 2 s to start, 3 s to be ready. */
+export const DEFAULT_BEHAVIOR: Behavior = {
+  timing: { startSeconds: 2, readySeconds: 3, terminationSeconds: 2, jitterRatio: 0 },
+  cpuSecondsPerRequest: 0.05,
+  requestsPerSecondPerPod: Number.POSITIVE_INFINITY,
+  idleCores: 0.005,
+  memoryBytes: 128 * 1024 * 1024,
+  memoryBytesPerRequestRate: 0,
+  queue: null,
+  load: constant(0),
+};
+
+/** The load of a workload whose pods are made from `template`, with its curve from `offsetSeconds` on. */
+export function loadSource(behavior: Behavior, template: JsonObject, offsetSeconds: number): LoadSource {
+  const { cpuSecondsPerRequest, requestsPerSecondPerPod, idleCores, load } = behavior;
+  return {
+    kind: behavior.queue === null ? 'requests' : 'queue',
+    curve: (seconds) => load(seconds - offsetSeconds),
+    capacity: { cpuSecondsPerRequest, requestsPerSecondPerPod, idleCores, cpuLimitCores: cpuLimit(template) },
+  };
+}
+
+/** The limits of all containers together; Infinity as soon as one has none. */
+function cpuLimit(template: JsonObject): number {
+  let cores = 0;
+  for (const container of listAt(template, 'spec', 'containers')) {
+    const limit = parseQuantity(stringAt(container, 'resources', 'limits', 'cpu') ?? '');
+    if (limit === null) return Number.POSITIVE_INFINITY;
+    cores += milliToNumber(limit);
+  }
+  return cores === 0 ? Number.POSITIVE_INFINITY : cores;
+}

@@ -1,0 +1,79 @@
+import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../json.js';
+import { templateHash } from '../model/names.js';
+import type { PodTiming, WorkloadSpec } from '../model/workload.js';
+import type { KubeObject } from '../api/objects.js';
+
+/** How a kind of workload keeps its pods. */
+export interface WorkloadKind {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly storage: string;
+  readonly style: 'replicasets' | 'ordered' | 'plain';
+}
+
+/** The kinds that have a controller. */
+export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
+  { kind: 'Deployment', apiVersion: 'apps/v1', storage: 'apps/deployments', style: 'replicasets' },
+  {
+    kind: 'Rollout',
+    apiVersion: 'argoproj.io/v1alpha1',
+    storage: 'argoproj.io/rollouts',
+    style: 'replicasets',
+  },
+  { kind: 'StatefulSet', apiVersion: 'apps/v1', storage: 'apps/statefulsets', style: 'ordered' },
+  { kind: 'ReplicaSet', apiVersion: 'apps/v1', storage: 'apps/replicasets', style: 'plain' },
+  { kind: 'ReplicationController', apiVersion: 'v1', storage: '/replicationcontrollers', style: 'plain' },
+];
+
+/** Reads what the pure model needs from a workload's object. */
+export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {
+  const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
+  return {
+    name: object.metadata.name,
+    order: style === 'ordered' ? 'ordered' : 'rolling',
+    replicas,
+    revision: style === 'plain' ? '' : templateHash(JSON.stringify(templateOf(object))),
+    isRevisionNamed: style === 'replicasets',
+    isPaused: valueAt(object, 'spec', 'paused') === true,
+    timing,
+    ...surgeOf(object, replicas),
+  };
+}
+
+/** The pod template of a workload. */
+export function templateOf(object: KubeObject): JsonObject {
+  return objectAt(object, 'spec', 'template');
+}
+
+/** 25 % each unless said otherwise; surge rounds up, unavailable down, and never both are 0. Recreate ends all first. */
+function surgeOf(object: KubeObject, replicas: number): Pick<WorkloadSpec, 'maxSurge' | 'maxUnavailable'> {
+  if (stringAt(object, 'spec', 'strategy', 'type') === 'Recreate')
+    return { maxSurge: 0, maxUnavailable: replicas };
+  const rolling = objectAt(object, 'spec', 'strategy', 'rollingUpdate');
+  const maxSurge = resolve(rolling['maxSurge'], replicas, Math.ceil);
+  const maxUnavailable = resolve(rolling['maxUnavailable'], replicas, Math.floor);
+  return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
+}
+
+function resolve(value: Json | undefined, replicas: number, round: (share: number) => number): number {
+  if (typeof value === 'number') return value;
+  const percent = /^(\d+)%$/.exec(typeof value === 'string' ? value : '25%')?.[1] ?? '25';
+  return round((Number(percent) * replicas) / 100);
+}
+
+/** The object that controls this one, as `KIND/NAME`; null where it stands alone. */
+export function controllerOf(object: KubeObject): { readonly kind: string; readonly name: string } | null {
+  for (const owner of listAt(object, 'metadata', 'ownerReferences')) {
+    const kind = stringAt(owner, 'kind');
+    const name = stringAt(owner, 'name');
+    if (valueAt(owner, 'controller') === true && kind !== null && name !== null) return { kind, name };
+  }
+  return null;
+}
+
+/** What an owned object names its owner with. */
+export function ownerReference(owner: KubeObject): JsonObject {
+  const { apiVersion, kind } = owner;
+  const { name, uid } = owner.metadata;
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}

@@ -1,0 +1,99 @@
+import type { Instant } from '../../units/time.js';
+import { type KubeObject, asKubeObject, timestamp } from '../api/objects.js';
+import { type JsonObject, listAt, objectAt, stringAt } from '../json.js';
+import { type PodState, phaseOf } from '../model/pods.js';
+import { ownerReference } from './kinds.js';
+
+/** What a pod's object is made from. */
+export interface PodSource {
+  readonly pod: PodState;
+  /** The ReplicaSet, StatefulSet ... that owns it. */
+  readonly owner: KubeObject;
+  readonly template: JsonObject;
+  /** Labels beside those of the template: hash, ordinal. */
+  readonly labels: JsonObject;
+  /** The pod as it is stored; null for a new one. What others wrote into its metadata is kept. */
+  readonly stored: KubeObject | null;
+  readonly uid: string;
+  readonly podIp: string;
+  readonly nodeName: string;
+}
+
+/** The object of a pod in its present phase. */
+export function renderPod(source: PodSource, now: Instant): KubeObject {
+  const { pod, owner, template, labels, stored, uid, nodeName } = source;
+  const terminating =
+    pod.deletedAt === null
+      ? {}
+      : { deletionTimestamp: timestamp(pod.deletedAt), deletionGracePeriodSeconds: 30 };
+  const metadata = stored?.metadata ?? {
+    name: pod.name,
+    generateName: `${owner.metadata.name}-`,
+    namespace: owner.metadata.namespace,
+    uid,
+    resourceVersion: '',
+    creationTimestamp: timestamp(pod.createdAt),
+    labels: { ...objectAt(template, 'metadata', 'labels'), ...labels },
+    annotations: objectAt(template, 'metadata')['annotations'],
+    ownerReferences: [ownerReference(owner)],
+  };
+  const isScheduled = Number.isFinite(pod.startsAt);
+  const spec = stored?.['spec'] ?? {
+    ...objectAt(template, 'spec'),
+    nodeName: isScheduled ? nodeName : undefined,
+  };
+  const status = statusOf(source, now);
+  return asKubeObject({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...metadata, ...terminating },
+    spec,
+    status,
+  });
+}
+
+function statusOf({ pod, template, podIp }: PodSource, now: Instant): JsonObject {
+  const phase = phaseOf(pod, now);
+  const hasStarted = now >= pod.startsAt;
+  const isReady = phase === 'ready';
+  const isScheduled = Number.isFinite(pod.startsAt);
+  const changedAt = isReady ? pod.readyAt : (pod.deletedAt ?? pod.createdAt);
+  const condition = (type: string, holds: boolean, at: number): JsonObject => ({
+    type,
+    status: holds ? 'True' : 'False',
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(at),
+    reason: type === 'PodScheduled' && !holds ? 'Unschedulable' : undefined,
+  });
+  return {
+    phase: hasStarted ? 'Running' : 'Pending',
+    conditions: [
+      condition('PodScheduled', isScheduled, pod.createdAt),
+      condition('Initialized', isScheduled, pod.createdAt),
+      condition('ContainersReady', isReady, changedAt),
+      condition('Ready', isReady, changedAt),
+    ],
+    startTime: isScheduled ? timestamp(pod.createdAt) : undefined,
+    podIP: hasStarted ? podIp : undefined,
+    hostIP: isScheduled ? '10.0.0.1' : undefined,
+    qosClass: 'Burstable',
+    containerStatuses: isScheduled ? containerStatuses(pod, template, { hasStarted, isReady }) : undefined,
+  };
+}
+
+function containerStatuses(
+  pod: PodState,
+  template: JsonObject,
+  { hasStarted, isReady }: { readonly hasStarted: boolean; readonly isReady: boolean },
+): readonly JsonObject[] {
+  return listAt(template, 'spec', 'containers').map((container) => ({
+    name: stringAt(container, 'name') ?? 'app',
+    image: stringAt(container, 'image') ?? '',
+    ready: isReady,
+    started: hasStarted,
+    restartCount: 0,
+    state: hasStarted
+      ? { running: { startedAt: timestamp(pod.startsAt) } }
+      : { waiting: { reason: 'ContainerCreating' } },
+  }));
+}

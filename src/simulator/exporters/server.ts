@@ -1,0 +1,107 @@
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import type { Runtime } from '../controllers/runtime.js';
+import type { WorkloadControllers } from '../controllers/workloads.js';
+import { applicationPage, cadvisorPage, queuePage } from './pages.js';
+
+/** What an exporter page can suffer: pods whose page (and cAdvisor rows) fail, or everything. */
+export interface ExporterFaults {
+  /** Every page answers 503. */
+  isDown: boolean;
+  /** `NAMESPACE/POD` whose application page answers 503. */
+  readonly failingPods: Set<string>;
+}
+
+/** One entry of the http_sd answer. */
+interface TargetGroup {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * What Prometheus scrapes: `/cadvisor`, `/queues`, `/pods/NAMESPACE/NAME` and, for http_sd, `/sd` with all of them or
+ * `/sd/cadvisor`, `/sd/queues`, `/sd/pods` with one sort. Targets carry `job`, those of pods `namespace` and `pod`.
+ */
+export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
+  return createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const host = request.headers.host ?? 'localhost';
+    const [root = '', ...rest] = pathname.split('/').filter((part) => part !== '');
+    if (root === 'sd') {
+      send(
+        response,
+        200,
+        JSON.stringify(discoverTargets(controllers, host, rest[0] ?? null)),
+        'application/json',
+      );
+      return;
+    }
+    const page = faults.isDown ? null : pageFor(controllers, faults, [root, ...rest]);
+    if (page === null) send(response, faults.isDown ? 503 : 404, 'no such page\n');
+    else send(response, page === '' ? 503 : 200, page);
+  });
+}
+
+function send(response: ServerResponse, code: number, body: string, type?: string): void {
+  response.writeHead(code, { 'content-type': type ?? 'text/plain; version=0.0.4; charset=utf-8' });
+  response.end(body);
+}
+
+/** The page, empty where it is to fail, null where there is none. */
+function pageFor(
+  controllers: WorkloadControllers,
+  faults: ExporterFaults,
+  path: readonly string[],
+): string | null {
+  const [root, namespace = '', pod = ''] = path;
+  switch (root) {
+    case 'cadvisor':
+      for (const runtime of controllers.runtimes) controllers.accrue(runtime);
+      return cadvisorPage(controllers.runtimes);
+    case 'queues':
+      for (const runtime of controllers.runtimes)
+        if (runtime.behavior.queue !== null) controllers.accrue(runtime);
+      return queuePage(controllers.runtimes);
+    case 'pods': {
+      const runtime = controllers.runtimeOfPod(namespace, pod);
+      if (runtime === null) return null;
+      if (faults.failingPods.has(`${namespace}/${pod}`)) return '';
+      controllers.accrue(runtime);
+      return applicationPage(runtime, pod);
+    }
+    default:
+      return null;
+  }
+}
+
+function discoverTargets(
+  controllers: WorkloadControllers,
+  host: string,
+  sort: string | null,
+): readonly TargetGroup[] {
+  const wants = (name: string): boolean => sort === null || sort === name;
+  const single = (name: string): TargetGroup => ({
+    targets: [host],
+    labels: { job: name, __metrics_path__: `/${name}` },
+  });
+  const groups = ['cadvisor', 'queues'].filter(wants).map(single);
+  if (wants('pods')) for (const runtime of controllers.runtimes) groups.push(...podTargets(runtime, host));
+  return groups;
+}
+
+/** Pods whose containers run; their `instance` is told apart by the name, as all of them share one address. */
+function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
+  const groups: TargetGroup[] = [];
+  for (const [pod, phase] of runtime.written) {
+    if (phase === 'pending') continue;
+    const { namespace } = runtime;
+    const labels = {
+      job: 'pods',
+      namespace,
+      pod,
+      instance: pod,
+      __metrics_path__: `/pods/${namespace}/${pod}`,
+    };
+    groups.push({ targets: [host], labels });
+  }
+  return groups;
+}

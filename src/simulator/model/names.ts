@@ -1,0 +1,18 @@
+import type { Random } from './random.js';
+
+/** The letters of generated names: without vowels and what looks like them, as Kubernetes has it. */
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** `length` random letters, as in `web-6d4cf56db6-abcde`. */
+export function randomSuffix(random: Random, length = 5): string {
+  let suffix = '';
+  for (let i = 0; i < length; i += 1) suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
+  return suffix;
+}
+
+/** A name for a text that is the same for the same text (FNV-1a): the `pod-template-hash`. Up to 10 letters. */
+export function templateHash(text: string): string {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193) >>> 0;
+  return String(hash).replace(/\d/g, (digit) => ALPHABET.charAt(digit.charCodeAt(0) % ALPHABET.length));
+}

@@ -1,0 +1,257 @@
+import type { Clock } from '../units/clock.js';
+import type { ApiContext } from './api/context.js';
+import { type FaultMatch, FaultPlan } from './api/faults.js';
+import { type KubeObject, namespaceOf } from './api/objects.js';
+import { type LoggedRequest, RequestLog } from './api/request-log.js';
+import { Catalog, type Resource } from './api/resources.js';
+import type { Rbac } from './api/rules.js';
+import { makeApiServer } from './api/server.js';
+import { Store } from './api/store.js';
+import { Watches } from './api/watch.js';
+import { createObject, patchObject } from './api/write.js';
+import type { Behavior } from './controllers/behavior.js';
+import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
+import type { Runtime } from './controllers/runtime.js';
+import { WorkloadControllers } from './controllers/workloads.js';
+import { type ExporterFaults, makeExporterServer } from './exporters/server.js';
+import { type JsonObject, numberAt, stringAt } from './json.js';
+import { kubeconfigText } from './kubeconfig.js';
+import type { Curve } from './model/curves.js';
+import type { PodTiming } from './model/workload.js';
+import { seededRandom } from './model/random.js';
+import { listen, shut } from './sockets.js';
+
+/** A workload that is there from the start. */
+export interface WorkloadOptions extends ManifestOptions {
+  readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
+  /** How old its pods are (default 3600 s, ready); null: they are made at the start and begin as Pending. */
+  readonly podAgeSeconds?: number | null;
+}
+
+/** What a cluster starts with. */
+export interface SimulatorOptions {
+  readonly clock: Clock;
+  /** Of the API; default: any free one. */
+  readonly port?: number;
+  /** Of the exporters; default: any free one. */
+  readonly exporterPort?: number;
+  readonly workloads?: readonly WorkloadOptions[];
+  /** Beside `default`, `kube-system` and those of the workloads. */
+  readonly namespaces?: readonly string[];
+  /** Without tokens everything is allowed. */
+  readonly rbac?: Rbac;
+  /** At least 0, below 1: names and uids follow from it. Default: drawn from the clock. */
+  readonly seed?: number;
+  /** How many requests the log keeps; default 10,000. */
+  readonly requestLogSize?: number;
+  /** Default 60, as a real server. */
+  readonly bookmarkSeconds?: number;
+  /** Resources to serve beside the built-in ones. */
+  readonly resources?: readonly Resource[];
+}
+
+/** Which workload is meant; `kind` only where two have one name. */
+export interface WorkloadName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly kind?: string;
+}
+
+/** What a workload is doing. */
+export interface WorkloadView {
+  readonly replicas: number;
+  readonly pods: readonly string[];
+  readonly readyPods: number;
+  readonly backlog: number;
+  /** Of each ready pod, now. */
+  readonly coresPerPod: number;
+  readonly requestsPerSecondPerPod: number;
+}
+
+/** A running cluster. */
+export interface Simulator {
+  /** Of the Kubernetes API. */
+  readonly url: string;
+  readonly exporterUrl: string;
+  /** For `http_sd_configs`; `/cadvisor`, `/pods`, `/queues` behind it give one sort of target. */
+  readonly sdUrl: string;
+  readonly faults: FaultPlan;
+  readonly watches: Watches;
+  readonly exporterFaults: ExporterFaults;
+  readonly log: RequestLog;
+  /** The requests that the log keeps, oldest first. */
+  readonly requests: () => readonly LoggedRequest[];
+  /** Creates an object from a manifest, as a client would; its namespace is created with it. */
+  readonly addObject: (manifest: JsonObject) => KubeObject;
+  readonly addWorkload: (options: WorkloadOptions) => void;
+  /** The stored object; null where there is none. Resources are named `GROUP/PLURAL`, `/pods` for the core group. */
+  readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
+  readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
+  readonly describe: (workload: WorkloadName) => WorkloadView;
+  /** The curve starts at its second 0 now. */
+  readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
+  readonly setBehavior: (workload: WorkloadName, change: Partial<Behavior>) => void;
+  /** Merges into the pod template, which begins a rolling update. */
+  readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
+  /** Sets `spec.replicas` as some other client does. */
+  readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
+  /** Makes a pod unready for good (or heals it). */
+  readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
+  readonly setRbac: (rbac: Rbac) => void;
+  /** Forgets the history: watches and pages from before get 410. */
+  readonly compact: () => void;
+  /** Every request from now on hangs and every watch goes silent, until the answer is called. */
+  readonly stallAll: (match?: FaultMatch) => () => void;
+  readonly kubeconfig: (options?: { readonly token?: string; readonly namespace?: string }) => string;
+  /** Ends servers, connections and timers. */
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a cluster: its API, its controllers and its exporters, each on the loopback address. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { clock } = options;
+  const random = seededRandom(options.seed ?? clock.random());
+  const context: ApiContext = { clock, random, catalog: new Catalog(), store: new Store(clock) };
+  for (const resource of options.resources ?? []) context.catalog.add(resource);
+  const controllers = new WorkloadControllers(context);
+  const cluster = makeCluster(context, controllers);
+  for (const namespace of ['default', 'kube-system', ...(options.namespaces ?? [])])
+    cluster.ensureNamespace(namespace);
+  for (const workload of options.workloads ?? []) cluster.addWorkload(workload);
+
+  const faults = new FaultPlan();
+  const watches = new Watches(context, faults, options.bookmarkSeconds ?? 60);
+  const log = new RequestLog(options.requestLogSize ?? 10_000);
+  const timers = new Set<() => void>();
+  let rbac = options.rbac ?? {};
+  const api = makeApiServer({
+    context,
+    rbac: () => rbac,
+    faults,
+    log,
+    watches,
+    onClose: (stop) => timers.add(stop),
+  });
+  const exporterFaults: ExporterFaults = { isDown: false, failingPods: new Set() };
+  const exporter = makeExporterServer(controllers, exporterFaults);
+  const url = await listen(api, options.port ?? 0);
+  const exporterUrl = await listen(exporter, options.exporterPort ?? 0);
+
+  return {
+    ...cluster,
+    url,
+    exporterUrl,
+    sdUrl: `${exporterUrl}/sd`,
+    faults,
+    watches,
+    exporterFaults,
+    log,
+    requests: () => log.entries,
+    setRbac: (next) => (rbac = next),
+    stallAll: (match = {}) => {
+      watches.silence(match);
+      return faults.add(match, { kind: 'stall' });
+    },
+    kubeconfig: ({ token, namespace } = {}) =>
+      kubeconfigText(url, token ?? Object.keys(rbac)[0] ?? null, namespace),
+    close: async () => {
+      controllers.close();
+      watches.close({}, 'destroy');
+      for (const stop of timers) stop();
+      await Promise.all([shut(api), shut(exporter)]);
+    },
+  };
+}
+
+type Cluster = Pick<
+  Simulator,
+  | 'addObject'
+  | 'addWorkload'
+  | 'getObject'
+  | 'listObjects'
+  | 'describe'
+  | 'setLoad'
+  | 'setBehavior'
+  | 'setTemplate'
+  | 'setReplicas'
+  | 'breakPod'
+  | 'compact'
+> & { readonly ensureNamespace: (name: string) => void };
+
+function makeCluster(context: ApiContext, controllers: WorkloadControllers): Cluster {
+  const { store, catalog, clock } = context;
+  const find = ({ namespace, name, kind }: WorkloadName): Runtime => controllers.find(namespace, name, kind);
+  const writer = (manager: string): Parameters<typeof createObject>[3] => ({
+    manager,
+    subresource: '',
+    nowMs: clock.now(),
+  });
+
+  const addObject = (manifest: JsonObject, ageSeconds = 0): KubeObject => {
+    const resource = catalog.byKind(stringAt(manifest, 'apiVersion') ?? '', stringAt(manifest, 'kind') ?? '');
+    if (resource === null)
+      throw new Error(`adding an object: ${stringAt(manifest, 'kind') ?? 'nothing'} is not served`);
+    const namespace = resource.namespaced ? (stringAt(manifest, 'metadata', 'namespace') ?? 'default') : null;
+    if (namespace !== null) ensureNamespace(namespace);
+    return createObject(context, { resource, namespace }, manifest, {
+      ...writer('simulator'),
+      nowMs: clock.now() - ageSeconds * 1000,
+    });
+  };
+  const ensureNamespace = (name: string): void => {
+    if (store.get('/namespaces', null, name) === null) {
+      addObject({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      });
+    }
+  };
+  const patch = (workload: WorkloadName, body: JsonObject, manager: string): void => {
+    const { kind, namespace, name } = find(workload);
+    const resource = catalog.byKind(kind.apiVersion, kind.kind);
+    if (resource === null) return;
+    const target = { resource, subresource: '', namespace, name };
+    const contentType = 'application/merge-patch+json';
+    patchObject(context, target, { contentType, body: JSON.stringify(body) }, writer(manager));
+  };
+
+  return {
+    ensureNamespace,
+    addObject,
+    addWorkload: (options) => {
+      const { podAgeSeconds = 3600 } = options;
+      addObject(makeManifest(options), podAgeSeconds ?? 0);
+      const runtime = find(options);
+      const { timing, ...behavior } = options.behavior ?? {};
+      controllers.setBehavior(runtime, { ...behavior, timing: { ...runtime.behavior.timing, ...timing } });
+      if (podAgeSeconds !== null) controllers.settleAsOld(runtime, podAgeSeconds);
+    },
+    getObject: (resource, namespace, name) => store.get(resource, namespace, name),
+    listObjects: (resource, namespace) =>
+      [...store.all(resource)].filter(
+        (object) => namespace === undefined || namespaceOf(object) === namespace,
+      ),
+    describe: (workload) => describeRuntime(controllers, find(workload)),
+    setLoad: (workload, load) => controllers.setBehavior(find(workload), { load }),
+    setBehavior: (workload, change) => controllers.setBehavior(find(workload), change),
+    setTemplate: (workload, template) => patch(workload, { spec: { template } }, 'simulator'),
+    setReplicas: (workload, replicas, manager = 'simulator') =>
+      patch(workload, { spec: { replicas } }, manager),
+    breakPod: (namespace, pod, isBroken = true) => controllers.breakPod(namespace, pod, isBroken),
+    compact: () => store.compact(),
+  };
+}
+
+function describeRuntime(controllers: WorkloadControllers, runtime: Runtime): WorkloadView {
+  controllers.accrue(runtime);
+  const isLiving = runtime.pods.filter((pod) => pod.deletedAt === null);
+  return {
+    replicas: numberAt(runtime.object ?? undefined, 'spec', 'replicas') ?? 0,
+    pods: isLiving.map((pod) => pod.name),
+    readyPods: [...runtime.written.values()].filter((phase) => phase === 'ready').length,
+    backlog: runtime.load.backlog,
+    coresPerPod: runtime.load.cores,
+    requestsPerSecondPerPod: runtime.load.requestsPerSecond,
+  };
+}
