@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
@@ -118,6 +119,8 @@ function isUsable(material: {
   readonly key?: string;
 }): boolean {
   try {
+    // createSecureContext reads over certificates in `ca` that are broken.
+    if (material.ca !== undefined) new X509Certificate(material.ca);
     createSecureContext(material);
     return true;
   } catch {
