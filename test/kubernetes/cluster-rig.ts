@@ -1,0 +1,75 @@
+import { createCluster } from '../../src/kubernetes/cluster.js';
+import { connectTo } from '../../src/kubernetes/connection.js';
+import type { RequestReport } from '../../src/kubernetes/transport.js';
+import type { Cluster, KubernetesError } from '../../src/kubernetes/types.js';
+import { KubernetesError as KubernetesErrorClass } from '../../src/kubernetes/types.js';
+import type { TargetRef } from '../../src/scaler/spec.js';
+import { eventually, ManualClock } from '../support/manual-clock.js';
+import { FakeApiServer } from './fake-api-server.js';
+
+export const WEB: TargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+export const PODS = '/api/v1/namespaces/shop/pods';
+export const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments';
+export const SCALE = `${DEPLOYMENTS}/web/scale`;
+
+/** A cluster client against a scripted server. */
+export class ClusterRig {
+  readonly fake: FakeApiServer;
+  readonly clock: ManualClock;
+  readonly cluster: Cluster;
+  readonly reports: RequestReport[] = [];
+  readonly signal = new AbortController().signal;
+  readonly #stop = new AbortController();
+  #done: Promise<void> = Promise.resolve();
+
+  private constructor(fake: FakeApiServer, namespaces: readonly string[]) {
+    this.fake = fake;
+    this.clock = new ManualClock();
+    this.cluster = createCluster({
+      connection: connectTo(fake.url),
+      namespaces,
+      clock: this.clock,
+      onRequest: (report) => this.reports.push(report),
+      instance: 'promscaler-0',
+    });
+  }
+
+  static async create(namespaces: readonly string[] = []): Promise<ClusterRig> {
+    return new ClusterRig(await FakeApiServer.start(), namespaces);
+  }
+
+  /** Follows the targets (default: deployment shop/web) and starts the watches. */
+  start(targets: Parameters<Cluster['follow']>[0] = [{ namespace: 'shop', ref: WEB }]): void {
+    this.cluster.follow(targets);
+    this.#done = this.cluster.run(this.#stop.signal);
+  }
+
+  async synced(): Promise<void> {
+    await eventually(() => this.cluster.isSynced(), 'synced');
+  }
+
+  /** As `synced`, while time goes on, so that the budget of requests fills up again. */
+  async syncedInTime(): Promise<void> {
+    await eventually(() => {
+      this.clock.advance(10);
+      return this.cluster.isSynced();
+    }, 'synced');
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+    await this.fake.stop();
+  }
+}
+
+/** The KubernetesError that a call ends in. */
+export async function failureOf(call: () => unknown): Promise<KubernetesError> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof KubernetesErrorClass) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}

@@ -1,0 +1,301 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { parseSelector } from '../../src/kubernetes/selectors.js';
+import { eventually, settle } from '../support/manual-clock.js';
+import { ClusterRig, DEPLOYMENTS, failureOf, PODS, SCALE, WEB } from './cluster-rig.js';
+import {
+  apiDeployment,
+  apiPod,
+  apiScale,
+  event,
+  json,
+  list,
+  openWatch,
+  status,
+  type Answer,
+} from './fake-api-server.js';
+
+const APP_WEB = parseSelector('app=web') ?? [];
+
+let rig: ClusterRig;
+
+beforeEach(async () => {
+  rig = await ClusterRig.create();
+  rig.fake
+    .on(
+      'LIST',
+      PODS,
+      list('5', [apiPod({ name: 'web-1' }), apiPod({ name: 'api-1', labels: { app: 'api' } })]),
+    )
+    .on('WATCH', PODS, openWatch())
+    .on('LIST', DEPLOYMENTS, list('10', [apiDeployment()]))
+    .on('WATCH', DEPLOYMENTS, openWatch());
+});
+
+afterEach(() => rig.stop());
+
+describe('what is watched', () => {
+  it('reads target and pods from the watches and asks nothing more', async () => {
+    rig.start();
+    await rig.synced();
+    await eventually(() => rig.fake.seen('WATCH').length === 2);
+    const requests = rig.fake.requests.length;
+
+    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const pods = rig.cluster.listPods('shop', target.selector);
+
+    expect(target).toEqual({
+      ref: WEB,
+      namespace: 'shop',
+      uid: 'uid-web',
+      resourceVersion: '10',
+      specReplicas: 3,
+      statusReplicas: 3,
+      selector: APP_WEB,
+      annotations: {},
+    });
+    expect(pods.map(({ name }) => name)).toEqual(['web-1']);
+    expect(rig.fake.requests).toHaveLength(requests);
+    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(0);
+    expect(rig.cluster.problemOf('shop')).toBeNull();
+  });
+
+  it('waits in readTarget for the first list of pods and targets', async () => {
+    rig.start();
+
+    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+
+    expect(target.uid).toBe('uid-web');
+    expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
+  });
+
+  it('takes no pods known for no answer: listPods throws before the first list', async () => {
+    rig.fake.on('LIST', PODS, () => undefined);
+    rig.start();
+
+    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).message).toContain(
+      'not listed yet',
+    );
+    expect((await failureOf(() => rig.cluster.listPods('other', APP_WEB))).message).toContain(
+      'not listed yet',
+    );
+    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(Number.POSITIVE_INFINITY);
+    expect(rig.cluster.isSynced()).toBe(false);
+  });
+
+  it('says within 10 s that a first list does not come', async () => {
+    rig.fake.on('LIST', PODS, () => undefined);
+    rig.start();
+    const failing = failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+    await settle();
+
+    rig.clock.advance(10_000);
+
+    expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
+  });
+
+  it('tells everyone who asks that watching pods is forbidden', async () => {
+    rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
+    rig.start();
+
+    const error = await failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+
+    expect(error.kind).toBe('forbidden');
+    expect(error.message).toBe('listing pods of namespace shop: 403 Forbidden: pods is forbidden');
+    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');
+    expect(rig.cluster.problemOf('shop')?.kind).toBe('forbidden');
+  });
+
+  it('is a problem when nothing was heard for more than 180 s', async () => {
+    const hanging: Answer = () => undefined;
+    rig.start();
+    await rig.synced();
+    await eventually(() => rig.fake.seen('WATCH').length === 2);
+    for (const path of [PODS, DEPLOYMENTS]) rig.fake.on('LIST', path, hanging).on('WATCH', path, hanging);
+
+    await rig.clock.advanceAndSettle(180_000);
+    const at180 = rig.cluster.problemOf('shop');
+    await rig.clock.advanceAndSettle(1000);
+
+    expect(at180).toBeNull();
+    expect(rig.cluster.problemOf('shop')).not.toBeNull();
+    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(181);
+    expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
+  });
+
+  it('does not find a target that the watch does not show', async () => {
+    rig.start();
+
+    const error = await failureOf(() => rig.cluster.readTarget('shop', { ...WEB, name: 'gone' }, rig.signal));
+
+    expect(error.kind).toBe('not_found');
+    expect(error.message).toContain('reading deployment shop/gone: 404 Not Found');
+  });
+
+  it('keeps annotations of promscaler.dev only, and takes absent replicas for 1', async () => {
+    const deployment = apiDeployment();
+    const annotations = {
+      'promscaler.dev/paused': 'true',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    };
+    rig.fake.on(
+      'LIST',
+      DEPLOYMENTS,
+      list('10', [
+        {
+          ...deployment,
+          metadata: { ...deployment.metadata, annotations },
+          spec: { selector: deployment.spec.selector },
+        },
+      ]),
+    );
+    rig.start();
+
+    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+
+    expect(target.annotations).toEqual({ 'promscaler.dev/paused': 'true' });
+    expect(target.specReplicas).toBe(1);
+  });
+
+  it.each([
+    ['a missing selector', {}, 'missing or unreadable'],
+    ['an empty selector', { selector: {} }, 'empty'],
+    [
+      'an unknown operator',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'Gt' }] } },
+      'missing or unreadable',
+    ],
+  ])('refuses a target with %s', async (_name, spec, words) => {
+    rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
+    rig.start();
+
+    const error = await failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+
+    expect(error.kind).toBe('invalid_selector');
+    expect(error.message).toBe(`reading deployment shop/web: its selector is ${words}`);
+  });
+
+  it('refuses a ReplicaSet that a Deployment owns', async () => {
+    const path = '/apis/apps/v1/namespaces/shop/replicasets';
+    const owned = apiDeployment({ name: 'web-abc' });
+    const ownerReferences = [{ kind: 'Deployment', name: 'web', controller: true }];
+    const ref = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-abc' };
+    rig.fake
+      .on('LIST', path, list('10', [{ ...owned, metadata: { ...owned.metadata, ownerReferences } }]))
+      .on('WATCH', path, openWatch());
+    rig.start([{ namespace: 'shop', ref }]);
+
+    const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+
+    expect(error.kind).toBe('invalid');
+    expect(error.message).toContain('it belongs to deployment shop/web');
+    expect(rig.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
+  });
+});
+
+describe('scales', () => {
+  it('patches /scale with uid and version once, as promscaler', async () => {
+    rig.fake.on('PATCH', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })));
+
+    const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };
+    const scale = await rig.cluster.patchScale('shop', WEB, change, rig.signal);
+
+    expect(scale).toEqual({ uid: 'uid-web', resourceVersion: '11', specReplicas: 5, statusReplicas: 3 });
+    expect(rig.fake.requests).toHaveLength(1);
+    expect(rig.fake.requests[0]).toMatchObject({
+      query: { fieldManager: 'promscaler' },
+      body: { metadata: { uid: 'uid-web', resourceVersion: '10' }, spec: { replicas: 5 } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    expect(rig.reports).toEqual([{ verb: 'patch', resource: 'deployments/scale', code: '200', seconds: 0 }]);
+  });
+
+  it('tells a conflict and does not send again', async () => {
+    rig.fake.on('PATCH', SCALE, status(409, 'the object has been modified'));
+
+    const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };
+    const error = await failureOf(() => rig.cluster.patchScale('shop', WEB, change, rig.signal));
+
+    expect(error.kind).toBe('conflict');
+    expect(error.message).toBe(
+      'scaling deployment shop/web to 5: 409 Conflict: the object has been modified',
+    );
+    expect(rig.fake.requests).toHaveLength(1);
+  });
+
+  it.each([Number.NaN, 1.5, -1, 2 ** 31, Number.POSITIVE_INFINITY])(
+    'sends no PATCH of %p replicas',
+    async (replicas) => {
+      const change = { uid: 'uid-web', resourceVersion: '10', replicas };
+
+      await expect(rig.cluster.patchScale('shop', WEB, change, rig.signal)).rejects.toThrow(
+        'must be an integer',
+      );
+
+      expect(rig.fake.requests).toHaveLength(0);
+    },
+  );
+
+  it.each([0, 2 ** 31 - 1])('sends a PATCH of %i replicas', async (replicas) => {
+    rig.fake.on('PATCH', SCALE, json(apiScale({ replicas })));
+    const change = { uid: 'uid-web', resourceVersion: '10', replicas };
+
+    expect((await rig.cluster.patchScale('shop', WEB, change, rig.signal)).specReplicas).toBe(replicas);
+  });
+
+  it('takes absent replicas of a /scale for 0', async () => {
+    rig.fake.on('GET', SCALE, json(apiScale({})));
+
+    expect((await rig.cluster.readScale('shop', WEB, rig.signal)).specReplicas).toBe(0);
+  });
+
+  it.each([
+    ['another kind', { ...apiScale({ replicas: 1 }), kind: 'Deployment' }],
+    ['no uid', { ...apiScale({ replicas: 1 }), metadata: { resourceVersion: '1' } }],
+    ['replicas as text', { ...apiScale({}), spec: { replicas: '3' } }],
+    ['half a replica', { ...apiScale({}), spec: { replicas: 0.5 } }],
+  ])('takes a /scale with %s for a bad answer', async (_name, body) => {
+    rig.fake.on('GET', SCALE, json(body));
+
+    expect((await failureOf(() => rig.cluster.readScale('shop', WEB, rig.signal))).kind).toBe('bad_answer');
+  });
+
+  it('names verb, kind and object when /scale is forbidden', async () => {
+    rig.fake.on('GET', SCALE, status(403, 'no'));
+
+    const error = await failureOf(() => rig.cluster.readScale('shop', WEB, rig.signal));
+
+    expect(error.message).toBe('reading scale of deployment shop/web: 403 Forbidden: no');
+  });
+});
+
+describe('own writes', () => {
+  it('reads the target live after a PATCH until the watch shows that version', async () => {
+    let send: (line: unknown) => void = () => undefined;
+    rig.fake
+      .on('WATCH', DEPLOYMENTS, (response, request) => {
+        openWatch()(response, request);
+        send = (line) => response.write(`${JSON.stringify(line)}\n`);
+      })
+      .on('PATCH', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })))
+      .on('GET', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })));
+    rig.start();
+    await rig.synced();
+    await eventually(() => rig.fake.seen('WATCH').length === 2);
+    await rig.cluster.patchScale(
+      'shop',
+      WEB,
+      { uid: 'uid-web', resourceVersion: '10', replicas: 5 },
+      rig.signal,
+    );
+
+    const before = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    send(event('MODIFIED', apiDeployment({ resourceVersion: '12', replicas: 5 })));
+    await settle(20);
+    const after = await rig.cluster.readTarget('shop', WEB, rig.signal);
+
+    expect([before.specReplicas, before.resourceVersion]).toEqual([5, '11']);
+    expect([after.specReplicas, after.resourceVersion]).toEqual([5, '12']);
+    expect(rig.fake.seen('GET', SCALE)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import type { TargetRef } from '../../src/scaler/spec.js';
+import { ClusterRig, failureOf } from './cluster-rig.js';
+import { apiScale, json, status } from './fake-api-server.js';
+
+const ROLLOUT: TargetRef = { apiVersion: 'argoproj.io/v1beta9', kind: 'Rollout', name: 'web' };
+const ROLLOUT_SCALE = '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web/scale';
+
+let rig: ClusterRig;
+
+beforeEach(async () => {
+  rig = await ClusterRig.create();
+  rig.fake
+    .on(
+      'GET',
+      '/apis/argoproj.io',
+      json({
+        kind: 'APIGroup',
+        preferredVersion: { version: 'v1alpha1' },
+        versions: [{ version: 'v1beta1' }, { version: 'v1alpha1' }],
+      }),
+    )
+    .on(
+      'GET',
+      '/apis/argoproj.io/v1alpha1',
+      json({
+        kind: 'APIResourceList',
+        resources: [
+          { name: 'rollouts/scale', kind: 'Scale', namespaced: true },
+          { name: 'rollouts', kind: 'Rollout', namespaced: true },
+          { name: 'experiments', kind: 'Experiment', namespaced: true },
+          { name: 'clusteranalyses', kind: 'ClusterAnalysis', namespaced: false },
+        ],
+      }),
+    )
+    .on('GET', '/apis/argoproj.io/v1beta1', json({ kind: 'APIResourceList', resources: [] }))
+    .on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4 })));
+});
+
+afterEach(() => rig.stop());
+
+describe('kinds', () => {
+  it('finds a kind by group and kind, whatever version is written, and asks once for all', async () => {
+    const target = await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
+    await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
+
+    expect(target).toMatchObject({
+      specReplicas: 4,
+      selector: [{ key: 'app', operator: 'In', values: ['web'] }],
+    });
+    expect(rig.fake.seen('GET').map(({ path }) => path)).toEqual([
+      '/apis/argoproj.io',
+      '/apis/argoproj.io/v1alpha1',
+      ROLLOUT_SCALE,
+      ROLLOUT_SCALE,
+    ]);
+  });
+
+  it('finds a kind of the core group', async () => {
+    const path = '/api/v1/namespaces/shop/replicationcontrollers/web/scale';
+    rig.fake
+      .on(
+        'GET',
+        '/api/v1',
+        json({
+          kind: 'APIResourceList',
+          resources: [
+            { name: 'replicationcontrollers', kind: 'ReplicationController', namespaced: true },
+            { name: 'replicationcontrollers/scale', kind: 'Scale', namespaced: true },
+          ],
+        }),
+      )
+      .on('GET', path, json(apiScale({ replicas: 2 })));
+    const ref = { apiVersion: 'v1', kind: 'ReplicationController', name: 'web' };
+
+    expect((await rig.cluster.readScale('shop', ref, rig.signal)).specReplicas).toBe(2);
+  });
+
+  it.each([
+    [
+      { ...ROLLOUT, kind: 'Rolout' },
+      'not_found',
+      'finding kind Rolout in API group "argoproj.io" (argoproj.io/v1beta9): it has ClusterAnalysis, Experiment, Rollout, Scale',
+    ],
+    [
+      { ...ROLLOUT, apiVersion: 'argo.io/v1' },
+      'not_found',
+      'finding kind Rollout in API group "argo.io" (argo.io/v1): the cluster does not serve this API group',
+    ],
+    [
+      { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' },
+      'not_found',
+      'finding kind Deployment in API group "extensions" (extensions/v1beta1): the cluster does not serve this API group; a Deployment is in apps/v1',
+    ],
+    [
+      { ...ROLLOUT, kind: 'Experiment' },
+      'invalid',
+      'finding kind Experiment: argoproj.io/v1alpha1 Experiment has no scale subresource, so it cannot be scaled',
+    ],
+    [
+      { ...ROLLOUT, kind: 'ClusterAnalysis' },
+      'invalid',
+      'finding kind ClusterAnalysis: argoproj.io/v1alpha1 ClusterAnalysis belongs to no namespace, so no scaler can name it',
+    ],
+    [
+      { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web' },
+      'invalid',
+      'finding kind DaemonSet: a DaemonSet runs one pod on each node, it has no replicas to scale',
+    ],
+  ])('refuses %j', async (ref, kind, message) => {
+    const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+
+    expect([error.kind, error.message]).toEqual([kind, message]);
+  });
+
+  it('asks again for a kind that was not there after 30 s, not after 29', async () => {
+    const ref = { ...ROLLOUT, apiVersion: 'new.io/v1' };
+    const read = () => failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+    await read();
+
+    rig.clock.advance(29_000);
+    await read();
+    const at29 = rig.fake.seen('GET', '/apis/new.io').length;
+    rig.clock.advance(1000);
+    await read();
+
+    expect(at29).toBe(1);
+    expect(rig.fake.seen('GET', '/apis/new.io')).toHaveLength(2);
+  });
+
+  it('does not remember a failure of the server', async () => {
+    rig.fake.on('GET', '/apis/argoproj.io', status(500, 'oops'));
+    const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));
+    rig.fake.on('GET', '/apis/argoproj.io', json({ kind: 'APIGroup', versions: [{ version: 'v1alpha1' }] }));
+
+    expect(error.kind).toBe('server_error');
+    expect((await rig.cluster.readScale('shop', ROLLOUT, rig.signal)).specReplicas).toBe(4);
+  });
+
+  it('looks again where a kind is, 30 s after its /scale was not found', async () => {
+    await rig.cluster.readScale('shop', ROLLOUT, rig.signal);
+    rig.fake.on('GET', ROLLOUT_SCALE, status(404, 'gone'));
+    rig.clock.advance(30_000);
+
+    const errors = [
+      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
+      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
+      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
+    ];
+
+    expect(errors.map(({ kind }) => kind)).toEqual(['not_found', 'not_found', 'not_found']);
+    expect(rig.fake.seen('GET', '/apis/argoproj.io')).toHaveLength(2);
+  });
+});
+
+describe('a target without a watch', () => {
+  it.each([
+    ['is missing', '', 'empty'],
+    ['cannot be read', 'a>1', 'missing or unreadable'],
+  ])('is refused when its selector %s', async (_name, selector, words) => {
+    rig.fake.on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4, selector })));
+
+    const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));
+
+    expect(error.kind).toBe('invalid_selector');
+    expect(error.message).toBe(`reading scale of rollout shop/web: its selector is ${words}`);
+  });
+});
