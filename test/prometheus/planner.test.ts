@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answer.js';
-import type { PrometheusClient, QueryOptions } from '../../src/prometheus/client.js';
+import type { PrometheusClient } from '../../src/prometheus/client.js';
+import type { QueryOptions } from '../../src/prometheus/server.js';
 import { createMetricSource, type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/planner.js';
 import type { QueryReport } from '../../src/prometheus/query-queue.js';
 import { namespacesPattern } from '../../src/prometheus/resource-queries.js';

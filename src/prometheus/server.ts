@@ -1,0 +1,166 @@
+import { type Clock, withDeadline } from '../units/clock.js';
+import { type Instant, parseInstant } from '../units/time.js';
+import type { Answer, FailureReason } from './answer.js';
+import { classifyAnswer } from './classify-answer.js';
+import { type Connection, CredentialError } from './connection.js';
+import { send, type SendResult } from './send.js';
+import type { Flavor, SourceConfig } from './source-config.js';
+
+export interface QueryOptions {
+  /** Total, over all urls of a source, at least 1. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One url of a data source, and what earlier requests taught about it. Nothing here throws. */
+export interface Server {
+  readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
+  /** `unavailable`: it did not answer; null: it answered without saying. */
+  readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+  /** It failed in the last 30 s. */
+  readonly isDoubtful: () => boolean;
+}
+
+/** What keeps wrong data out: see reliability.md, P3. Mimir's tenant is a header of the config. */
+const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>>>> = {
+  prometheus: {},
+  mimir: {},
+  thanos: { dedup: 'true', partial_response: 'false', max_source_resolution: '0s' },
+  victoriametrics: { nocache: '1', deny_partial_response: '1' },
+};
+
+const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
+  'timeout',
+  'connection',
+  'unauthorized',
+  'rate_limited',
+  'server_error',
+  'bad_answer',
+]);
+
+const QUERY_PATH = '/api/v1/query';
+const START_TIME_PATH = '/api/v1/status/runtimeinfo';
+const DOUBTFUL_MS = 30_000;
+const MAX_RETRY_AFTER_SECONDS = 300;
+
+/** Whether a failure is one server's, not the query's: then another url may do better. */
+export function isServerFailure(reason: FailureReason): boolean {
+  return SERVER_REASONS.has(reason);
+}
+
+export function createServer(
+  url: string,
+  options: {
+    readonly config: SourceConfig;
+    readonly connect: (isForced?: boolean) => Promise<Connection>;
+    readonly clock: Clock;
+  },
+): Server {
+  const { config, connect, clock } = options;
+  const host = URL.canParse(url) ? new URL(url).host : 'the data source';
+  const request = createRequest(url.replace(/\/+$/, ''), connect, config.bearerTokenFile !== null);
+  let doubtfulUntilMs = -Infinity;
+  let silentUntilMs = -Infinity;
+
+  const query: Server['query'] = async (text, { timeoutMs, signal: parent }) => {
+    if (silentUntilMs > clock.monotonicMs()) {
+      return fail(host, 'rate_limited', 'not asked, its Retry-After has not passed');
+    }
+    const ms = Math.ceil(timeoutMs);
+    const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[config.flavor] };
+    const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
+      request({ path: QUERY_PATH, parameters, signal }),
+    );
+    if (result.kind === 'failed' && isServerFailure(result.reason)) {
+      doubtfulUntilMs = clock.monotonicMs() + DOUBTFUL_MS;
+    }
+    if (result.kind === 'failed') return fail(host, result.reason, result.message);
+    const answer = redact(classifyAnswer(result), secrets);
+    if (answer.class !== 'failed') {
+      doubtfulUntilMs = -Infinity;
+      return answer;
+    }
+    const nowMs = clock.monotonicMs();
+    if (isServerFailure(answer.reason)) doubtfulUntilMs = nowMs + DOUBTFUL_MS;
+    if (answer.reason === 'rate_limited') {
+      silentUntilMs = nowMs + Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000;
+    }
+    return fail(host, answer.reason, answer.message);
+  };
+
+  const startTime: Server['startTime'] = async ({ timeoutMs, signal: parent }) => {
+    const { result } = await withDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
+      request({ path: START_TIME_PATH, parameters: {}, signal }),
+    );
+    if (result.kind === 'failed' || result.status >= 500) return 'unavailable';
+    return readStartTime(result.body);
+  };
+
+  return { query, startTime, isDoubtful: () => doubtfulUntilMs > clock.monotonicMs() };
+}
+
+interface Call {
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+interface CallResult {
+  readonly result: SendResult;
+  readonly secrets: readonly string[];
+}
+
+/** One request, and one more where a 401 may be due to a token that was replaced, or POST is not allowed. */
+function createRequest(
+  url: string,
+  connect: (isForced?: boolean) => Promise<Connection>,
+  hasToken: boolean,
+): (call: Call) => Promise<CallResult> {
+  let isPostRefused = false;
+
+  const once = async ({ path, parameters, signal }: Call, isForced: boolean): Promise<CallResult> => {
+    const connection = await connect(isForced);
+    const method = path === START_TIME_PATH || isPostRefused ? 'GET' : 'POST';
+    const result = await send({ method, url: url + path, parameters, connection, signal });
+    return { result, secrets: connection.secrets };
+  };
+
+  return async (call) => {
+    try {
+      const first = await once(call, false);
+      if (first.result.kind === 'failed') return first;
+      const { status } = first.result;
+      if (status === 401 && hasToken) return await once(call, true);
+      if ((status !== 405 && status !== 501) || isPostRefused || call.path === START_TIME_PATH) return first;
+      isPostRefused = true;
+      return await once(call, false);
+    } catch (error) {
+      if (!(error instanceof CredentialError)) throw error;
+      return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };
+    }
+  };
+}
+
+function fail(host: string, reason: FailureReason, message: string): Answer {
+  return { class: 'failed', reason, message: `${host}: ${message}` };
+}
+
+/** A server may repeat what it was sent in its error text. */
+function redact(answer: Answer, secrets: readonly string[]): Answer {
+  const clean = (text: string): string =>
+    secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);
+  if (answer.class === 'value') return answer;
+  return answer.class === 'partial'
+    ? { ...answer, why: clean(answer.why) }
+    : { ...answer, message: clean(answer.message) };
+}
+
+function readStartTime(body: string): Instant | null {
+  try {
+    const json = JSON.parse(body) as { readonly data?: { readonly startTime?: unknown } | null } | null;
+    const text = json?.data?.startTime;
+    return typeof text === 'string' ? parseInstant(text) : null;
+  } catch {
+    return null;
+  }
+}
