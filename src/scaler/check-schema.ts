@@ -28,7 +28,8 @@ export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T>
       for (const key of issue.keys) findings.push(unknownField([...path, key], known));
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
-      findings.push(issueFinding(issue, path, valueAt(value, path)));
+      const isInt = schemaAt(schema, path) instanceof z.ZodNumberFormat;
+      findings.push(issueFinding(issue, path, { value: valueAt(value, path), isInt }));
       readable = without(readable, path);
     }
   }
@@ -43,7 +44,11 @@ export function unknownField(path: Path, known: readonly string[]): Finding {
   return { code: 'unknown-field', message, path, at: 'key', offset: null };
 }
 
-function issueFinding(issue: z.core.$ZodIssue, path: Path, value: unknown): Finding {
+function issueFinding(
+  issue: z.core.$ZodIssue,
+  path: Path,
+  { value, isInt }: { readonly value: unknown; readonly isInt: boolean },
+): Finding {
   const name = path.length === 0 ? 'the document' : formatPath(path);
   if (value === undefined) {
     return finding('missing-field', path, `${name} is missing`);
@@ -51,7 +56,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, value: unknown): Find
   const shown = `${name} is ${formatValue(value)}`;
   switch (issue.code) {
     case 'invalid_type':
-      return finding('wrong-type', path, `${shown}, must be ${typeName(issue.expected)}`);
+      return finding('wrong-type', path, `${shown}, must be ${typeName(isInt ? 'int' : issue.expected)}`);
     case 'invalid_value': {
       const values = issue.values.map(String);
       const hint = typeof value === 'string' ? didYouMean(value, values) : '';
@@ -94,18 +99,21 @@ function typeName(expected: string): string {
 
 /** The fields that the schema has at `path`; empty where it has no fixed ones. */
 export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
-  let current: z.core.$ZodType | undefined = schema;
+  const found = schemaAt(schema, path);
+  return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];
+}
+
+function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
+  let current: z.core.$ZodType | undefined = unwrap(schema);
   for (const step of path) {
-    current = unwrap(current);
     if (current instanceof z.ZodObject) {
       const shape: Readonly<Record<string, z.core.$ZodType>> = current.shape;
-      current = shape[String(step)];
-    } else if (current instanceof z.ZodArray) current = current.element;
-    else if (current instanceof z.ZodRecord) current = current.valueType;
-    else return [];
+      current = unwrap(shape[String(step)]);
+    } else if (current instanceof z.ZodArray) current = unwrap(current.element);
+    else if (current instanceof z.ZodRecord) current = unwrap(current.valueType);
+    else return undefined;
   }
-  current = unwrap(current);
-  return current instanceof z.ZodObject && isPlainObject(current.shape) ? Object.keys(current.shape) : [];
+  return current;
 }
 
 function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {

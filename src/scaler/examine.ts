@@ -1,5 +1,6 @@
 import { checkSchema } from './check-schema.js';
-import type { Finding, Path } from './finding.js';
+import { type Finding, type Path, finding } from './finding.js';
+import { nearest } from './nearest.js';
 import { isPlainObject, readPlain } from './plain.js';
 import { PROBLEM_CLASSES } from './problem-codes.js';
 import { checkRules } from './rules.js';
@@ -19,6 +20,8 @@ export interface Examined {
  */
 export function examine(value: unknown): Examined {
   const plain = readPlain(value);
+  const wrongKind = checkKind(plain.value);
+  if (wrongKind !== null) return { findings: [wrongKind], document: null };
   const supported = takeUnsupported(plain.value, ['spec']);
   const checked = checkSchema(documentSchema, supported.value);
   const earlier = [...plain.findings, ...supported.findings, ...checked.findings];
@@ -29,4 +32,15 @@ export function examine(value: unknown): Examined {
   const findings = [...earlier, ...checkRules(readable, isBroken)];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
+}
+
+/** A document of another kind gets this one problem: all its fields would be unknown, too. */
+function checkKind(value: unknown): Finding | null {
+  const kind = isPlainObject(value) ? value['kind'] : undefined;
+  if (typeof kind !== 'string' || kind === 'Scaler') return null;
+  const isMisspelt = nearest(kind, ['Scaler']) !== null;
+  const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
+  const isPaste = ['HorizontalPodAutoscaler', 'CHPA', 'ConfigurableHorizontalPodAutoscaler'].includes(kind);
+  const paste = isPaste ? '; its spec can be pasted into a Scaler as it is' : '';
+  return finding('wrong-kind', ['kind'], `kind is ${kind}, must be Scaler${hint}${paste}`);
 }

@@ -1,4 +1,5 @@
 import { type Finding, type Path, finding, formatPath } from './finding.js';
+import type { ProblemCode } from './problem-codes.js';
 import type { Loose, MetricInput, MetricTargetInput } from './schema.js';
 import type { MetricType } from './spec.js';
 
@@ -83,13 +84,13 @@ export function checkMetricForm(
         ),
       ];
     }
-    return [finding('missing-field', path, `${name} must have one of ${MEMBERS.join(', ')}`)];
+    return [atKey('missing-field', path, `${name} must have one of ${MEMBERS.join(', ')}`)];
   }
   const [member, second] = present;
   if (member === undefined) return [];
   if (second !== undefined) {
     return [
-      finding(
+      atKey(
         'contradicting-type',
         [...path, second],
         `${name} has both ${member} and ${second}: one metric, one member`,
@@ -135,9 +136,10 @@ function checkTarget(
   const [actual, second] = present;
   const allowed = ALLOWED_TARGETS[type];
   if (actual === undefined) {
-    if (isBroken(path)) return [];
+    const places = [targetPath, [...path, 'targetAverageUtilization'], [...path, 'targetAverageValue']];
+    if (places.some(isBroken)) return [];
     const members = allowed.map((candidate) => MEMBER_OF_TARGET[candidate]).join(' or ');
-    return [finding('missing-field', targetPath, `${name} must have ${members}`)];
+    return [atKey('missing-field', targetPath, `${name} must have ${members}`)];
   }
   if (second !== undefined) {
     const at = old === undefined ? [...targetPath, MEMBER_OF_TARGET[second]] : place;
@@ -162,4 +164,9 @@ function checkTarget(
       `${name} is of type ${actual}; a ${type} metric takes ${allowed.join(' or ')}`,
     ),
   ];
+}
+
+/** What is about the mapping as a whole points at its key. */
+function atKey(code: ProblemCode, path: Path, message: string): Finding {
+  return { ...finding(code, path, message), at: 'key' };
 }

@@ -1,11 +1,19 @@
 import leven from 'leven';
 
-/** The candidate a misspelt word most likely means, or null where none is near: a third of its letters may differ. */
+/** Letters in another order are the likeliest slip: nearer than one letter too many. */
+const SWAPPED = 0.5;
+
+/**
+ * The candidate a misspelt word most likely means, or null where none is near: a third of its letters may differ, and
+ * two from four letters on, so that two swapped ones are found.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = leven(word.toLowerCase(), candidate.toLowerCase(), { maxDistance: bestDistance });
+    const distance = isSwapped(word, candidate)
+      ? SWAPPED
+      : leven(word.toLowerCase(), candidate.toLowerCase(), { maxDistance: bestDistance });
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -18,4 +26,9 @@ export function nearest(word: string, candidates: readonly string[]): string | n
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean "${guess}"?`;
+}
+
+function isSwapped(word: string, candidate: string): boolean {
+  const sorted = [word, candidate].map((text) => Array.from(text.toLowerCase()).sort().join(''));
+  return sorted[0] === sorted[1];
 }

@@ -1,0 +1,41 @@
+import type { Problem } from './problem.js';
+
+const WIDEST_LINE = 120;
+const KEPT_BEFORE_CARET = 60;
+
+/**
+ * A problem as text, without a newline at its end: file, line, column and sentence, then the source line with a caret.
+ *
+ *     scalers/web.yaml:12:16: error: spec.minReplicas is 5, must be at most spec.maxReplicas (3) [replica-bounds]
+ *       12 |   minReplicas: 5
+ *          |                ^
+ */
+export function formatProblem(problem: Problem): string {
+  const { code, severity, message, file, place, path, sourceLine } = problem;
+  const where = [file, place?.line, place?.column].filter((part) => part !== null && part !== undefined);
+  const prefix = where.length > 0 ? where.join(':') : path;
+  const head = `${prefix === '' ? '' : `${printable(prefix)}: `}${severity}: ${printable(message)} [${code}]`;
+  if (place === null || sourceLine === null) return head;
+  const gutter = String(place.line).padStart(4);
+  const { text, column } = cutLine(sourceLine, place.column);
+  const indent = text.slice(0, column - 1).replace(/[^\t]/g, ' ');
+  return `${head}\n${gutter} | ${printable(text)}\n${' '.repeat(gutter.length)} | ${indent}^`;
+}
+
+/** A long line is shown around its caret. */
+function cutLine(line: string, column: number): { readonly text: string; readonly column: number } {
+  if (line.length <= WIDEST_LINE) return { text: line, column };
+  const from = Math.max(0, column - 1 - KEPT_BEFORE_CARET);
+  const before = from > 0 ? '...' : '';
+  const after = from + WIDEST_LINE < line.length ? '...' : '';
+  return {
+    text: `${before}${line.slice(from, from + WIDEST_LINE)}${after}`,
+    column: column - from + before.length,
+  };
+}
+
+/** Control characters of a document must not reach a terminal as such. Each is replaced by one character. */
+function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex -- these are what is taken out
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
+}

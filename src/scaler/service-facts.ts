@@ -1,0 +1,55 @@
+import { type Finding, finding, formatPath } from './finding.js';
+import { didYouMean } from './nearest.js';
+import { isPlainObject, valueAt } from './plain.js';
+
+/** What the service config says of documents. */
+export interface ServiceFacts {
+  readonly sources: readonly {
+    readonly name: string;
+    /** Whose documents may ask it; empty: all. */
+    readonly namespaces: readonly string[];
+  }[];
+  /** The namespaces that are watched; empty: all. */
+  readonly namespaces: readonly string[];
+}
+
+/** Whether a document's namespace is watched, and whether it may ask the data sources it names. */
+export function checkAdmission(document: unknown, service: ServiceFacts): readonly Finding[] {
+  const findings: Finding[] = [];
+  const namespace = valueAt(document, ['metadata', 'namespace']);
+  const watched = service.namespaces;
+  if (typeof namespace === 'string' && watched.length > 0 && !watched.includes(namespace)) {
+    const message = `metadata.namespace is ${namespace}, the service works on ${watched.join(', ')} alone (kubernetes.namespaces)`;
+    findings.push(finding('namespace-not-watched', ['metadata', 'namespace'], message));
+  }
+  const metrics = valueAt(document, ['spec', 'metrics']);
+  const list: readonly unknown[] = Array.isArray(metrics) && metrics.length > 0 ? metrics : [{}];
+  list.forEach((metric, index) => {
+    const member = ['pods', 'object', 'external'].find(
+      (name) => isPlainObject(metric) && isPlainObject(metric[name]),
+    );
+    const path = ['spec', 'metrics', index, ...(member === undefined ? [] : [member, 'source'])];
+    const named = member === undefined ? undefined : valueAt(metric, [member, 'source']);
+    const source = named ?? 'default';
+    if (typeof source === 'string') findings.push(...checkSource(source, path, { namespace, service }));
+  });
+  return findings;
+}
+
+function checkSource(
+  source: string,
+  path: Finding['path'],
+  { namespace, service }: { readonly namespace: unknown; readonly service: ServiceFacts },
+): readonly Finding[] {
+  const names = service.sources.map(({ name }) => name);
+  const known = service.sources.find(({ name }) => name === source);
+  if (known === undefined) {
+    const hint = didYouMean(source, names);
+    const message = `${formatPath(path)}: there is no data source ${source}; the service config has ${names.join(', ')}${hint}`;
+    return [finding('unknown-source', path, message)];
+  }
+  if (typeof namespace !== 'string' || known.namespaces.length === 0 || known.namespaces.includes(namespace))
+    return [];
+  const message = `${formatPath(path)}: the data source ${source} is not for namespace ${namespace} (prometheus.${source}.namespaces)`;
+  return [finding('source-not-admitted', path, message)];
+}

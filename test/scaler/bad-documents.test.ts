@@ -1,0 +1,75 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { PROBLEM_CLASSES, type ProblemCode } from '../../src/scaler/problem-codes.js';
+import { readScalers } from '../../src/scaler/read-scalers.js';
+
+/** Each file begins with what is expected of it: `# expect: CODE LINE:COLUMN PART OF THE MESSAGE`, once a problem. */
+const FOLDER = new URL('./bad/', import.meta.url);
+const FILES = readdirSync(FOLDER);
+
+/** Rules of the service config and of folders, and one that takes a file of 1 MiB: their tests are elsewhere. */
+const ELSEWHERE: readonly ProblemCode[] = [
+  'yaml-size',
+  'yaml-count',
+  'wrong-url',
+  'wrong-settings',
+  'unreadable',
+  'not-updated',
+];
+
+const SERVICE = {
+  sources: [
+    { name: 'default', namespaces: [] },
+    { name: 'other', namespaces: ['back'] },
+  ],
+  namespaces: ['shop', 'back'],
+};
+
+interface Expected {
+  readonly code: string;
+  readonly place: string;
+  readonly message: string;
+}
+
+function expectedOf(text: string): readonly Expected[] {
+  return Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), ([, code, place, message]) => ({
+    code: code!,
+    place: place!,
+    message: message!,
+  }));
+}
+
+describe('a bad document', () => {
+  it.each(FILES)('%s has exactly the problems it says', (file) => {
+    const text = readFileSync(new URL(file, FOLDER), 'utf8');
+    const expected = expectedOf(text);
+
+    const { scalers, problems } = readScalers(
+      text,
+      file,
+      text.startsWith('# service') ? { service: SERVICE } : {},
+    );
+
+    expect(expected.length).toBeGreaterThan(0);
+    expect(
+      problems.map(({ code, place, message }, index) => ({
+        code,
+        place: place === null ? 'nowhere' : `${place.line}:${place.column}`,
+        message: message.includes(expected[index]?.message ?? '') ? expected[index]?.message : message,
+      })),
+    ).toEqual(expected);
+    const isRefused = problems.some(({ severity }) => severity === 'error');
+    expect(scalers.length).toBe(isRefused ? 0 : 1);
+  });
+
+  it('is there for each code', () => {
+    const covered = new Set(
+      FILES.flatMap((file) => expectedOf(readFileSync(new URL(file, FOLDER), 'utf8'))).map(
+        ({ code }) => code,
+      ),
+    );
+
+    const codes = Object.keys(PROBLEM_CLASSES) as ProblemCode[];
+    expect(codes.filter((code) => !covered.has(code) && !ELSEWHERE.includes(code))).toEqual([]);
+  });
+});

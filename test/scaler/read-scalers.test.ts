@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatProblem } from '../../src/scaler/format-problem.js';
+import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read-scalers.js';
+
+function documentText(name: string, spec = ''): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 10
+${spec}`;
+}
+
+describe('readScalers', () => {
+  it('reads several documents of a file and leaves out empty ones', () => {
+    const text = `---\n${documentText('a')}---\n# nothing\n---\n${documentText('b')}---\n`;
+
+    const { scalers, problems } = readScalers(text, 'two.yaml');
+
+    expect(problems).toEqual([]);
+    expect(scalers.map(({ name }) => name)).toEqual(['a', 'b']);
+  });
+
+  it('refuses the bad document alone', () => {
+    const { scalers, problems } = readScalers(
+      `${documentText('a', '  minReplicas: x\n')}---\n${documentText('b')}`,
+      'two.yaml',
+    );
+
+    expect(scalers.map(({ name }) => name)).toEqual(['b']);
+    expect(problems).toEqual([
+      {
+        code: 'wrong-type',
+        severity: 'error',
+        message: 'spec.minReplicas is "x", must be a whole number',
+        file: 'two.yaml',
+        place: { line: 7, column: 16 },
+        path: 'spec.minReplicas',
+        sourceLine: '  minReplicas: x',
+      },
+    ]);
+  });
+
+  it.each([
+    [1024 * 1024, []],
+    [1024 * 1024 + 1, ['yaml-size']],
+  ])('of a file of %p bytes reports %p', (bytes, codes) => {
+    const text = documentText('a');
+    const { problems } = readScalers(`${text}${'#'.repeat(bytes - text.length)}`, 'big.yaml');
+
+    expect(problems.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it.each([
+    ['flow lists', `a: ${'['.repeat(100_000)}`],
+    ['flow mappings', `a: ${'{a: '.repeat(100_000)}`],
+    ['lists in a line', `${'- '.repeat(10_000)}a`],
+    ['indented keys', Array.from({ length: 500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
+    [
+      'indented keys with texts between them',
+      Array.from({ length: 100 }, (_, depth) => {
+        const indent = ' '.repeat(depth);
+        return `${indent}t: |\n${indent}  text\n${indent}a:\n`;
+      }).join(''),
+    ],
+  ])('is not brought down by a deep text of %s', (_, text) => {
+    expect(readScalers(text, 'deep.yaml').problems.map(({ code }) => code)).toEqual(['too-deep']);
+  });
+
+  it('does not take brackets in a query for depth', () => {
+    const query = `"${'['.repeat(200)}"`;
+    const { problems } = readScalers(documentText('a', `  preset: ${query}\n`), 'a.yaml');
+
+    expect(problems.map(({ code }) => code)).toEqual(['wrong-value']);
+  });
+
+  it("merges the service config's defaults: mappings key by key, lists and scalars of the document win", () => {
+    const defaults = {
+      minReplicas: 2,
+      tolerance: 0.2,
+      behavior: { scaleUp: { selectPolicy: 'Min' }, scaleDown: { stabilizationWindowSeconds: 60 } },
+    };
+    const spec = '  tolerance: 0.3\n  behavior: { scaleDown: { stabilizationWindowSeconds: 90 } }\n';
+
+    const [scaler] = readScalers(documentText('a', spec), 'a.yaml', { defaults }).scalers;
+
+    expect(scaler?.spec).toMatchObject({ minReplicas: 2, tolerance: 0.3 });
+    expect(scaler?.spec.behavior?.scaleUp.selectPolicy).toBe('Min');
+    expect(scaler?.spec.behavior?.scaleDown.stabilizationWindowSeconds).toBe(90);
+    expect(scaler?.document.spec).toMatchObject({ minReplicas: 2, tolerance: 0.3 });
+  });
+
+  it('lets a document take a default away with null', () => {
+    const defaults = { behavior: { scaleUp: { selectPolicy: 'Min' } } };
+
+    const [scaler] = readScalers(documentText('a', '  behavior:\n'), 'a.yaml', { defaults }).scalers;
+
+    expect(scaler?.spec.behavior).toBeNull();
+  });
+
+  it('points a problem that comes from the defaults at the spec', () => {
+    const { problems } = readScalers(documentText('a'), 'a.yaml', { defaults: { minReplicas: 11 } });
+
+    expect(problems).toMatchObject([{ code: 'replica-bounds', place: { line: 4, column: 1 } }]);
+  });
+});
+
+describe('refuseDuplicates', () => {
+  it('refuses both documents of one name, also over two files, and names the other place', () => {
+    const documents = refuseDuplicates([
+      ...readDocuments(documentText('a'), 'one.yaml'),
+      ...readDocuments(documentText('a'), 'two.yaml'),
+      ...readDocuments(documentText('b'), 'three.yaml'),
+    ]);
+
+    expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, null, 'b']);
+    expect(documents.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
+      'shop/a is also in two.yaml:3: both are refused',
+      'shop/a is also in one.yaml:3: both are refused',
+    ]);
+  });
+});
+
+describe('formatProblem', () => {
+  it('shows place, severity, sentence, code, and the line with a caret', () => {
+    const [problem] = readScalers(documentText('a', '  minReplicas: 11\n'), 'web.yaml').problems;
+
+    expect(formatProblem(problem!)).toBe(
+      [
+        'web.yaml:7:16: error: spec.minReplicas is 11, must be at most spec.maxReplicas (10) [replica-bounds]',
+        '   7 |   minReplicas: 11',
+        '     |                ^',
+      ].join('\n'),
+    );
+  });
+
+  it('cuts a long line around the caret and takes control characters out', () => {
+    const sourceLine = `${'x'.repeat(300)}\u001b[31m`;
+    const text = formatProblem({
+      code: 'wrong-type',
+      severity: 'error',
+      message: 'no',
+      file: 'a.yaml',
+      place: { line: 1, column: 301 },
+      path: '',
+      sourceLine,
+    });
+
+    expect(text.split('\n')[1]).toBe(`   1 | ...${'x'.repeat(60)}\ufffd[31m`);
+    expect(text.split('\n')[2]).toBe(`     | ${' '.repeat(63)}^`);
+  });
+});
