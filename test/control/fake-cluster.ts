@@ -1,0 +1,119 @@
+import type { Pod } from '../../src/decision/snapshot.js';
+import { KubernetesError } from '../../src/kubernetes/types.js';
+import type {
+  Cluster,
+  KubernetesErrorKind,
+  OtherScaler,
+  Scale,
+  ScaleTarget,
+  TargetEvent,
+} from '../../src/kubernetes/types.js';
+
+/** A PATCH as it arrived, accepted or not. */
+export interface ArrivedPatch {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly replicas: number;
+}
+
+/** What the server does with one PATCH; `apply` is what it does by itself. */
+export type PatchScript = (apply: () => Scale) => Scale | Promise<Scale>;
+
+/**
+ * One Deployment `shop/web` behind the `Cluster` interface: 5 replicas, no pods, nothing wrong. PATCHes are checked
+ * against uid and resourceVersion, as the API server does it.
+ */
+export class FakeCluster implements Cluster {
+  /** What the server holds. */
+  uid = 'uid-1';
+  version = 100;
+  specReplicas = 5;
+  statusReplicas = 5;
+  /** What the watch shows where it lags behind; null: what the server holds. */
+  watchedReplicas: number | null = null;
+  readonly pods: Pod[] = [];
+  readonly others: OtherScaler[] = [];
+  ageSeconds = 0;
+  readonly arrived: ArrivedPatch[] = [];
+  readonly events: TargetEvent[] = [];
+  scaleReads = 0;
+  /** Thrown by the next calls of that kind, for as long as it stands. */
+  targetFailure: KubernetesError | null = null;
+  podsFailure: KubernetesError | null = null;
+  readFailure: KubernetesError | null = null;
+  /** One for each coming live read: what happens just before it. */
+  readonly beforeReads: (() => void)[] = [];
+  /** One for each coming PATCH. */
+  readonly patchScripts: PatchScript[] = [];
+
+  /** Somebody else sets the replicas. */
+  readonly setReplicas = (replicas: number): void => {
+    this.specReplicas = replicas;
+    this.version += 1;
+  };
+
+  /** Something else about the object changes. */
+  readonly touch = (): void => {
+    this.version += 1;
+  };
+
+  /** Deleted and created anew. */
+  readonly recreate = (uid: string, replicas = this.specReplicas): void => {
+    this.uid = uid;
+    this.setReplicas(replicas);
+  };
+
+  readonly run = (): Promise<void> => Promise.resolve();
+  readonly follow = (): void => undefined;
+  readonly isSynced = (): boolean => true;
+  readonly problemOf = (): KubernetesError | null => this.podsFailure;
+  readonly cacheAgeSeconds = (): number => this.ageSeconds;
+  readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);
+  readonly recordEvent = (_target: ScaleTarget, event: TargetEvent): void => void this.events.push(event);
+
+  readonly listPods = (): readonly Pod[] => {
+    if (this.podsFailure !== null) throw this.podsFailure;
+    return this.pods;
+  };
+
+  readonly readTarget: Cluster['readTarget'] = (namespace, ref) => {
+    if (this.targetFailure !== null) return Promise.reject(this.targetFailure);
+    const scale = this.#scale();
+    return Promise.resolve({
+      ref,
+      namespace,
+      ...scale,
+      specReplicas: this.watchedReplicas ?? scale.specReplicas,
+      selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
+      annotations: {},
+    });
+  };
+
+  readonly readScale = (): Promise<Scale> => {
+    this.scaleReads += 1;
+    this.beforeReads.shift()?.();
+    return this.readFailure === null ? Promise.resolve(this.#scale()) : Promise.reject(this.readFailure);
+  };
+
+  readonly patchScale: Cluster['patchScale'] = async (_namespace, _ref, change) => {
+    this.arrived.push(change);
+    const script = this.patchScripts.shift();
+    return script === undefined ? this.#apply(change) : script(() => this.#apply(change));
+  };
+
+  #scale(): Scale {
+    const { uid, version, specReplicas, statusReplicas } = this;
+    return { uid, resourceVersion: String(version), specReplicas, statusReplicas };
+  }
+
+  #apply({ uid, resourceVersion, replicas }: ArrivedPatch): Scale {
+    if (uid !== this.uid || resourceVersion !== String(this.version)) throw failure('conflict');
+    this.setReplicas(replicas);
+    return this.#scale();
+  }
+}
+
+/** A failed request to the API server. */
+export function failure(kind: KubernetesErrorKind, message = `the server said ${kind}`): KubernetesError {
+  return new KubernetesError(kind, message);
+}

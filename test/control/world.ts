@@ -1,0 +1,154 @@
+import { runCycle } from '../../src/control/cycle.js';
+import type { Memory } from '../../src/control/memory.js';
+import { metricObserver } from '../../src/control/observe-metrics.js';
+import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot.js';
+import type { State } from '../../src/decision/snapshot.js';
+import type { Answer } from '../../src/prometheus/answer.js';
+import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
+import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import { addSeconds, parseInstant } from '../../src/units/time.js';
+import type { Instant } from '../../src/units/time.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { FakeCluster } from './fake-cluster.js';
+
+const SOURCE: SourceConfig = {
+  name: 'default',
+  urls: ['http://prometheus.invalid'],
+  flavor: 'prometheus',
+  timeoutSeconds: 10,
+  maxConcurrentQueries: 10,
+  scrapeIntervalSeconds: 30,
+  headers: {},
+  bearerTokenFile: null,
+  basicAuth: null,
+  tls: null,
+  resourceWindowSeconds: 120,
+  resourceQueries: {},
+  namespaces: [],
+};
+
+/** By default one External metric whose total divided by 10 is the count wanted, and no stabilization. */
+const SPEC = {
+  scaleTargetRef: { name: 'web' },
+  minReplicas: 1,
+  maxReplicas: 20,
+  downscaleStabilizationSeconds: 0,
+  metrics: [
+    {
+      type: 'External',
+      external: {
+        metric: { name: 'load' },
+        query: 'sum(load)',
+        target: { type: 'AverageValue', averageValue: 10 },
+      },
+    },
+  ],
+};
+
+/** The scaler `shop/web` on Deployment `web`, with `spec` over the one above. */
+export function buildScaler(spec: Readonly<Record<string, unknown>> = {}, name = 'web'): Scaler {
+  const { scaler, problems } = parseScaler({
+    apiVersion: 'promscaler.dev/v1',
+    kind: 'Scaler',
+    metadata: { name, namespace: 'shop' },
+    spec: { ...SPEC, ...spec },
+  });
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (scaler === null || errors.length > 0) throw new Error(JSON.stringify(problems));
+  return scaler;
+}
+
+/** 2026-01-01T00:00:00Z, where a `ManualClock` starts, plus seconds. */
+export function at(seconds: number): Instant {
+  const start = parseInstant('2026-01-01T00:00:00Z');
+  if (start === null) throw new Error('no instant');
+  return addSeconds(start, seconds);
+}
+
+/** The memory of a scaler that has run for long and changed nothing of late. */
+export function settledMemory(state: Partial<State> = {}): Memory {
+  return {
+    uid: 'uid-1',
+    state: { ...EMPTY_STATE, recommendations: [], ...state },
+    holds: NO_HOLDS,
+    unresolved: null,
+    override: null,
+  };
+}
+
+/** The answer of a query that sums up to `total`. */
+export function answerOf(total: number, evaluatedAt: Instant): Answer {
+  return { class: 'value', series: [{ labels: {}, value: total }], evaluatedAt };
+}
+
+/** The same answers for whoever asks. */
+export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
+  return { of: () => Promise.resolve(answers), startTime: () => Promise.resolve(startTime) };
+}
+
+/** Runs cycles of one scaler one after the other, as the controller does it. */
+export class World {
+  readonly clock = new ManualClock();
+  readonly cluster = new FakeCluster();
+  scaler: Scaler;
+  memory: Memory = settledMemory();
+  /** What the metric reads; divided by 10 it is the count wanted. */
+  load = 50;
+  /** In place of `load`. */
+  answers: RoundAnswers | null = null;
+  dryRun = false;
+  /** Recovery holds are off unless a test sets this. */
+  recoveryHoldMaxSeconds = 0;
+  turnsTaken = 0;
+  turnsGivenBack = 0;
+
+  constructor(spec: Readonly<Record<string, unknown>> = {}) {
+    this.scaler = buildScaler(spec);
+  }
+
+  /** One cycle at the present time. */
+  async cycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
+    const now = this.clock.now();
+    const output = await runCycle(
+      {
+        scaler: this.scaler,
+        memory: this.memory,
+        now,
+        answers: this.answers ?? answersFrom([answerOf(this.load, now)]),
+        sharesTargetWith: null,
+        isCurrent: () => true,
+        signal: new AbortController().signal,
+        ...input,
+      },
+      this.ports(),
+    );
+    this.memory = output.memory;
+    return output;
+  }
+
+  /** One cycle 15 s after the last one. */
+  async nextCycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
+    this.clock.advance(15_000);
+    return this.cycle(input);
+  }
+
+  ports(): CyclePorts {
+    return {
+      clock: this.clock,
+      cluster: this.cluster,
+      observeMetrics: metricObserver({
+        sources: new Map([['default', SOURCE]]),
+        recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
+      }),
+      dryRun: this.dryRun,
+      takeTurn: () => {
+        this.turnsTaken += 1;
+        return Promise.resolve(() => (this.turnsGivenBack += 1));
+      },
+    };
+  }
+}
