@@ -1,10 +1,19 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that was free a moment ago. Another program may take it first: be ready to ask again. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+/**
+ * A port of 127.0.0.1 that was free a moment ago: `preferred`, or any other where that is taken. Another program may
+ * take it first: be ready to ask again.
+ */
+export async function freePort(preferred = 0): Promise<number> {
+  const server = createServer();
+  try {
+    server.listen(preferred, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (preferred !== 0) return freePort();
+    throw error;
+  }
   const address = server.address();
   server.close();
   await once(server, 'close');

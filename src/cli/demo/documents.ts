@@ -1,0 +1,113 @@
+import { DEMO_NAMESPACE } from './workloads.js';
+
+/** How often Prometheus looks at the pods. As in life, several times within the shortest window of a query. */
+export const SCRAPE_SECONDS = 1;
+
+/** Over how long rates are taken. Not shortened by the speed: that would make the metrics untrue. */
+const RATE_SECONDS = 10;
+
+/** The text of the service config of the demo. */
+export function demoServiceConfig(addresses: {
+  readonly prometheusUrl: string;
+  readonly kubernetesUrl: string;
+  readonly port: number;
+}): string {
+  return `# The service config of the demo. It is read at the start only.
+prometheus:
+  default:
+    urls: [${addresses.prometheusUrl}]
+    scrapeIntervalSeconds: ${SCRAPE_SECONDS}
+    resourceWindowSeconds: ${RATE_SECONDS}
+kubernetes:
+  url: ${addresses.kubernetesUrl}
+scalers:
+  paths: [scalers]
+server: { port: ${addresses.port} }
+log: { level: warn, format: text }
+`;
+}
+
+/** The text of the Prometheus config of the demo: targets come from the cluster by http_sd. */
+export function demoPrometheusConfig(sdUrl: string): string {
+  return `global:
+  scrape_interval: ${SCRAPE_SECONDS}s
+scrape_configs:
+  - job_name: cluster
+    honor_labels: true
+    http_sd_configs:
+      - url: ${sdUrl}
+        refresh_interval: 1s
+`;
+}
+
+/** The scaler documents of the demo, by file name. Windows and rhythm are shortened by `speed`, like the load. */
+export function demoDocuments(speed: number): ReadonlyMap<string, string> {
+  const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
+  return new Map([
+    ['checkout.yaml', checkout(seconds)],
+    ['search.yaml', search(seconds)],
+    ['mailer.yaml', mailer(seconds)],
+  ]);
+}
+
+type Seconds = (atSpeedOne: number) => number;
+
+function head(name: string): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: ${DEMO_NAMESPACE} }`;
+}
+
+function checkout(seconds: Seconds): string {
+  return `# A Deployment, kept at 60 % of the cpu that its pods request.
+${head('checkout')}
+spec:
+  scaleTargetRef: { name: checkout }
+  minReplicas: 2
+  maxReplicas: 20
+  metrics:
+    - resource: { name: cpu, target: { averageUtilization: 60 } }
+  downscaleStabilizationSeconds: ${seconds(300)}
+  syncPeriodSeconds: ${seconds(15)}
+`;
+}
+
+function search(seconds: Seconds): string {
+  return `# A StatefulSet, kept at 20 requests per second for each pod, that grows by at most 3 pods a minute of the load's time.
+${head('search')}
+spec:
+  scaleTargetRef: { kind: StatefulSet, name: search }
+  minReplicas: 2
+  maxReplicas: 12
+  metrics:
+    - pods:
+        metric: { name: requests-per-second }
+        query: sum by (namespace, pod) (rate(http_requests_total{namespace="$namespace", pod=~"$pods"}[${RATE_SECONDS}s]))
+        target: { averageValue: 20 }
+  behavior:
+    scaleUp:
+      policies: [{ type: Pods, value: 3, periodSeconds: ${seconds(60)} }]
+    scaleDown:
+      stabilizationWindowSeconds: ${seconds(300)}
+  syncPeriodSeconds: ${seconds(15)}
+`;
+}
+
+function mailer(seconds: Seconds): string {
+  return `# A worker on a queue: 30 waiting messages for each pod, with CHPA's windows (no change too soon after the last one).
+${head('mailer')}
+spec:
+  preset: chpa
+  scaleTargetRef: { name: mailer }
+  minReplicas: 1
+  maxReplicas: 10
+  metrics:
+    - external:
+        metric: { name: queue-depth, selector: { matchLabels: { queue: mails } } }
+        query: sum by (namespace, queue) (rabbitmq_queue_messages)
+        target: { averageValue: 30 }
+  upscaleForbiddenWindowSeconds: ${seconds(120)}
+  downscaleForbiddenWindowSeconds: ${seconds(300)}
+  syncPeriodSeconds: ${seconds(15)}
+`;
+}

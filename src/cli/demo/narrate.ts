@@ -1,0 +1,50 @@
+import pc from 'picocolors';
+import type { CycleOutput } from '../../control/ports.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { rescaleDirection } from '../../telemetry/cycle-record.js';
+import { secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { OutputStream } from '../io.js';
+
+/** Tells the story of the demo, a line a change. */
+export interface Narrator {
+  readonly tell: (output: CycleOutput) => void;
+  /** Changes told so far. */
+  readonly changes: () => number;
+}
+
+/** Writes each change of replicas, and each new reason that holds one back, with the seconds since `start`. */
+export function createNarrator(stdout: OutputStream, start: Instant): Narrator {
+  const colors = pc.createColors(stdout.isTerminal);
+  const held = new Map<string, string>();
+  let changes = 0;
+
+  const line = (at: Instant, scaler: string, count: string, why: string): string => {
+    const seconds = `+${Math.round(secondsBetween(start, at))} s`;
+    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${why}\n`;
+  };
+
+  return {
+    changes: () => changes,
+    tell: ({ record }) => {
+      const { scaler, decision, outcome, at } = record;
+      if (decision === null) return;
+      const key = scalerKey(scaler);
+      const direction = rescaleDirection(outcome);
+      if (direction !== null) {
+        changes += 1;
+        held.delete(key);
+        const paint = direction === 'up' ? colors.green : colors.yellow;
+        stdout.write(paint(line(at, key, `${outcome.from ?? '?'} -> ${outcome.to ?? '?'}`, decision.reason)));
+        return;
+      }
+      const holding = decision.limits.find(({ to }) => to === decision.currentReplicas);
+      const last = held.get(key);
+      if (holding === undefined) held.delete(key);
+      else if (last !== holding.limit) {
+        held.set(key, holding.limit);
+        stdout.write(colors.dim(line(at, key, `= ${decision.currentReplicas}`, decision.reason)));
+      }
+    },
+  };
+}

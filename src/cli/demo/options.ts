@@ -1,0 +1,46 @@
+import { CommandError } from '../io.js';
+
+/** The options of `demo` as commander gives them: texts. */
+export interface DemoOptions {
+  readonly duration?: string | undefined;
+  readonly speed: string;
+  /** Left out: 8080, or any free one where that is taken. */
+  readonly port?: string | undefined;
+  readonly trace?: string | undefined;
+}
+
+/** The options of `demo`, checked. */
+export interface DemoSettings {
+  /** Null: until it is stopped. */
+  readonly durationSeconds: number | null;
+  readonly speed: number;
+  readonly port: number | null;
+  readonly traceFile: string | null;
+}
+
+/** How long a demo runs that nobody can stop with Ctrl-C. */
+const DEFAULT_DURATION_SECONDS = 120;
+
+/** Throws `CommandError` (wrong usage) where an option is out of its range. */
+export function readDemoOptions(options: DemoOptions, isTerminal: boolean): DemoSettings {
+  const standard = isTerminal ? null : DEFAULT_DURATION_SECONDS;
+  return {
+    durationSeconds:
+      options.duration === undefined ? standard : readNumber('--duration', options.duration, { min: 1, max: 86_400 }),
+    speed: readNumber('--speed', options.speed, { min: 1, max: 60 }),
+    port: options.port === undefined ? null : readNumber('--port', options.port, { min: 0, max: 65_535, isInteger: true }),
+    traceFile: options.trace ?? null,
+  };
+}
+
+function readNumber(
+  name: string,
+  text: string,
+  range: { readonly min: number; readonly max: number; readonly isInteger?: boolean },
+): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  const isWhole = range.isInteger !== true || Number.isInteger(value);
+  if (value >= range.min && value <= range.max && isWhole) return value;
+  const kind = range.isInteger === true ? 'an integer' : 'a number';
+  throw new CommandError(`${name} is ${text}, must be ${kind} from ${range.min} to ${range.max}`, 2);
+}

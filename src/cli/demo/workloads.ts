@@ -1,0 +1,51 @@
+import type { WorkloadOptions } from '../../simulator/simulator.js';
+import type { Curve } from '../../simulator/model/curves.js';
+import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
+
+/** Where everything of the demo lives. */
+export const DEMO_NAMESPACE = 'shop';
+
+/**
+ * Three workloads under load, as they are at the start: a web shop that is bound by cpu, a search whose pods take
+ * requests, and a worker on a queue. `trace` takes the place of the shop's own daily wave.
+ */
+export function demoWorkloads(speed: number, trace: Curve | null): readonly WorkloadOptions[] {
+  const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };
+  return [
+    {
+      namespace: DEMO_NAMESPACE,
+      name: 'checkout',
+      replicas: 2,
+      behavior: { timing, cpuSecondsPerRequest: 0.05, load: faster(trace ?? MORNING, speed) },
+    },
+    {
+      kind: 'StatefulSet',
+      namespace: DEMO_NAMESPACE,
+      name: 'search',
+      replicas: 2,
+      behavior: { timing, cpuSecondsPerRequest: 0.01, load: faster(CROWD, speed) },
+    },
+    {
+      namespace: DEMO_NAMESPACE,
+      name: 'mailer',
+      replicas: 1,
+      behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails', load: faster(MAIL_BURSTS, speed) },
+    },
+  ];
+}
+
+const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
+
+/** A day of half an hour, entered where the morning begins. */
+const MORNING: Curve = (seconds) => wave(seconds + 300);
+
+const CROWD = flashCrowd({
+  base: 30,
+  peak: 150,
+  atSeconds: 150,
+  riseSeconds: 60,
+  holdSeconds: 300,
+  fallSeconds: 200,
+});
+
+const MAIL_BURSTS = bursts({ base: 2, peak: 20, everySeconds: 900, burstSeconds: 300 });
