@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../units/clock.js';
+import { errorFacts } from './error-facts.js';
 import { createFileSecret } from './file-secret.js';
 import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
 import type { Log } from './log.js';
@@ -171,10 +172,7 @@ async function checked(connection: Connection): Promise<Connection> {
     await connection.authorization();
     await connection.tls();
   } catch (cause) {
-    throw new ConnectionError(
-      `${connection.source}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    throw new ConnectionError(`${connection.source}: ${errorFacts(cause).message}`, { cause });
   }
   return connection;
 }

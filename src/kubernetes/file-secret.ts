@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import type { Clock } from '../units/clock.js';
+import { errorFacts } from './error-facts.js';
 import type { Log } from './log.js';
 
 /** A token or certificate in a file that is replaced while the service runs. */
@@ -32,7 +33,10 @@ export function createFileSecret(options: {
         good = await readText(path, options.accepts ?? (() => true));
       } catch (cause) {
         if (good === null) throw cause;
-        log.warn({ file: path, error: messageOf(cause) }, 'credentials not read again, the last ones go on');
+        log.warn(
+          { file: path, error: errorFacts(cause).message },
+          'credentials not read again, the last ones go on',
+        );
       }
       return good;
     },
@@ -44,13 +48,9 @@ async function readText(path: string, accepts: (text: string) => boolean): Promi
   try {
     text = (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    throw new Error(`reading ${path}: ${messageOf(cause)}`, { cause });
+    throw new Error(`reading ${path}: ${errorFacts(cause).message}`, { cause });
   }
   if (text === '') throw new Error(`reading ${path}: the file is empty`);
   if (!accepts(text)) throw new Error(`reading ${path}: no PEM text`);
   return text;
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

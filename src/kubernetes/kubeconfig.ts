@@ -4,6 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
+import { errorFacts } from './error-facts.js';
+
 /** Something is wrong with how the cluster is to be reached. The message names the file and holds no secret. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
@@ -102,13 +104,9 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
-    throw new ConnectionError(
-      `kubeconfig ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-      },
-    );
+    const { code, message } = errorFacts(cause);
+    if (code === 'ENOENT') return null;
+    throw new ConnectionError(`kubeconfig ${path}: ${message}`, { cause });
   }
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 
 import { DeadlineError } from '../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../units/time.js';
+import { errorFacts } from './error-facts.js';
 import { asObject, countIn, textIn } from './json.js';
 import { KubernetesError, type KubernetesErrorKind } from './types.js';
 
@@ -60,8 +61,9 @@ export function connectionError(
   context: { readonly signal: AbortSignal; readonly secret: string | null },
 ): KubernetesError {
   if (context.signal.aborted) return abortError(doing, context.signal);
-  const { code, message } = factsOf(cause);
-  const words = redact(message, context.secret);
+  const { code, message } = errorFacts(cause);
+  // Where several addresses were tried, the error of them all has no message.
+  const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
   const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
   const kind = words.includes('maxContentLength') ? 'bad_answer' : 'connection';
   return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
@@ -73,14 +75,6 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   if (reason instanceof DeadlineError)
     return new KubernetesError('timeout', `${doing}: ${reason.message}`, { cause: reason });
   return new KubernetesError('canceled', `${doing}: canceled`);
-}
-
-function factsOf(cause: unknown): { readonly code: string; readonly message: string } {
-  if (!(cause instanceof Error)) return { code: '', message: 'no answer' };
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  // Several addresses were tried: their AggregateError has an empty message.
-  const message = clean(cause.message) === '' ? 'no connection' : clean(cause.message);
-  return { code, message };
 }
 
 /** The message of a Status object or a short plain text; nothing of a web page. */

@@ -4,6 +4,7 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 
 import { sleep, withDeadline, type Clock } from '../units/clock.js';
 import type { Connection } from './connection.js';
+import { errorFacts } from './error-facts.js';
 import { asObject, type JsonObject } from './json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
@@ -159,8 +160,9 @@ async function credentials<T>(request: KubernetesRequest, read: () => Promise<T>
   try {
     return await read();
   } catch (cause) {
-    const words = cause instanceof Error ? cause.message : 'unreadable';
-    throw new KubernetesError('unauthorized', `${request.doing}: credentials: ${words}`, { cause });
+    throw new KubernetesError('unauthorized', `${request.doing}: credentials: ${errorFacts(cause).message}`, {
+      cause,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { errorFacts } from './error-facts.js';
 import { KubernetesError } from './types.js';
 import { LineTooLongError } from './watch-lines.js';
 
@@ -49,7 +50,6 @@ export function holdStream(body: IncomingMessage, signal: AbortSignal | undefine
 
 /** The error of a stream that broke while it was read. */
 export function streamError(doing: string, cause: unknown): KubernetesError {
-  const words = cause instanceof Error ? cause.message : String(cause);
   const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
-  return new KubernetesError(kind, `${doing}: ${words}`, { cause });
+  return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });
 }
