@@ -20,7 +20,8 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
   list: { sockets: 4, perSecond: 20, burst: 40 },
-  watch: { sockets: 200, perSecond: 20, burst: 40 },
+  // Each watch keeps its connection: with a limit the last one would wait for ever.
+  watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
 };
 

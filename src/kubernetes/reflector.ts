@@ -38,7 +38,8 @@ export interface ReflectorOptions<T extends WatchedObject> {
 
 const WATCH_START_DEADLINE_MS = 30_000;
 const MIN_WATCH_SECONDS = 240;
-const MAX_WATCH_SECONDS = 480;
+/** 240 to 480 s by chance, so that watches do not all begin anew together. */
+const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
 /** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
 const SHORT_WATCH_MS = 1000;
@@ -154,8 +155,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async #watch(version: string, signal: AbortSignal): Promise<number> {
     const startedMs = this.#clock.monotonicMs();
-    const span = MAX_WATCH_SECONDS - MIN_WATCH_SECONDS + 1;
-    const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(this.#clock.random() * span);
+    const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(this.#clock.random() * WATCH_SPAN_SECONDS);
     const deadlineMs = (timeoutSeconds + WATCH_GRACE_SECONDS) * 1000;
     const elapsedMs = (): number => this.#clock.monotonicMs() - startedMs;
     const idleMs = (): number => Math.min(elapsedMs(), this.ageSeconds * 1000);
@@ -171,8 +171,7 @@ class ReflectorLoop<T extends WatchedObject> {
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
-    const isShort = elapsedMs() < SHORT_WATCH_MS;
-    return isShort && this.#version === version ? this.#backoff.next() : 0;
+    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#backoff.next() : 0;
   }
 
   async #consume(watch: WatchRequest): Promise<void> {
@@ -255,8 +254,9 @@ class ReflectorLoop<T extends WatchedObject> {
       cause instanceof KubernetesError
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
+    const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
+    this.#options.log[level]({ resource: this.#name, error: error.message }, 'a list or watch failed');
     this.failure = error;
-    this.#options.log.debug({ resource: this.#name, error: error.message }, 'a list or watch failed');
     this.#notify();
     if (this.#isVersionLost(error)) this.#version = null;
     const now = this.#clock.monotonicMs();

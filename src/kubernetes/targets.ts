@@ -13,6 +13,8 @@ export interface WatchedTarget extends WatchedObject {
   readonly selector: LabelSelector | null;
   /** Those of `promscaler.dev` only: a last-applied-configuration holds the whole object once more. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Who set `spec.replicas`. */
+  readonly replicasManagers: readonly string[];
   /** The Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
@@ -69,8 +71,18 @@ export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
     statusReplicas: countIn(objectIn(object, 'status'), 'replicas') ?? 0,
     selector: selectorFromObject(spec?.['selector']),
     annotations: ownAnnotations(metadata),
+    replicasManagers: managersOfReplicas(metadata),
     owner: owner === undefined ? null : textIn(owner, 'name'),
   };
+}
+
+/** More than one where they set the same value, or one through `/scale`. Their times say nothing (W9). */
+function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
+  const managers = objectsIn(metadata, 'managedFields')
+    .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
+    .map((entry) => textIn(entry, 'manager') ?? '')
+    .filter((manager) => manager !== '');
+  return [...new Set(managers)];
 }
 
 function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, string>> {
@@ -84,7 +96,8 @@ function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, st
  * `invalid_selector` where the selector is missing, empty or unreadable.
  */
 export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
-  const { namespace, uid, resourceVersion, specReplicas, statusReplicas, annotations } = watched;
+  const { namespace, uid, resourceVersion, specReplicas, statusReplicas } = watched;
+  const { annotations, replicasManagers } = watched;
   const name = nameTarget(namespace, ref);
   if (watched.owner !== null)
     throw new KubernetesError(
@@ -92,7 +105,17 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
       `reading ${name}: it belongs to deployment ${namespace}/${watched.owner}, which would take every change back: scale the Deployment`,
     );
   const selector = usableSelector(watched.selector, `reading ${name}`);
-  return { ref, namespace, uid, resourceVersion, specReplicas, statusReplicas, selector, annotations };
+  return {
+    ref,
+    namespace,
+    uid,
+    resourceVersion,
+    specReplicas,
+    statusReplicas,
+    selector,
+    annotations,
+    replicasManagers,
+  };
 }
 
 /** The selector itself. An empty one would match every pod of the namespace: that is none, as with the HPA. */

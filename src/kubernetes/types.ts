@@ -10,7 +10,10 @@ export interface ScaleTarget {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector;
+  /** Those of `promscaler.dev`; empty for a target that is read by its `/scale`, which has none. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Who set `spec.replicas`, by `managedFields`: `kubectl`, `argocd-controller`. Absent where that is not known. */
+  readonly replicasManagers?: readonly string[];
 }
 
 /** The `/scale` of a target, read live. */

@@ -53,6 +53,7 @@ describe('what is watched', () => {
       statusReplicas: 3,
       selector: APP_WEB,
       annotations: {},
+      replicasManagers: [],
     });
     expect(pods.map(({ name }) => name)).toEqual(['web-1']);
     expect(rig.fake.requests).toHaveLength(requests);
@@ -155,6 +156,22 @@ describe('what is watched', () => {
 
     expect(target.annotations).toEqual({ 'promscaler.dev/paused': 'true' });
     expect(target.specReplicas).toBe(1);
+  });
+
+  it('names who set the replicas', async () => {
+    const deployment = apiDeployment();
+    const managedFields = [
+      { manager: 'helm', fieldsV1: { 'f:spec': { 'f:template': {} } } },
+      { manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+      { manager: 'promscaler', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+    ];
+    const metadata = { ...deployment.metadata, managedFields };
+    rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...deployment, metadata }]));
+    rig.start();
+
+    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+
+    expect(target.replicasManagers).toEqual(['kubectl', 'promscaler']);
   });
 
   it.each([
