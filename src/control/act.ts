@@ -1,5 +1,5 @@
 import { KubernetesError } from '../kubernetes/types.js';
-import type { Cluster, KubernetesErrorKind, ScaleTarget } from '../kubernetes/types.js';
+import type { Cluster, KubernetesErrorKind, Scale, ScaleTarget } from '../kubernetes/types.js';
 
 /** A change of the target's count that a decision asks for. */
 export interface ScaleChange {
@@ -17,10 +17,11 @@ export type ScaleResult =
       readonly message: string;
       readonly specReplicas: number;
       readonly statusReplicas: number;
+      readonly resourceVersion: string;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** `isUnknown`: the request may have gone through all the same. */
-  | { readonly kind: 'failed'; readonly message: string; readonly isUnknown: boolean };
+  /** `unresolved`: the resourceVersion of a PATCH that may have gone through all the same; null: there is none. */
+  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: string | null };
 
 /** How often a PATCH is tried again when nothing but the resourceVersion has moved. */
 const MAX_RETRIES = 3;
@@ -45,25 +46,25 @@ export async function changeReplicas(
 ): Promise<ScaleResult> {
   assertCount(change.to);
   const { target, from, to } = change;
-  let hasSent = false;
+  let sent: string | null = null;
   try {
     for (let attempt = 0; attempt <= MAX_RETRIES; attempt += 1) {
       const scale = await cluster.readScale(target.namespace, target.ref, signal);
       const moved = whatMoved(target, from, scale);
       if (moved !== null) return moved;
       const { uid, resourceVersion } = scale;
-      hasSent = true;
+      sent = resourceVersion;
       const answer = await tryPatch(cluster, target, { uid, resourceVersion, replicas: to }, signal);
       if (answer !== null) return { kind: 'patched', replicas: answer };
-      hasSent = false;
+      sent = null;
     }
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    const isUnknown = hasSent && UNKNOWN_OUTCOME.includes(error.kind);
-    return { kind: 'failed', message: error.message, isUnknown };
+    const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? sent : null;
+    return { kind: 'failed', message: error.message, unresolved };
   }
   const message = `the target changed ${MAX_RETRIES + 1} times while its replicas were to be set`;
-  return { kind: 'failed', message, isUnknown: false };
+  return { kind: 'failed', message, unresolved: null };
 }
 
 function assertCount(replicas: number): void {
@@ -72,18 +73,14 @@ function assertCount(replicas: number): void {
   }
 }
 
-function whatMoved(
-  target: ScaleTarget,
-  from: number,
-  scale: { readonly uid: string; readonly specReplicas: number; readonly statusReplicas: number },
-): ScaleResult | null {
+function whatMoved(target: ScaleTarget, from: number, scale: Scale): ScaleResult | null {
   if (scale.uid !== target.uid) {
     return { kind: 'recreated', message: 'the target was deleted and created anew' };
   }
   if (scale.specReplicas === from) return null;
-  const { specReplicas, statusReplicas } = scale;
+  const { specReplicas, statusReplicas, resourceVersion } = scale;
   const message = `replicas are ${specReplicas} by now, the decision started from ${from}`;
-  return { kind: 'moved', message, specReplicas, statusReplicas };
+  return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion };
 }
 
 /** The count that the server answers with, or null where a precondition did not hold. */

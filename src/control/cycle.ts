@@ -8,7 +8,7 @@ import type { Instant } from '../units/time.js';
 import { changeReplicas } from './act.js';
 import type { ScaleResult } from './act.js';
 import { cannotReadTarget, heldCondition, updateFailed, updateSucceeded } from './loop-conditions.js';
-import { freshMemory, withoutChange } from './memory.js';
+import { freshMemory, resolveChange, withoutChange } from './memory.js';
 import type { Memory } from './memory.js';
 import { observe } from './observe.js';
 import type { Observation } from './observe.js';
@@ -62,7 +62,7 @@ async function decideAndAct(
   const { scaler, now } = input;
   const { clock } = ports;
   const decideStartMs = clock.monotonicMs();
-  let snapshot = observation.snapshot;
+  let { snapshot, memory } = observation;
   let decision = decide(snapshot);
   const decideSeconds = (clock.monotonicMs() - decideStartMs) / 1000;
   const hold = whyHeld({
@@ -74,8 +74,8 @@ async function decideAndAct(
   });
   let result = await act(input, ports, { target: observation.target, decision, hold });
   for (let count = 1; result?.kind === 'moved' && count < MAX_DECISIONS && hold === null; count += 1) {
-    const { specReplicas, statusReplicas } = result;
-    snapshot = { ...snapshot, target: { specReplicas, statusReplicas } };
+    memory = resolveChange(memory, result, now);
+    snapshot = movedTo(snapshot, result, memory);
     decision = decide(snapshot);
     result = await act(input, ports, { target: observation.target, decision, hold });
   }
@@ -91,8 +91,24 @@ async function decideAndAct(
     dryRun: ports.dryRun || scaler.spec.dryRun,
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   };
-  const memory = remember(observation.memory, { now, snapshot, decision, result });
-  return { memory, record, target: observation.target };
+  // A PATCH that was accepted shuts out an earlier one whose answer was lost: both had the same resourceVersion.
+  const settled = result?.kind === 'patched' ? { ...memory, unresolved: null } : memory;
+  const remembered = remember(settled, { now, snapshot, decision, result });
+  return { memory: remembered, record, target: observation.target };
+}
+
+/** The snapshot from the count that somebody else has set meanwhile. */
+function movedTo(
+  snapshot: Snapshot,
+  { specReplicas, statusReplicas }: Snapshot['target'],
+  { state }: Memory,
+): Snapshot {
+  const { holdScaleDownUntil, holdReason } = snapshot.state;
+  return {
+    ...snapshot,
+    target: { specReplicas, statusReplicas },
+    state: { ...state, holdScaleDownUntil, holdReason },
+  };
 }
 
 /** The change that the decision asks for; null where it asks for none or something holds it back. */
@@ -169,8 +185,9 @@ function remember(
     decision.desiredReplicas === memory.override?.wanted &&
     snapshot.target.specReplicas === memory.override.got;
   const override = overrideOf(decision, result) ?? (isKept ? memory.override : null);
-  if (result?.kind === 'failed' && result.isUnknown) {
-    const unresolved = { from: decision.currentReplicas, to: decision.desiredReplicas, at: now };
+  if (result?.kind === 'failed' && result.unresolved !== null) {
+    const { currentReplicas: from, desiredReplicas: to } = decision;
+    const unresolved = { from, to, at: now, resourceVersion: result.unresolved };
     return { ...memory, override, state: unchanged, unresolved };
   }
   const isMade = result?.kind === 'patched' && result.replicas === decision.desiredReplicas;

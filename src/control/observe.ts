@@ -37,7 +37,7 @@ async function observeTarget(input: CycleInput, ports: CyclePorts): Promise<Obse
   const { cluster } = ports;
   const { namespace } = scaler;
   // The queries of this round are on their way already; what the target can't be read for is left unused.
-  const target = await cluster.readTarget(namespace, scaler.spec.scaleTargetRef, signal);
+  const target = await readTarget(input, cluster);
   const memory = memoryOf(input.memory, target, now);
   const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
@@ -57,10 +57,18 @@ async function observeTarget(input: CycleInput, ports: CyclePorts): Promise<Obse
   return { snapshot, target, memory: { ...memory, holds: metrics.holds }, otherScaler };
 }
 
+/** The target as it is watched; live while a change of ours is unresolved, for the watch may not show it yet. */
+async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ScaleTarget> {
+  const { namespace, spec } = scaler;
+  const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
+  if (memory.unresolved === null) return target;
+  return { ...target, ...(await cluster.readScale(namespace, spec.scaleTargetRef, signal)) };
+}
+
 function memoryOf(memory: Memory, target: ScaleTarget, now: Snapshot['now']): Memory {
   if (memory.uid === null) return { ...memory, uid: target.uid };
   if (memory.uid !== target.uid) return freshMemory(now, target.uid);
-  return resolveChange(memory, target.specReplicas);
+  return resolveChange(memory, target, now);
 }
 
 function whyStale(cluster: Cluster, namespace: string): string | null {

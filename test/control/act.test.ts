@@ -106,7 +106,7 @@ describe('changeReplicas at a conflict', () => {
   it('gives up after 3 retries: 4 PATCHes in all, and it is known that none went through', async () => {
     const cluster = busy(4);
 
-    expect(await change(cluster)).toMatchObject({ kind: 'failed', isUnknown: false });
+    expect(await change(cluster)).toMatchObject({ kind: 'failed', unresolved: null });
     expect(cluster.arrived).toHaveLength(4);
     expect(cluster.specReplicas).toBe(5);
   });
@@ -142,7 +142,7 @@ describe('changeReplicas at a conflict', () => {
       () => (cluster.readFailure = failure('timeout')),
     );
 
-    expect(await change(cluster)).toMatchObject({ kind: 'failed', isUnknown: false });
+    expect(await change(cluster)).toMatchObject({ kind: 'failed', unresolved: null });
   });
 });
 
@@ -164,7 +164,7 @@ describe('changeReplicas at a failure', () => {
     expect(await change(cluster)).toEqual({
       kind: 'failed',
       message: `the server said ${kind}`,
-      isUnknown: true,
+      unresolved: '100',
     });
     expect(cluster.arrived).toHaveLength(1);
   });
@@ -175,7 +175,7 @@ describe('changeReplicas at a failure', () => {
       const cluster = new FakeCluster();
       cluster.patchScripts.push(() => Promise.reject(failure(kind)));
 
-      expect(await change(cluster)).toMatchObject({ kind: 'failed', isUnknown: false });
+      expect(await change(cluster)).toMatchObject({ kind: 'failed', unresolved: null });
       expect(cluster.arrived).toHaveLength(1);
     },
   );
@@ -184,7 +184,7 @@ describe('changeReplicas at a failure', () => {
     const cluster = new FakeCluster();
     cluster.readFailure = failure('timeout');
 
-    expect(await change(cluster)).toMatchObject({ kind: 'failed', isUnknown: false });
+    expect(await change(cluster)).toMatchObject({ kind: 'failed', unresolved: null });
     expect(cluster.arrived).toEqual([]);
   });
 

@@ -1,0 +1,271 @@
+import { describe, expect, it } from '@jest/globals';
+import { freshMemory } from '../../src/control/memory.js';
+import type { PatchScript } from './fake-cluster.js';
+import { failure } from './fake-cluster.js';
+import { at, World } from './world.js';
+
+/** The PATCH goes through, its answer does not come. */
+const LOST_ANSWER: PatchScript = (apply) => {
+  apply();
+  return Promise.reject(failure('timeout', 'patching scale of shop/web: timeout after 5000 ms'));
+};
+
+/** Nothing goes through, no answer comes. */
+const LOST_REQUEST: PatchScript = () => Promise.reject(failure('connection'));
+
+describe('a PATCH whose answer is lost', () => {
+  it('is told as failed and counts for nothing yet', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.outcome).toEqual({
+      kind: 'failed',
+      from: 5,
+      to: 8,
+      message: 'patching scale of shop/web: timeout after 5000 ms',
+    });
+    expect(record.conditions).toContainEqual(
+      expect.objectContaining({ type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale' }),
+    );
+    expect(memory.unresolved).toEqual({ from: 5, to: 8, at: at(0), resourceVersion: '100' });
+    expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
+  });
+
+  it('counts once, as of when it was sent, when the next cycle sees 8', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    await world.cycle();
+
+    const { record, memory } = await world.nextCycle();
+    await world.nextCycle();
+
+    expect(record.decision?.action).toBe('none');
+    expect(memory.unresolved).toBeNull();
+    expect(memory.state.lastScaleUp).toBe(at(0));
+    expect(record.snapshot?.state.scaleEvents).toEqual([{ at: at(0), change: 3 }]);
+    expect(world.memory.state.lastScaleUp).toBe(at(0));
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('keeps a window of 300 s closed from when it was sent', async () => {
+    const world = new World({ downscaleForbiddenWindowSeconds: 300 });
+    world.load = 30;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    await world.cycle();
+    world.cluster.statusReplicas = 3;
+    world.load = 10;
+
+    world.clock.advance(299_000);
+    expect((await world.cycle()).record.outcome.kind).toBe('none');
+    world.clock.advance(1000);
+    expect((await world.cycle()).record.outcome.kind).toBe('none');
+    world.clock.advance(1000);
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 3, to: 1 });
+  });
+
+  it('counts for nothing and is sent anew, when the next cycle still sees 5', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_REQUEST);
+    await world.cycle();
+
+    const { record, memory } = await world.nextCycle();
+
+    expect(record.snapshot?.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect(memory.state).toMatchObject({ lastScaleUp: at(15), scaleEvents: [{ at: at(15), change: 3 }] });
+    expect(memory.unresolved).toBeNull();
+  });
+
+  it.each([
+    ['may still go through at 59 s while the target has the same resourceVersion', 59_000, false, true],
+    ['never will after 60 s', 60_000, false, false],
+    ['never will once the target has another resourceVersion', 1000, true, false],
+  ])('%s', async (_, waitMs, isTouched, isOpen) => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_REQUEST);
+    await world.cycle();
+    if (isTouched) world.cluster.touch();
+    world.load = 50;
+    world.clock.advance(waitMs);
+
+    const { memory } = await world.cycle();
+
+    expect(memory.unresolved !== null).toBe(isOpen);
+    expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
+  });
+
+  it('waits with everything while the target cannot be read live', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    await world.cycle();
+    world.cluster.readFailure = failure('timeout');
+
+    const { record, memory } = await world.nextCycle();
+
+    expect(record.decision).toBeNull();
+    expect(memory.unresolved).not.toBeNull();
+  });
+
+  it('begins the window but is no event when the next cycle sees 6: our 8 may have been there before', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_REQUEST);
+    await world.cycle();
+    world.cluster.setReplicas(6);
+    world.load = 60;
+
+    const { memory } = await world.nextCycle();
+
+    expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(0), scaleEvents: [] } });
+  });
+
+  it('counts though the watch still shows 5 when the next cycle runs', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    world.cluster.watchedReplicas = 5;
+    await world.cycle();
+
+    const { memory } = await world.nextCycle();
+
+    expect(world.cluster.arrived).toHaveLength(1);
+    expect(memory.state).toMatchObject({ lastScaleUp: at(0), scaleEvents: [{ at: at(0), change: 3 }] });
+  });
+
+  it('counts though the watch still shows 5 and by now 5 are enough', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    world.cluster.watchedReplicas = 5;
+    await world.cycle();
+    world.load = 50;
+
+    await world.nextCycle();
+    world.cluster.watchedReplicas = null;
+    await world.nextCycle();
+
+    expect(world.memory.state.lastScaleUp).toBe(at(0));
+  });
+
+  it('counts when it is applied 20 s later, while the same PATCH is tried anew', async () => {
+    const world = new World();
+    world.load = 80;
+    let late: (() => void) | null = null;
+    world.cluster.patchScripts.push((apply) => {
+      late = apply;
+      return Promise.reject(failure('server_error', '504 Gateway Timeout'));
+    });
+    await world.cycle();
+    // The second PATCH has the resourceVersion of the first one, so only one of the two can be accepted.
+    world.cluster.patchScripts.push((apply) => {
+      late?.();
+      return apply();
+    });
+
+    await world.nextCycle();
+    await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(8);
+    expect(world.memory.state.lastScaleUp).not.toBeNull();
+  });
+});
+
+describe('a PATCH that fails for good', () => {
+  it('keeps the recommendation and takes back event and time', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'failed', from: 5, to: 8 });
+    expect(memory.unresolved).toBeNull();
+    expect(memory.state).toMatchObject({
+      recommendations: [{ at: at(0), replicas: 8 }],
+      scaleEvents: [],
+      lastScaleUp: null,
+    });
+  });
+
+  it('is tried again in each cycle, once, and works when it is allowed', async () => {
+    const world = new World();
+    world.load = 80;
+    for (let count = 0; count < 3; count += 1) {
+      world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
+    }
+
+    for (let count = 0; count < 4; count += 1) await world.nextCycle();
+
+    expect(world.cluster.arrived).toHaveLength(4);
+    expect(world.memory.state).toMatchObject({
+      lastScaleUp: at(60),
+      scaleEvents: [{ at: at(60), change: 3 }],
+    });
+  });
+
+  it('does not open a scale-down window that was closed before: the earlier time stays', async () => {
+    const world = new World({ downscaleForbiddenWindowSeconds: 60 });
+    world.memory = { ...world.memory, state: { ...world.memory.state, lastScaleDown: at(-100) } };
+    world.load = 30;
+    world.cluster.patchScripts.push(() => Promise.reject(failure('invalid')));
+
+    await world.cycle();
+
+    expect(world.memory.state.lastScaleDown).toBe(at(-100));
+  });
+});
+
+describe('a fresh memory', () => {
+  it('scales nothing down in the first decision, without stabilization and windows', async () => {
+    const world = new World();
+    world.memory = freshMemory(at(0), null);
+    world.load = 10;
+
+    const { record } = await world.cycle();
+
+    expect(record.decision).toMatchObject({ recommendedReplicas: 1, desiredReplicas: 5 });
+    expect(world.memory.uid).toBe('uid-1');
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
+  });
+
+  it('scales nothing down for 300 s with the stabilization of 300 s', async () => {
+    const world = new World({ downscaleStabilizationSeconds: 300 });
+    world.memory = freshMemory(at(0), null);
+    world.load = 10;
+
+    for (let count = 0; count <= 20; count += 1) {
+      expect((await world.cycle()).record.decision?.action).toBe('none');
+      world.clock.advance(15_000);
+    }
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
+    expect(world.clock.now()).toBe(at(315));
+  });
+
+  it('begins both windows of 60 s: no scale-up at 60 s, one at 75 s', async () => {
+    const world = new World({ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 60 });
+    world.memory = freshMemory(at(0), null);
+    world.load = 80;
+
+    for (let count = 0; count <= 4; count += 1) {
+      expect((await world.cycle()).record.decision?.action).toBe('none');
+      world.clock.advance(15_000);
+    }
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect(world.clock.now()).toBe(at(75));
+  });
+
+  it('scales up at once where no window forbids it', async () => {
+    const world = new World();
+    world.memory = freshMemory(at(0), null);
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+});
