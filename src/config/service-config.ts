@@ -1,11 +1,22 @@
-/** One data source, every default filled in. The same shape as the Prometheus client's own settings. */
+import { dirname, isAbsolute, join } from 'node:path';
+import { deepFreeze } from '../scaler/plain.js';
+import type { ServiceInput, SourceInput } from './service-schema.js';
+
+/** Which server answers: it settles the safety parameters that go with each query. */
+export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
+
+/** One data source, every default filled in. The same in form as that of prometheus/source-config.ts. */
 export interface SourceConfig {
+  /** What documents call it; `default` is asked where a metric names none. */
   readonly name: string;
+  /** At least one, tried in this order. */
   readonly urls: readonly string[];
-  readonly flavor: 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
+  readonly flavor: Flavor;
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
+  /** How old a resource sample may be when it is asked for. */
   readonly scrapeIntervalSeconds: number;
+  /** May hold secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bearerTokenFile: string | null;
   readonly basicAuth: { readonly username: string; readonly passwordFile: string } | null;
@@ -16,31 +27,129 @@ export interface SourceConfig {
     readonly serverName: string | null;
     readonly insecureSkipVerify: boolean;
   } | null;
+  /** The value of `$window`. At least four scrapes. */
   readonly resourceWindowSeconds: number;
+  /** `cpu` and `memory` -> PromQL with `$namespaces` and `$window`. */
   readonly resourceQueries: Readonly<Record<string, string>>;
   /** The namespaces whose documents may ask it; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-/** How the cluster is reached, and which part of it is ours. */
+/** How the cluster is reached; null: found by itself (in-cluster, $KUBECONFIG, ~/.kube/config). */
 export interface KubernetesConfig {
-  /** The only namespaces that are read and written; empty: all. */
+  /** The only ones that are worked on; empty: all. */
   readonly namespaces: readonly string[];
   readonly kubeconfig: string | null;
   readonly context: string | null;
   readonly url: string | null;
 }
 
-/** The service config with every default filled in. Frozen. */
+/** The service config with every default filled in; paths of files joined to the folder of the config. Frozen. */
 export interface ServiceConfig {
-  /** By name; `default` is always there. */
+  /** By name; never empty. */
   readonly prometheus: Readonly<Record<string, SourceConfig>>;
+  /** The longest that scale-down is held after metrics came back. */
   readonly recoveryHoldMaxSeconds: number;
   readonly kubernetes: KubernetesConfig;
-  /** Absolute. */
   readonly scalers: { readonly paths: readonly string[] };
+  /** 0: any free port. */
   readonly server: { readonly port: number };
-  /** Any field of a document's `spec`, for all documents. */
+  readonly leaderElection: { readonly enabled: boolean };
+  /** Spec fields as written, for all documents. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
+}
+
+/** What the service config holds where nothing is written. Source: contract.md section 3. */
+export const SERVICE_DEFAULTS = {
+  url: 'http://prometheus:9090',
+  flavor: 'prometheus',
+  timeoutSeconds: 10,
+  maxConcurrentQueries: 10,
+  scrapeIntervalSeconds: 30,
+  resourceWindowSeconds: 120,
+  scrapesInWindow: 4,
+  recoveryHoldMaxSeconds: 900,
+  scalersPath: 'scalers',
+  port: 8080,
+  logLevel: 'info',
+  logFormat: 'json',
+} as const;
+
+/** CPU and memory as cAdvisor, the kubelet's own exporter, tells them. */
+const RESOURCE_QUERIES = {
+  cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
+  memory:
+    'sum by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+} as const;
+
+/** The config that a checked input stands for. `file` is where it was read; null: relative paths stay as they are. */
+export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
+  const inFolder = (path: string): string =>
+    file === null || isAbsolute(path) ? path : join(dirname(file), path);
+  const sources = Object.entries(input.prometheus ?? { default: {} });
+  const { kubernetes, scalers, server, leaderElection, log } = input;
+  return deepFreeze({
+    prometheus: Object.fromEntries(
+      sources.map(([name, source]) => [name, resolveSource(name, source, inFolder)]),
+    ),
+    recoveryHoldMaxSeconds: input.recoveryHoldMaxSeconds ?? SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
+    kubernetes: {
+      namespaces: kubernetes?.namespaces ?? [],
+      kubeconfig: kubernetes?.kubeconfig === undefined ? null : inFolder(kubernetes.kubeconfig),
+      context: kubernetes?.context ?? null,
+      url: kubernetes?.url ?? null,
+    },
+    scalers: { paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder) },
+    server: { port: server?.port ?? SERVICE_DEFAULTS.port },
+    leaderElection: { enabled: leaderElection?.enabled ?? false },
+    defaults: input.defaults ?? {},
+    log: {
+      level: log?.level ?? SERVICE_DEFAULTS.logLevel,
+      format: log?.format ?? SERVICE_DEFAULTS.logFormat,
+    },
+  });
+}
+
+function resolveSource(name: string, input: SourceInput, inFolder: (path: string) => string): SourceConfig {
+  const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
+  const { bearerTokenFile, basicAuth, resourceQueries } = input;
+  return {
+    name,
+    urls: input.urls ?? [SERVICE_DEFAULTS.url],
+    flavor: input.flavor ?? SERVICE_DEFAULTS.flavor,
+    timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
+    maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    scrapeIntervalSeconds,
+    headers: input.headers ?? {},
+    bearerTokenFile: bearerTokenFile === undefined ? null : inFolder(bearerTokenFile),
+    basicAuth:
+      basicAuth === undefined
+        ? null
+        : { username: basicAuth.username, passwordFile: inFolder(basicAuth.passwordFile) },
+    tls: resolveTls(input.tls, inFolder),
+    resourceWindowSeconds:
+      input.resourceWindowSeconds ??
+      Math.max(
+        SERVICE_DEFAULTS.resourceWindowSeconds,
+        SERVICE_DEFAULTS.scrapesInWindow * scrapeIntervalSeconds,
+      ),
+    resourceQueries: {
+      cpu: resourceQueries?.cpu ?? RESOURCE_QUERIES.cpu,
+      memory: resourceQueries?.memory ?? RESOURCE_QUERIES.memory,
+    },
+    namespaces: input.namespaces ?? [],
+  };
+}
+
+function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceConfig['tls'] {
+  if (input === undefined) return null;
+  const file = (path: string | undefined): string | null => (path === undefined ? null : inFolder(path));
+  return {
+    caFile: file(input.caFile),
+    certFile: file(input.certFile),
+    keyFile: file(input.keyFile),
+    serverName: input.serverName ?? null,
+    insecureSkipVerify: input.insecureSkipVerify ?? false,
+  };
 }

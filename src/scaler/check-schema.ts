@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
 import { didYouMean } from './nearest.js';
 import { isPlainObject, valueAt, without } from './plain.js';
+import type { ProblemCode } from './problem-codes.js';
 
 /** What a schema says of a value. */
 export interface Checked<T> {
@@ -75,12 +76,25 @@ function issueFinding(
       return finding('out-of-range', path, `${shown}, must be at most ${String(issue.maximum)}`);
     case 'invalid_format':
       return finding('wrong-format', path, `${shown}, ${issue.message}`);
+    case 'invalid_key':
+      return { ...finding('wrong-format', path, `${name}: this key ${keyRule(issue)}`), at: 'key' };
     case 'invalid_union':
-    case 'custom':
       return finding('wrong-quantity', path, `${shown}, ${issue.message}`);
+    case 'custom':
+      return finding(customCode(issue), path, `${shown}, ${issue.message}`);
     default:
       return finding('wrong-type', path, `${shown}: ${issue.message}`);
   }
+}
+
+function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
+  return issue.issues[0]?.message ?? 'is not allowed';
+}
+
+/** A refinement says with `params.code` what it is about. */
+function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
+  const code: unknown = issue.params?.['code'];
+  return code === 'wrong-url' ? code : 'wrong-quantity';
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import leven from 'leven';
 
-/** Letters in another order are the likeliest slip: nearer than one letter too many. */
-const SWAPPED = 0.5;
+/** Letters in another order, or a word broken off, are the likeliest slips: nearer than one letter too many. */
+const SLIP = 0.5;
 
 /**
  * The candidate a misspelt word most likely means, or null where none is near: a third of its letters may differ, and
@@ -11,8 +11,8 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   let best: string | null = null;
   let bestDistance = Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = isSwapped(word, candidate)
-      ? SWAPPED
+    const distance = isSlip(word, candidate)
+      ? SLIP
       : leven(word.toLowerCase(), candidate.toLowerCase(), { maxDistance: bestDistance });
     if (distance < bestDistance) {
       best = candidate;
@@ -28,7 +28,8 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
-function isSwapped(word: string, candidate: string): boolean {
+function isSlip(word: string, candidate: string): boolean {
+  if (word.length >= 4 && candidate.toLowerCase().startsWith(word.toLowerCase())) return true;
   const sorted = [word, candidate].map((text) => Array.from(text.toLowerCase()).sort().join(''));
   return sorted[0] === sorted[1];
 }

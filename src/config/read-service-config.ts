@@ -1,0 +1,88 @@
+import { checkSchema } from '../scaler/check-schema.js';
+import { type Finding, type Path, finding } from '../scaler/finding.js';
+import { isPlainObject, readPlain } from '../scaler/plain.js';
+import type { Problem } from '../scaler/problem.js';
+import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import type { ServiceFacts } from '../scaler/service-facts.js';
+import { takeUnsupported } from '../scaler/unsupported.js';
+import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
+import { checkServiceRules } from './service-rules.js';
+import { type ServiceInput, serviceSchema } from './service-schema.js';
+
+/** A service config, where nothing is wrong with it but for warnings. */
+export interface ReadServiceConfig {
+  readonly config: ServiceConfig | null;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The service config of a YAML text, or all that is wrong with it at once. `file` is what the user calls it; relative
+ * paths in it are joined to `path`'s folder, the path it was read from, which is `file` unless given. An empty text is
+ * a config in which every value has its default.
+ */
+export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
+  const documents = readYaml(text, file);
+  const [document, second] = documents;
+  if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
+  if (second !== undefined) {
+    const message = 'a service config is one YAML document, this is the second one';
+    return { config: null, problems: [second.place(finding('wrong-settings', [], message))] };
+  }
+  return readServiceDocument(document, path);
+}
+
+/** The same of a YAML document that was read already. */
+export function readServiceDocument(
+  { value, problems, place }: YamlDocument,
+  path: string,
+): ReadServiceConfig {
+  if (value === undefined) return { config: null, problems: problems.map(redact) };
+  const { findings, input } = examineService(value);
+  const all = [...problems, ...findings.map(place)].map(redact);
+  const isRefused = all.some(({ severity }) => severity === 'error');
+  return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
+}
+
+/** Whether a YAML document is meant as a service config: a mapping that is no Kubernetes object. */
+export function isServiceDocument(value: unknown): boolean {
+  return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
+}
+
+/** What the documents are checked against. */
+export function serviceFacts(config: ServiceConfig): ServiceFacts {
+  return { sources: Object.values(config.prometheus), namespaces: config.kubernetes.namespaces };
+}
+
+function examineService(value: unknown): {
+  readonly findings: readonly Finding[];
+  readonly input: ServiceInput | null;
+} {
+  const plain = readPlain(value);
+  const supported = takeUnsupported(plain.value, ['defaults']);
+  const checked = checkSchema(serviceSchema, supported.value);
+  const earlier = [...plain.findings, ...supported.findings, ...checked.findings];
+  const isBroken = (path: Path): boolean =>
+    earlier.some((other) => path.every((step, index) => other.path[index] === step));
+  // What is left in `readable` has passed the schema, piece by piece.
+  const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
+  return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
+}
+
+const SECRET_LINE = /authorization|token|password|secret|bearer|basic\s|api-?key/i;
+const URL_USER = /\/\/[^/\s"]*@/g;
+
+/** Headers may hold secrets, and URLs what does not belong there: such a value and its line are not repeated. */
+function redact(problem: Problem): Problem {
+  const { path, message, sourceLine } = problem;
+  const isHeader = /\.headers(\.|\[|$)/.test(path);
+  const hidesLine =
+    isHeader || (sourceLine !== null && (SECRET_LINE.test(sourceLine) || sourceLine.search(URL_USER) >= 0));
+  const isValue = isHeader && message.startsWith(`${path} is `);
+  return {
+    ...problem,
+    message: isValue
+      ? `${path} must be text of one line (its value is not shown)`
+      : message.replace(URL_USER, '//...@'),
+    sourceLine: hidesLine ? null : sourceLine,
+  };
+}

@@ -1,0 +1,101 @@
+import { type Finding, type Path, finding, formatPath } from '../scaler/finding.js';
+import { didYouMean } from '../scaler/nearest.js';
+import { PROBLEM_CLASSES } from '../scaler/problem-codes.js';
+import { checkPromql } from '../scaler/query-rules.js';
+import { checkRules } from '../scaler/rules.js';
+import type { DocumentInput, Loose } from '../scaler/schema.js';
+import { listVariables } from '../promql/variables.js';
+import { SERVICE_DEFAULTS } from './service-config.js';
+import type { ServiceInput, SourceInput } from './service-schema.js';
+
+/** What a resource query may use. */
+const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
+
+/** All rules over several fields of the service config, each applied to what could be read. */
+export function checkServiceRules(
+  config: Loose<ServiceInput>,
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  const sources = Object.entries(config.prometheus ?? {});
+  const findings = sources.flatMap(([name, source]) =>
+    source === undefined ? [] : checkSource(source, ['prometheus', name]),
+  );
+  if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
+    findings.push(finding('wrong-settings', ['prometheus'], 'prometheus names no data source'));
+  }
+  if (config.leaderElection?.enabled === true) {
+    const message =
+      'leaderElection.enabled: true is unsupported by this version: one process does all the work';
+    findings.push(finding('unsupported', ['leaderElection', 'enabled'], message));
+  }
+  return [...findings, ...checkDefaults(config.defaults, isBroken)];
+}
+
+function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
+  return [...checkAuthorization(source, path), ...checkWindow(source, path), ...checkQueries(source, path)];
+}
+
+function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+  const { headers = {}, bearerTokenFile, basicAuth, tls } = source;
+  const findings: Finding[] = [];
+  const header = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
+  const given = [
+    ...(header === undefined ? [] : [['headers', header]]),
+    ...(bearerTokenFile === undefined ? [] : [['bearerTokenFile']]),
+    ...(basicAuth === undefined ? [] : [['basicAuth']]),
+  ];
+  const [first, second] = given;
+  if (first !== undefined && second !== undefined) {
+    const message = `${formatPath([...path, ...second])} and ${formatPath([...path, ...first])} both settle the Authorization header`;
+    findings.push({ ...finding('wrong-settings', [...path, ...second], message), at: 'key' });
+  }
+  if (tls !== undefined && (tls.certFile === undefined) !== (tls.keyFile === undefined)) {
+    const message = `${formatPath([...path, 'tls'])} needs both certFile and keyFile, or neither`;
+    findings.push({ ...finding('wrong-settings', [...path, 'tls'], message), at: 'key' });
+  }
+  return findings;
+}
+
+/** A rate over fewer scrapes is missing as soon as one of them fails. */
+function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+  const {
+    resourceWindowSeconds: window,
+    scrapeIntervalSeconds: scrape = SERVICE_DEFAULTS.scrapeIntervalSeconds,
+  } = source;
+  const least = SERVICE_DEFAULTS.scrapesInWindow * scrape;
+  if (window === undefined || window >= least) return [];
+  const place = [...path, 'resourceWindowSeconds'];
+  const message = `${formatPath(place)} is ${window}, must be at least ${least}: four times scrapeIntervalSeconds (${scrape})`;
+  return [finding('wrong-settings', place, message)];
+}
+
+function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+  return Object.entries(source.resourceQueries ?? {}).flatMap(([resource, query]) => {
+    if (query === undefined) return [];
+    const place = [...path, 'resourceQueries', resource];
+    const unknown = listVariables(query).filter(({ name }) => !RESOURCE_VARIABLES.includes(name));
+    const findings = unknown.map(({ name, offset }) => {
+      const hint = didYouMean(name, RESOURCE_VARIABLES).replace('"', '"$');
+      const message = `${formatPath(place)}: $${name} is no variable; there are $namespaces, $window${hint}`;
+      return { ...finding('unknown-variable', place, message), offset };
+    });
+    return [...checkPromql(query, place), ...findings];
+  });
+}
+
+/** `defaults` are a part of many documents: the rules that can be told from a part alone. */
+function checkDefaults(
+  defaults: Loose<ServiceInput>['defaults'],
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  if (defaults === undefined) return [];
+  const inDefaults = (path: Path): Path => ['defaults', ...path.slice(1)];
+  const spec: Loose<DocumentInput['spec']> = defaults;
+  return checkRules({ spec }, (path) => isBroken(inDefaults(path)))
+    .filter(({ code }) => PROBLEM_CLASSES[code] !== 'warning' && code !== 'scale-to-zero')
+    .map((found) => ({
+      ...found,
+      path: inDefaults(found.path),
+      message: found.message.replaceAll(/\bspec\./g, 'defaults.'),
+    }));
+}

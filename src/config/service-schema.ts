@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { defaultsSchema } from '../scaler/schema.js';
+import { labelName, seconds } from '../scaler/schema-parts.js';
+
+const filePath = z.string().min(1).max(4096);
+
+/** http or https, without user and password: those have fields of their own, which point to files. */
+const url = z.string().refine(isPlainUrl, {
+  error: 'must be an http or https URL without user, password, query and fragment',
+  params: { code: 'wrong-url' },
+});
+
+function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return (
+    ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '')
+  );
+}
+
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' });
+
+/** A header that ends its line would begin another one. */
+const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
+
+const source = z.strictObject({
+  urls: z.array(url).min(1).optional(),
+  flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional(),
+  timeoutSeconds: seconds(1, 300).optional(),
+  maxConcurrentQueries: z.int().min(1).max(1000).optional(),
+  scrapeIntervalSeconds: seconds(1, 3600).optional(),
+  headers: z.record(headerName, headerValue).optional(),
+  bearerTokenFile: filePath.optional(),
+  basicAuth: z.strictObject({ username: z.string().min(1), passwordFile: filePath }).optional(),
+  tls: z
+    .strictObject({
+      caFile: filePath.optional(),
+      certFile: filePath.optional(),
+      keyFile: filePath.optional(),
+      serverName: z.string().min(1).optional(),
+      insecureSkipVerify: z.boolean().optional(),
+    })
+    .optional(),
+  resourceWindowSeconds: seconds(1, 86_400).optional(),
+  resourceQueries: z
+    .strictObject({ cpu: z.string().min(1).optional(), memory: z.string().min(1).optional() })
+    .optional(),
+  namespaces: z.array(labelName).optional(),
+});
+
+/** The service config; unknown fields are refused, and every field may be left out. */
+export const serviceSchema = z.strictObject({
+  prometheus: z.record(labelName, source).optional(),
+  recoveryHoldMaxSeconds: seconds(0, 86_400).optional(),
+  kubernetes: z
+    .strictObject({
+      namespaces: z.array(labelName).optional(),
+      kubeconfig: filePath.optional(),
+      context: z.string().min(1).optional(),
+      url: url.optional(),
+    })
+    .optional(),
+  scalers: z.strictObject({ paths: z.array(filePath).min(1).optional() }).optional(),
+  server: z.strictObject({ port: z.int().min(0).max(65_535).optional() }).optional(),
+  leaderElection: z.strictObject({ enabled: z.boolean().optional() }).optional(),
+  defaults: defaultsSchema.optional(),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
+      format: z.enum(['json', 'text']).optional(),
+    })
+    .optional(),
+});
+
+/** A service config that the schema accepts, as written. */
+export type ServiceInput = z.infer<typeof serviceSchema>;
+export type SourceInput = z.infer<typeof source>;
