@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startChild } from '../../src/parts/child.js';
 import type { Child } from '../../src/parts/child.js';
 import { runCommand } from '../../src/parts/run-command.js';
 import type { Clock } from '../../src/units/clock.js';
+import { eventually } from '../support/manual-clock.js';
 
 /** Every timer fires after 50 ms, so that 5 s of patience are over soon. */
 const HASTY_CLOCK: Clock = { ...SYSTEM_CLOCK, after: (_ms, callback) => SYSTEM_CLOCK.after(50, callback) };
@@ -33,9 +38,11 @@ describe('startChild', () => {
     expect(await child.ended).toBe('the shell ended by SIGTERM');
   });
 
-  it('kills a program that stands still when its patience is over', async () => {
-    const child = shell('exec sleep 60', HASTY_CLOCK);
-    child.signal('SIGSTOP');
+  it('kills a program that ignores SIGTERM when its patience is over', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promscaler-child-'));
+    const child = shell(`trap "" TERM; : > ${folder}/deaf; exec sleep 60`, HASTY_CLOCK);
+    await eventually(() => existsSync(join(folder, 'deaf')), 'the trap');
+    await rm(folder, { recursive: true });
 
     await child.stop();
 

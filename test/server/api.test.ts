@@ -81,7 +81,7 @@ describe('/api/v1/scalers', () => {
             conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
             outcome: PATCHED,
             lastScaleUp: '2026-01-01T00:00:15Z',
-            lastScaleDown: '2025-12-31T23:59:00Z',
+            lastScaleDown: null,
             paused: false,
             dryRun: false,
           },
