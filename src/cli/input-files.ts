@@ -1,0 +1,100 @@
+import { readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Problem } from '../scaler/problem.js';
+import type { CommandIo } from './io.js';
+
+/** A file that a command was told to read. */
+export interface InputFile {
+  /** What the user calls it; `-` is standard input. */
+  readonly name: string;
+  readonly absolutePath: string;
+  readonly text: string;
+}
+
+/** What stood at the paths of a command line, in their order; what could not be read is a problem. */
+export interface InputFiles {
+  readonly files: readonly InputFile[];
+  readonly problems: readonly Problem[];
+}
+
+const YAML_NAME = /^(?!\.).*\.ya?ml$/;
+
+/**
+ * The texts of files and of the `*.yaml` and `*.yml` files in folders, each once, however often it is named. Folders
+ * are not descended into. Hidden entries are passed over: a mounted ConfigMap has its files as links into `..data`, and
+ * what they link to must not count twice.
+ */
+export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
+  const files = new Map<string, InputFile>();
+  const problems: Problem[] = [];
+  for (const path of paths) {
+    for (const found of await listPath(path, io)) {
+      const file = 'code' in found ? found : await readInput(found.name, io);
+      if ('code' in file) problems.push(file);
+      else if (!files.has(file.absolutePath)) files.set(file.absolutePath, file);
+    }
+  }
+  return { files: [...files.values()], problems };
+}
+
+/** The text of one file, or why it cannot be read. */
+export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
+  if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
+  try {
+    const absolutePath = await realpath(resolve(io.cwd, name));
+    const bytes = await readFile(absolutePath);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { name, absolutePath, text };
+  } catch (error) {
+    return unreadable(name, reasonOf(error));
+  }
+}
+
+async function listPath(
+  path: string,
+  io: CommandIo,
+): Promise<readonly (Problem | { readonly name: string })[]> {
+  if (path === '-') return [{ name: path }];
+  const absolutePath = resolve(io.cwd, path);
+  try {
+    const kind = await stat(absolutePath);
+    if (!kind.isDirectory()) return [{ name: path }];
+    const names = (await readdir(absolutePath)).filter((name) => YAML_NAME.test(name)).sort();
+    const files: { name: string }[] = [];
+    for (const name of names) {
+      const isFolder = (await stat(join(absolutePath, name)).catch(() => null))?.isDirectory() === true;
+      if (!isFolder) files.push({ name: join(path, name) });
+    }
+    return files.length > 0 ? files : [unreadable(path, 'the folder holds no *.yaml and no *.yml file')];
+  } catch (error) {
+    return [unreadable(path, reasonOf(error))];
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return 'the file is not UTF-8 text';
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'ENOENT':
+      return 'there is no such file or folder';
+    case 'EACCES':
+      return 'permission to read it is denied';
+    case 'EISDIR':
+      return 'this is a folder, a file was expected';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A file or folder from which nothing could be taken. */
+export function unreadable(file: string, message: string): Problem {
+  return {
+    code: 'unreadable',
+    severity: 'error',
+    message,
+    file,
+    place: null,
+    path: '',
+    sourceLine: null,
+  };
+}

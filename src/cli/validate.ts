@@ -1,0 +1,111 @@
+import type { ServiceConfig } from '../config/service-config.js';
+import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
+import { formatProblem } from '../scaler/format-problem.js';
+import { isPlainObject } from '../scaler/plain.js';
+import type { Problem } from '../scaler/problem.js';
+import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import { type InputFile, readInputFiles, unreadable } from './input-files.js';
+import type { CommandIo, ExitCode } from './io.js';
+import { readOutputFormat } from './output-format.js';
+import { type ServiceInput, readOptionsOf, readServiceInput } from './service-input.js';
+
+export interface ValidateOptions {
+  /** Files and folders; `-` is standard input. */
+  readonly paths: readonly string[];
+  /** The service config whose data sources and defaults the documents use; left out, the one among the paths. */
+  readonly config?: string;
+  /** `text` or `json`. */
+  readonly output: string;
+}
+
+/** What `-o json` prints. */
+export interface ValidationReport {
+  readonly serviceConfigs: number;
+  readonly documents: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * `validate PATH...`: prints every problem of service configs and scaler documents, and counts at the end. Exit code 1
+ * where one of them is an error. No server is asked.
+ */
+export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json']);
+  const named = options.config === undefined ? null : await readServiceInput(options.config, io);
+  const { files, problems } = await readInputFiles(options.paths, io);
+  const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
+  const report = validate(others, { named, problems });
+  io.stdout.write(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
+  return report.errors > 0 ? 1 : 0;
+}
+
+interface Placed {
+  readonly file: InputFile;
+  readonly document: YamlDocument;
+}
+
+function validate(
+  files: readonly InputFile[],
+  {
+    named,
+    problems: unreadable,
+  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[] },
+): ValidationReport {
+  const placed = files.flatMap((file) =>
+    readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
+  );
+  const services = placed.filter(({ document }) => isService(document));
+  const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
+  const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
+  const documents = placed.filter(({ document }) => !isService(document));
+  const read = documents.map(({ document, file }) =>
+    readScalerDocument(document, file.name, readOptionsOf(config)),
+  );
+  const problems = [
+    ...unreadable,
+    ...(placed.length === 0 ? files.map(empty) : []),
+    ...(named?.problems ?? []),
+    ...configs.flatMap((one) => one.problems),
+    ...refuseDuplicates(read).flatMap((document) => document.problems),
+  ];
+  return {
+    serviceConfigs: configs.length + (named === null ? 0 : 1),
+    documents: documents.length,
+    errors: problems.filter(({ severity }) => severity === 'error').length,
+    warnings: problems.filter(({ severity }) => severity === 'warning').length,
+    problems,
+  };
+}
+
+/** A mapping that has a `spec` is a scaler whose first two lines were forgotten, which is what it must be told. */
+function isService({ value }: YamlDocument): boolean {
+  return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
+}
+
+/** Several service configs are each checked; which of them the documents are for cannot be told. */
+function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
+  const [first = null] = configs;
+  return configs.length === 1 ? first : null;
+}
+
+/** An empty file is fine beside others; where there is nothing else, something has gone wrong before. */
+function empty({ name }: InputFile): Problem {
+  return unreadable(name, 'there is no document in this file');
+}
+
+function describeReport({ serviceConfigs, documents, errors, warnings, problems }: ValidationReport): string {
+  const counts = [
+    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
+    count(documents, 'document'),
+    count(errors, 'error'),
+    count(warnings, 'warning'),
+  ];
+  return `${[...problems.map(formatProblem), counts.join(', ')].join('\n')}\n`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
