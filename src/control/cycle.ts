@@ -65,18 +65,14 @@ async function decideAndAct(
   let { snapshot, memory } = observation;
   let decision = decide(snapshot);
   const decideSeconds = (clock.monotonicMs() - decideStartMs) / 1000;
-  const hold = whyHeld({
-    ...input,
-    memory: observation.memory,
-    decision,
-    otherScaler: observation.otherScaler,
-    ports,
-  });
+  const { otherScaler } = observation;
+  let hold = whyHeld({ ...input, memory, decision, otherScaler, ports });
   let result = await act(input, ports, { target: observation.target, decision, hold });
-  for (let count = 1; result?.kind === 'moved' && count < MAX_DECISIONS && hold === null; count += 1) {
+  for (let count = 1; result?.kind === 'moved' && count < MAX_DECISIONS; count += 1) {
     memory = resolveChange(memory, result, now);
     snapshot = movedTo(snapshot, result, memory);
     decision = decide(snapshot);
+    hold = whyHeld({ ...input, memory, decision, otherScaler, ports });
     result = await act(input, ports, { target: observation.target, decision, hold });
   }
   const actSeconds = (clock.monotonicMs() - decideStartMs) / 1000 - decideSeconds;
