@@ -1,5 +1,3 @@
-import { isOlder } from './resource-version.js';
-
 /** What every watched object has. */
 export interface WatchedObject {
   readonly namespace: string;
@@ -27,10 +25,4 @@ export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
     put: (object) => void objects.set(`${object.namespace}/${object.name}`, object),
     remove: (namespace, name) => void objects.delete(`${namespace}/${name}`),
   };
-}
-
-/** The store has a newer one: events that come twice or in a wrong order take nothing back. */
-export function isOutdated<T extends WatchedObject>(store: ObjectStore<T>, object: WatchedObject): boolean {
-  const known = store.get(object.namespace, object.name);
-  return known !== undefined && isOlder(object.resourceVersion, known.resourceVersion);
 }

@@ -4,7 +4,8 @@ import { IdleError, withIdleLimit } from './idle-limit.js';
 import { objectIn, textIn, type JsonObject } from './json.js';
 import { listAll, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from './log.js';
-import { isOutdated, type ObjectStore, type WatchedObject } from './object-store.js';
+import type { ObjectStore, WatchedObject } from './object-store.js';
+import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
 import { isOlder } from './resource-version.js';
 import type { Transport } from './transport.js';
 import { KubernetesError } from './types.js';
@@ -70,6 +71,7 @@ class ReflectorLoop<T extends WatchedObject> {
   failure: KubernetesError | null = null;
   readonly #options: ReflectorOptions<T>;
   readonly #clock: Clock;
+  readonly #sink: OrderedSink<T>;
   readonly #backoff: Backoff;
   readonly #slowBackoff: Backoff;
   /** Where the watch stands; null: the next step is a list. */
@@ -85,6 +87,7 @@ class ReflectorLoop<T extends WatchedObject> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#sink = createOrderedSink(options.store);
     this.#backoff = createBackoff(options.clock);
     this.#slowBackoff = createBackoff(options.clock, 60_000, 600_000);
   }
@@ -120,7 +123,7 @@ class ReflectorLoop<T extends WatchedObject> {
   async #list(signal: AbortSignal): Promise<void> {
     const { items, resourceVersion } = await listAll({ ...this.#options, signal });
     this.#refuseOldList(resourceVersion);
-    this.#options.store.replace(items);
+    this.#sink.replace(items);
     this.#advance(resourceVersion);
     this.#listedMs = this.#clock.monotonicMs();
     this.failure = null;
@@ -230,15 +233,14 @@ class ReflectorLoop<T extends WatchedObject> {
   #put({ object }: WatchEvent): void {
     const item = this.#options.convert(object);
     if (item === null) this.#options.log.warn({ resource: this.#name }, 'an object could not be read');
-    else if (!isOutdated(this.#options.store, item)) this.#options.store.put(item);
+    else this.#sink.put(item);
   }
 
   #delete({ object, resourceVersion }: WatchEvent): void {
     const metadata = objectIn(object, 'metadata');
     const namespace = textIn(metadata, 'namespace') ?? '';
     const name = textIn(metadata, 'name') ?? '';
-    if (!isOutdated(this.#options.store, { namespace, name, resourceVersion }))
-      this.#options.store.remove(namespace, name);
+    this.#sink.remove({ namespace, name, resourceVersion });
   }
 
   /** A server with bookmarks went silent: connect anew. One without is only quiet: list, so that we know. */
@@ -260,6 +262,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#notify();
     if (this.#isVersionLost(error)) this.#version = null;
     const now = this.#clock.monotonicMs();
+    const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
     switch (error.kind) {
       case 'gone':
         return now - (this.#listedMs ?? now) >= RELIST_REST_MS ? 0 : this.#backoff.next();
@@ -268,10 +271,8 @@ class ReflectorLoop<T extends WatchedObject> {
         return this.#slowBackoff.next();
       case 'unauthorized':
         return Math.max(5000, this.#backoff.next());
-      default: {
-        const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
+      default:
         return Math.max(retryAfterMs, this.#backoff.next());
-      }
     }
   }
 

@@ -84,6 +84,29 @@ describe('the first list and the watch', () => {
     expect(rig.watchedFrom()).toEqual(['7', '10']);
   });
 
+  it('does not bring back a deleted object with a late event, but takes the late first event of another', async () => {
+    await start((fake) =>
+      fake
+        .on('LIST', PODS, list('7', []))
+        .on(
+          'WATCH',
+          PODS,
+          closedWatch(
+            event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
+            event('DELETED', apiPod({ name: 'a', resourceVersion: '10' })),
+            event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
+            event('ADDED', apiPod({ name: 'b', resourceVersion: '9' })),
+          ),
+          openWatch(),
+        ),
+    );
+
+    await rig.until({ watches: 2 });
+
+    expect(rig.store.get('shop', 'a')).toBeUndefined();
+    expect(rig.store.get('shop', 'b')).toBeDefined();
+  });
+
   it('goes on from the last version without a list when the server ends a watch', async () => {
     await start((fake) =>
       fake

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { createOwnWrites } from '../../src/kubernetes/own-writes.js';
+import { compareResourceVersions, isOlder } from '../../src/kubernetes/resource-version.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { WEB } from './cluster-rig.js';
+
+describe('compareResourceVersions', () => {
+  it.each([
+    ['9', '10', -1],
+    ['10', '9', 1],
+    ['10', '10', 0],
+    ['99999999999999999999', '100000000000000000000', -1],
+    ['19', '20', -1],
+  ])('orders %s and %s', (a, b, sign) => {
+    expect(Math.sign(compareResourceVersions(a, b) ?? Number.NaN)).toBe(sign);
+  });
+
+  it.each([
+    ['a1', '2'],
+    ['', '2'],
+    ['0', '2'],
+    ['01', '2'],
+  ])('cannot tell for %j and %s, and calls neither older', (a, b) => {
+    expect(compareResourceVersions(a, b)).toBeNull();
+    expect([isOlder(a, b), isOlder(b, a)]).toEqual([false, false]);
+  });
+});
+
+describe('createOwnWrites', () => {
+  it('is ahead of the watch until that shows the written version', () => {
+    const writes = createOwnWrites(new ManualClock());
+    writes.remember('shop', WEB, '11');
+
+    expect(writes.isAheadOf('shop', WEB, '10')).toBe(true);
+    expect(writes.isAheadOf('shop', { ...WEB, name: 'api' }, '10')).toBe(false);
+    expect(writes.isAheadOf('other', WEB, '10')).toBe(false);
+    expect(writes.isAheadOf('shop', WEB, '11')).toBe(false);
+    expect(writes.isAheadOf('shop', WEB, '10')).toBe(false);
+  });
+
+  it('waits 60 s for a version that cannot be compared', () => {
+    const clock = new ManualClock();
+    const writes = createOwnWrites(clock);
+    writes.remember('shop', WEB, 'opaque');
+
+    clock.advance(59_999);
+    const before = writes.isAheadOf('shop', WEB, 'other');
+    clock.advance(1);
+
+    expect([before, writes.isAheadOf('shop', WEB, 'other')]).toEqual([true, false]);
+  });
+
+  it('knows a target by group and kind, not by the version that is written', () => {
+    const writes = createOwnWrites(new ManualClock());
+    writes.remember('shop', { ...WEB, apiVersion: 'apps/v1beta2' }, '11');
+
+    expect(writes.isAheadOf('shop', WEB, '10')).toBe(true);
+  });
+});
