@@ -238,8 +238,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   #delete({ object, resourceVersion }: WatchEvent): void {
     const metadata = objectIn(object, 'metadata');
-    const namespace = textIn(metadata, 'namespace') ?? '';
-    const name = textIn(metadata, 'name') ?? '';
+    const [namespace, name] = [textIn(metadata, 'namespace') ?? '', textIn(metadata, 'name') ?? ''];
     this.#sink.remove({ namespace, name, resourceVersion });
   }
 
