@@ -54,7 +54,7 @@ export function createController(ports: ControllerPorts): Controller {
   let running: AbortSignal | null = null;
 
   const startLoops = (): void => {
-    if (running === null) return;
+    if (running === null || running.aborted) return;
     const wanted = new Set([...entries.values()].map(({ scaler }) => scaler.spec.syncPeriodSeconds));
     for (const [period, loop] of loops) {
       if (wanted.has(period)) continue;
@@ -137,7 +137,7 @@ export function createController(ports: ControllerPorts): Controller {
       startLoops();
       await untilAborted(signal);
       await Promise.all([...loops.values()].map(({ ended }) => ended));
-      await Promise.race([Promise.all([...underWay]), sleep(ports.clock, STOP_WAIT_MS)]);
+      await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...underWay]));
     },
   };
 }
@@ -158,6 +158,13 @@ async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSi
   while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < FIRST_ROUND_WAIT_MS) {
     await sleep(clock, 20, signal);
   }
+}
+
+/** Waits for `work`, which never rejects, but no longer than `ms`; leaves no timer behind. */
+async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, sleep(clock, ms, done.signal)]);
+  done.abort();
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,82 @@
+import { createController } from '../../src/control/controller.js';
+import type { Controller, ControllerPorts } from '../../src/control/controller.js';
+import { runCycle } from '../../src/control/cycle.js';
+import type { CycleInput, CycleOutput } from '../../src/control/ports.js';
+import type { Round } from '../../src/control/rounds.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import { scalerKey } from '../../src/scaler/spec.js';
+import { settle } from '../support/manual-clock.js';
+import type { ManualClock } from '../support/manual-clock.js';
+import { answerOf, answersFrom, World } from './world.js';
+
+/** What a cycle that runs does; by default it is the real one on the world's cluster. */
+export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
+
+/** A controller over one fake cluster that notes what it is asked. */
+export class ControllerRig {
+  readonly world = new World();
+  readonly clock: ManualClock = this.world.clock;
+  readonly stop = new AbortController();
+  readonly controller: Controller;
+  isSynced = true;
+  /** Each cycle as it began. */
+  readonly inputs: CycleInput[] = [];
+  /** Each cycle as it ended. */
+  readonly outputs: CycleOutput[] = [];
+  readonly rounds: Round[] = [];
+  /** The scalers whose queries each round asked, in keys. */
+  readonly asked: (readonly string[])[] = [];
+  readonly followed: (readonly string[])[] = [];
+  readonly faults: (readonly [string, unknown])[] = [];
+  readonly removed: string[] = [];
+  script: CycleScript = (_input, run) => run();
+
+  constructor() {
+    this.controller = createController(this.#ports());
+  }
+
+  /** Starts with these scalers and lets the first round end. */
+  async start(...scalers: readonly Scaler[]): Promise<void> {
+    this.controller.setScalers(scalers);
+    this.ended = this.controller.run(this.stop.signal);
+    await settle();
+  }
+
+  ended: Promise<void> = Promise.resolve();
+
+  /** The keys of the cycles that began at that second. */
+  begunAt(seconds: number): readonly string[] {
+    const start = this.world.clock.now() - this.clock.monotonicMs();
+    return this.inputs
+      .filter(({ now }) => now - start === seconds * 1000)
+      .map(({ scaler }) => scalerKey(scaler));
+  }
+
+  #ports(): ControllerPorts {
+    return {
+      clock: this.clock,
+      isSynced: () => this.isSynced,
+      follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
+      startRound: (due) => {
+        this.asked.push(due.map(({ scaler }) => scalerKey(scaler)));
+        return answersFrom([answerOf(this.world.load, this.clock.now())]);
+      },
+      runCycle: async (input) => {
+        this.inputs.push(input);
+        const output = await this.script(input, () => runCycle(input, this.world.ports()));
+        this.outputs.push(output);
+        return output;
+      },
+      onRound: (round) => this.rounds.push(round),
+      onFault: (scaler, error) => this.faults.push([scalerKey(scaler), error]),
+      onRemoved: (key) => this.removed.push(key),
+    };
+  }
+}
+
+/** A promise that a test lets go. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
