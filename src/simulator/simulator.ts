@@ -15,7 +15,7 @@ import type { Runtime } from './controllers/runtime.js';
 import { WorkloadControllers } from './controllers/workloads.js';
 import { type ExporterFaults, makeExporterServer } from './exporters/server.js';
 import { type JsonObject, numberAt, stringAt } from './json.js';
-import { kubeconfigText } from './kubeconfig.js';
+import { type KubeconfigOptions, kubeconfigText } from './kubeconfig.js';
 import type { Curve } from './model/curves.js';
 import type { PodTiming } from './model/workload.js';
 import { seededRandom } from './model/random.js';
@@ -102,7 +102,7 @@ export interface Simulator {
   readonly compact: () => void;
   /** Every request from now on hangs and every watch goes silent, until the answer is called. */
   readonly stallAll: (match?: FaultMatch) => () => void;
-  readonly kubeconfig: (options?: { readonly token?: string; readonly namespace?: string }) => string;
+  readonly kubeconfig: (options?: KubeconfigOptions) => string;
   /** Ends servers, connections and timers. */
   readonly close: () => Promise<void>;
 }
@@ -152,8 +152,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       watches.silence(match);
       return faults.add(match, { kind: 'stall' });
     },
-    kubeconfig: ({ token, namespace } = {}) =>
-      kubeconfigText(url, token ?? Object.keys(rbac)[0] ?? null, namespace),
+    kubeconfig: (wanted = {}) => {
+      const [token] = Object.keys(rbac);
+      return kubeconfigText(url, token === undefined ? wanted : { token, ...wanted });
+    },
     close: async () => {
       controllers.close();
       watches.close({}, 'destroy');

@@ -6,12 +6,13 @@ import { getObject, listObjects } from './list.js';
 import { type Writer, managerOf } from './managed-fields.js';
 import type { KubeObject } from './objects.js';
 import { deleteObject } from './remove.js';
+import { describeOpenApi } from './openapi.js';
 import { decodeReview } from './protobuf.js';
 import type { ResourceRequest } from './request.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import type { Subject } from './rules.js';
 import { scaleOf } from './scale.js';
-import { badRequest, methodNotAllowed, noSuchPath, notFound } from './status-error.js';
+import { badRequest, methodNotAllowed, noSuchPath, notFound, unsupportedMediaType } from './status-error.js';
 import { tableOf, wantsTable } from './table.js';
 import { parseBody } from './validate.js';
 import { type Target, createObject, patchObject, updateObject } from './write.js';
@@ -41,12 +42,18 @@ export function answerOther(context: ApiContext, subject: Subject, address: URL,
   }
   const path = address.pathname.replace(/\/$/, '');
   if (path === '/healthz' || path === '/livez' || path === '/readyz') return { code: 200, body: 'ok' };
-  const found = discover(context.catalog, path);
+  const found = discover(context.catalog, path) ?? describeOpenApi(context.catalog, path);
   return found === null ? null : { code: 200, body: JSON.stringify(found) };
 }
 
 function parseReview({ body, contentType }: Sent): JsonObject {
   return contentType.includes('protobuf') ? decodeReview(Buffer.from(body, 'latin1')) : parseBody(body);
+}
+
+/** Protobuf is understood for access reviews only; `kubectl create deployment` sends it and cannot be served. */
+function readBody({ body, contentType }: Sent): JsonObject {
+  if (contentType.includes('protobuf')) throw unsupportedMediaType(['application/json']);
+  return parseBody(body);
 }
 
 /** Carries out a request to a resource; a watch is not answered here. Throws `StatusError`. */
@@ -61,13 +68,13 @@ export function answerResource(context: ApiContext, request: ResourceRequest, se
       if (request.name !== null) throw methodNotAllowed();
       return asReply(
         resource,
-        createObject(context, request, parseBody(sent.body), writerOf(context, request, sent)),
+        createObject(context, request, readBody(sent), writerOf(context, request, sent)),
         201,
       );
     case 'update':
       return asReply(
         resource,
-        updateObject(context, targetOf(request), parseBody(sent.body), writerOf(context, request, sent)),
+        updateObject(context, targetOf(request), readBody(sent), writerOf(context, request, sent)),
       );
     case 'patch':
       return asReply(
@@ -75,7 +82,7 @@ export function answerResource(context: ApiContext, request: ResourceRequest, se
         patchObject(context, targetOf(request), sent, writerOf(context, request, sent)),
       );
     case 'delete':
-      return asReply(resource, deleteObject(context, targetOf(request), parseBody(sent.body)));
+      return asReply(resource, deleteObject(context, targetOf(request), readBody(sent)));
     case 'deletecollection':
       return deleteMany(context, request);
     case 'watch':

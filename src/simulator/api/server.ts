@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { splitToken } from '../kubeconfig.js';
 import { authenticate } from './access.js';
 import type { ApiContext } from './context.js';
 import { type FaultEffect, type FaultPlan, type Subject as FaultSubject } from './faults.js';
@@ -28,6 +29,7 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly address: URL;
+  readonly authorization: string | undefined;
   readonly sent: Sent;
   /** Null for what is no resource. */
   readonly parsed: ResourceRequest | null;
@@ -44,7 +46,8 @@ export function makeApiServer(parts: ApiParts): Server {
 async function receive(parts: ApiParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { clock, catalog } = parts.context;
   const arrived = { at: clock.now(), monotonicMs: clock.monotonicMs() };
-  const address = new URL(request.url ?? '/', 'http://localhost');
+  const { token, rest } = splitToken(request.url ?? '/');
+  const address = new URL(rest, 'http://localhost');
   const contentType = request.headers['content-type'] ?? '';
   const bytes = await readBody(request);
   const sent = {
@@ -54,7 +57,8 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
     userAgent: request.headers['user-agent'] ?? '',
   };
   const parsed = parseRequest(catalog, request.method ?? 'GET', address);
-  const exchange = { request, response, address, sent, parsed, arrived };
+  const authorization = token === null ? request.headers.authorization : `Bearer ${token}`;
+  const exchange = { request, response, address, authorization, sent, parsed, arrived };
   const fault = parsed === null ? null : parts.faults.takeForRequest(subjectOf(parsed, sent));
   if (fault === null) respond(parts, exchange);
   else meetFault(parts, exchange, fault);
@@ -97,9 +101,9 @@ function contentType(reply: Reply): string {
   return reply.body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
 }
 
-function carryOut(parts: ApiParts, { request, address, sent, parsed }: Exchange): Reply {
+function carryOut(parts: ApiParts, { address, authorization, sent, parsed }: Exchange): Reply {
   try {
-    const subject = authenticate(parts.rbac(), request.headers.authorization);
+    const subject = authenticate(parts.rbac(), authorization);
     if (parsed === null) {
       const reply = answerOther(parts.context, subject, address, sent);
       if (reply === null) throw noSuchPath();
@@ -124,10 +128,10 @@ function failure(error: unknown): Reply {
 }
 
 function startWatch(parts: ApiParts, exchange: Exchange, parsed: ResourceRequest): void {
-  const { request, response, sent } = exchange;
+  const { authorization, response, sent } = exchange;
   const { resource } = parsed;
   try {
-    authorize(authenticate(parts.rbac(), request.headers.authorization), parsed);
+    authorize(authenticate(parts.rbac(), authorization), parsed);
     note(parts, exchange, { code: 200, isApplied: false });
     parts.watches.start(parsed, subjectOf(parsed, sent), response, (object) =>
       wantsTable(sent.accept)

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../json.js';
+import { type Catalog, type Resource, apiVersionOf } from './resources.js';
+
+/**
+ * The OpenAPI v3 pages, as far as `kubectl apply` and `create -f` look at them: that each kind takes `fieldValidation`,
+ * so that the client leaves validation to the server. Null for any other path.
+ */
+export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
+  const groupVersions = new Map<string, Resource[]>();
+  for (const resource of catalog.resources) {
+    const root = resource.group === '' ? 'api' : 'apis';
+    const key = `${root}/${apiVersionOf(resource)}`;
+    groupVersions.set(key, [...(groupVersions.get(key) ?? []), resource]);
+  }
+  if (path === '/openapi/v3') {
+    const index: Record<string, JsonObject> = {};
+    for (const key of groupVersions.keys()) index[key] = { serverRelativeURL: `/openapi/v3/${key}` };
+    return { paths: index };
+  }
+  const wanted = path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length) : '';
+  const resources = groupVersions.get(wanted);
+  if (resources === undefined) return null;
+  const paths: Record<string, JsonObject> = {};
+  for (const resource of resources) {
+    const where = resource.namespaced ? '/namespaces/{namespace}' : '';
+    paths[`/${wanted}${where}/${resource.plural}/{name}`] = { patch: patchOperation(resource) };
+  }
+  return { openapi: '3.0.0', info: { title: 'simulated', version: 'v1.32.0' }, paths };
+}
+
+function patchOperation({ group, version, kind }: Resource): JsonObject {
+  return {
+    parameters: [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }],
+    responses: { 200: { description: 'OK' } },
+    'x-kubernetes-action': 'patch',
+    'x-kubernetes-group-version-kind': { group, version, kind },
+  };
+}

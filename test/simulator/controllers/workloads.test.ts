@@ -1,0 +1,207 @@
+import { describe, expect, it } from '@jest/globals';
+import { listAt, numberAt, objectAt, stringAt, valueAt } from '../../../src/simulator/json.js';
+import { eventually } from '../../support/manual-clock.js';
+import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster, told, watch } from '../cluster.js';
+
+describe('a deployment', () => {
+  it('takes pods from Pending over Running to Ready on a scale-up, and tells it to a watch', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, replicas: 1 }] });
+    const open = await watch(simulator, PODS);
+    await eventually(() => open.events.length === 1);
+
+    await send(simulator, 'PATCH', `${DEPLOYMENTS}/web/scale`, { body: { spec: { replicas: 2 } } });
+    await pass(clock, 0.1);
+    expect(simulator.describe(WEB)).toMatchObject({ replicas: 2, readyPods: 1 });
+    await pass(clock, 2);
+    await pass(clock, 3);
+
+    await eventually(() => open.events.length === 4);
+    const seen = open.events
+      .slice(1)
+      .map((event) => [
+        stringAt(event, 'object', 'status', 'phase'),
+        stringAt(event, 'object', 'status', 'conditions', 3, 'status'),
+      ]);
+    expect(seen).toEqual([
+      ['Pending', 'False'],
+      ['Running', 'False'],
+      ['Running', 'True'],
+    ]);
+    expect((await send(simulator, 'GET', `${DEPLOYMENTS}/web`)).body['status']).toMatchObject({
+      replicas: 2,
+      readyReplicas: 2,
+      observedGeneration: 2,
+    });
+  });
+
+  it('marks pods for a moment on a scale-down, then deletes them', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const open = await watch(simulator, PODS);
+    await eventually(() => open.events.length === 3);
+
+    simulator.setReplicas(WEB, 2);
+    await pass(clock, 0.1);
+    await pass(clock, 3);
+
+    await eventually(() => open.events.length === 5);
+    expect(
+      told(open.events)
+        .map((text) => text.split(' ')[0])
+        .slice(3),
+    ).toEqual(['MODIFIED', 'DELETED']);
+    expect(stringAt(open.events[3], 'object', 'metadata', 'deletionTimestamp')).toBe('2026-01-01T00:00:00Z');
+  });
+
+  it('owns a ReplicaSet that owns the pods', async () => {
+    const { simulator } = await startCluster({ workloads: [WEB] });
+    const [pod] = simulator.listObjects('/pods', 'shop');
+    const [set] = simulator.listObjects('apps/replicasets', 'shop');
+
+    expect(stringAt(pod, 'metadata', 'ownerReferences', 0, 'uid')).toBe(set?.metadata.uid);
+    expect(stringAt(pod, 'metadata', 'ownerReferences', 0, 'kind')).toBe('ReplicaSet');
+    expect(stringAt(set, 'metadata', 'ownerReferences', 0, 'name')).toBe('web');
+    expect(stringAt(pod, 'metadata', 'labels', 'pod-template-hash')).toBe(
+      stringAt(set, 'metadata', 'labels', 'pod-template-hash'),
+    );
+    expect(stringAt(pod, 'status', 'startTime')).toBe('2025-12-31T23:00:00Z');
+  });
+
+  it('rolls over to a changed template and keeps the old ReplicaSet at 0', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const before = simulator.describe(WEB).pods;
+
+    simulator.setTemplate(WEB, { metadata: { annotations: { restarted: 'yes' } } });
+    for (let second = 0; second < 40; second += 1) await pass(clock, 1);
+
+    const view = simulator.describe(WEB);
+    expect(view).toMatchObject({ replicas: 3, readyPods: 3 });
+    expect(view.pods.some((pod) => before.includes(pod))).toBe(false);
+    const sets = simulator
+      .listObjects('apps/replicasets', 'shop')
+      .map((set) => numberAt(set, 'spec', 'replicas'));
+    expect(sets.sort()).toEqual([0, 3]);
+    expect((await send(simulator, 'GET', `${DEPLOYMENTS}/web`)).body).toMatchObject({
+      metadata: { annotations: { 'deployment.kubernetes.io/revision': '2' } },
+      status: { updatedReplicas: 3 },
+    });
+  });
+
+  it('replaces a pod that a client deletes', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const [first = ''] = simulator.describe(WEB).pods;
+
+    await send(simulator, 'DELETE', `${PODS}/${first}`);
+    for (let second = 0; second < 7; second += 1) await pass(clock, 1);
+
+    const view = simulator.describe(WEB);
+    expect(view.readyPods).toBe(3);
+    expect(view.pods).not.toContain(first);
+  });
+
+  it('ends the pod whose deletion cost a client lowered', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const [, , last = ''] = simulator.describe(WEB).pods;
+    const metadata = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-5' } };
+
+    await send(simulator, 'PATCH', `${PODS}/${last}`, { body: { metadata } });
+    simulator.setReplicas(WEB, 2);
+    await pass(clock, 0.1);
+
+    expect(simulator.describe(WEB).pods).not.toContain(last);
+  });
+
+  it('goes with its ReplicaSets and pods when it is deleted', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+
+    await send(simulator, 'DELETE', `${DEPLOYMENTS}/web`);
+    for (let second = 0; second < 4; second += 1) await pass(clock, 1);
+
+    expect(simulator.listObjects('/pods')).toEqual([]);
+    expect(simulator.listObjects('apps/replicasets')).toEqual([]);
+  });
+
+  it('shows a broken pod as not ready until it is healed', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const [first = ''] = simulator.describe(WEB).pods;
+
+    simulator.breakPod('shop', first);
+    await pass(clock, 1);
+    expect(simulator.describe(WEB).readyPods).toBe(2);
+    simulator.breakPod('shop', first, false);
+    await pass(clock, 1);
+    expect(simulator.describe(WEB).readyPods).toBe(3);
+  });
+
+  it('leaves pods Pending and unscheduled for ever where they never start', async () => {
+    const timing = { startSeconds: Number.POSITIVE_INFINITY };
+    const { simulator, clock } = await startCluster({
+      workloads: [{ ...WEB, podAgeSeconds: null, behavior: { timing } }],
+    });
+
+    await pass(clock, 3600);
+
+    const [pod] = simulator.listObjects('/pods');
+    expect(objectAt(pod, 'status')).toMatchObject({ phase: 'Pending' });
+    expect(valueAt(pod, 'status', 'startTime')).toBeUndefined();
+  });
+});
+
+describe('other workloads', () => {
+  it.each(['StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'] as const)(
+    'scales a %s up and down',
+    async (kind) => {
+      const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, kind, replicas: 2 }] });
+
+      simulator.setReplicas(WEB, 4);
+      for (let second = 0; second < 15; second += 1) await pass(clock, 1);
+      const up = simulator.describe(WEB).readyPods;
+      simulator.setReplicas(WEB, 1);
+      for (let second = 0; second < 15; second += 1) await pass(clock, 1);
+
+      expect([up, simulator.describe(WEB).readyPods]).toEqual([4, 1]);
+      expect(simulator.listObjects('/pods')).toHaveLength(1);
+    },
+  );
+
+  it('puts back a ReplicaSet that a client scaled under its Deployment', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const [set] = names((await send(simulator, 'GET', '/apis/apps/v1/namespaces/shop/replicasets')).body);
+
+    await send(simulator, 'PATCH', `/apis/apps/v1/namespaces/shop/replicasets/${set ?? ''}/scale`, {
+      body: { spec: { replicas: 9 } },
+    });
+    await pass(clock, 1);
+
+    expect(valueAt(simulator.listObjects('apps/replicasets')[0], 'spec', 'replicas')).toBe(3);
+    expect(simulator.describe(WEB).pods).toHaveLength(3);
+  });
+
+  it('gives ordered pods their ordinals as names', async () => {
+    const { simulator } = await startCluster({ workloads: [{ ...WEB, kind: 'StatefulSet', name: 'db' }] });
+
+    expect(names((await send(simulator, 'GET', PODS)).body)).toEqual(['db-0', 'db-1', 'db-2']);
+    expect(listAt(simulator.listObjects('/pods')[0], 'metadata', 'ownerReferences')).toMatchObject([
+      { kind: 'StatefulSet' },
+    ]);
+  });
+});
+
+describe('a large cluster', () => {
+  it('starts 1,000 deployments of 5 pods, and does nothing while nothing changes', async () => {
+    const workloads = Array.from({ length: 1000 }, (_, i) => ({
+      namespace: `n${i % 20}`,
+      name: `w${i}`,
+      replicas: 5,
+    }));
+    const startedMs = performance.now();
+
+    const { simulator, clock } = await startCluster({ workloads });
+    const startMs = performance.now() - startedMs;
+    await pass(clock, 1);
+    const before = simulator.listObjects('/pods').length;
+
+    expect(startMs).toBeLessThan(5000);
+    expect(before).toBe(5000);
+    expect(clock.pending).toBe(0);
+  });
+});
