@@ -106,7 +106,8 @@ export function createController(ports: ControllerPorts): Controller {
         signal,
       });
       if (entry.memory === memory) entry.memory = output.memory;
-      if (entries.get(key) !== entry) ports.onRemoved(key);
+      // What it has just recorded is forgotten with it.
+      if (!entries.has(key)) ports.onRemoved(key);
     } catch (error) {
       ports.onFault(scaler, error);
     } finally {

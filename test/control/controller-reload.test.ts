@@ -1,0 +1,239 @@
+import { describe, expect, it } from '@jest/globals';
+import { settle } from '../support/manual-clock.js';
+import { ControllerRig, gate } from './controller-rig.js';
+import { at, buildScaler } from './world.js';
+
+const WEB = buildScaler();
+const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
+/** Another document on the target of WEB, its API version written otherwise. */
+const WEB_2 = buildScaler(
+  { scaleTargetRef: { apiVersion: 'apps/v1beta2', kind: 'Deployment', name: 'web' } },
+  'web-2',
+);
+
+describe('a removed scaler', () => {
+  it('runs no more, is reported once, and its target keeps its 5 replicas', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB, API);
+    rig.world.load = 80;
+
+    rig.controller.setScalers([API]);
+    await rig.clock.advanceAndSettle(30_000);
+
+    expect(rig.removed).toEqual(['shop/web']);
+    expect(rig.inputs.filter(({ scaler }) => scaler.name === 'web')).toHaveLength(1);
+    expect(rig.followed).toEqual([['shop/web', 'shop/api'], ['shop/api']]);
+  });
+
+  it('patches nothing though its cycle is under way, and is reported again when that has ended', async () => {
+    const rig = new ControllerRig();
+    const queries = gate();
+    rig.world.load = 80;
+    rig.script = async (_input, run) => {
+      await queries.opened;
+      return run();
+    };
+    await rig.start(WEB);
+
+    rig.controller.setScalers([]);
+    queries.open();
+    await settle();
+
+    expect(rig.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
+    expect(rig.world.cluster.arrived).toEqual([]);
+    expect(rig.world.cluster.scaleReads).toBe(0);
+    // What the ended cycle has recorded is forgotten, too.
+    expect(rig.removed).toEqual(['shop/web', 'shop/web']);
+  });
+
+  it('that comes back while its old cycle is under way is a new one, and only the new one patches', async () => {
+    const rig = new ControllerRig();
+    const queries = gate();
+    rig.world.load = 80;
+    rig.script = async (input, run) => {
+      if (input === rig.inputs[0]) await queries.opened;
+      return run();
+    };
+    await rig.start(WEB);
+    rig.controller.setScalers([]);
+    rig.world.load = 60;
+    rig.controller.setScalers([WEB]);
+    await settle();
+
+    queries.open();
+    await settle();
+
+    expect(rig.inputs[1]?.memory).toMatchObject({ uid: null, state: { recommendations: null } });
+    expect(rig.outputs.map(({ record }) => record.outcome)).toMatchObject([
+      { kind: 'patched', from: 5, to: 6 },
+      { kind: 'conflict', from: 6, to: 8 },
+    ]);
+    // What the new one has recorded by then stays.
+    expect(rig.removed).toEqual(['shop/web']);
+  });
+});
+
+describe('a reload', () => {
+  it('keeps the memory of a scaler whose bounds change, and runs with the new ones', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    const changed = buildScaler({ maxReplicas: 6 });
+    rig.world.load = 80;
+
+    rig.controller.setScalers([changed]);
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.inputs[1]?.scaler).toBe(changed);
+    expect(rig.inputs[1]?.memory).toBe(rig.outputs[0]?.memory);
+    expect(rig.outputs[1]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 6 });
+    expect(rig.removed).toEqual([]);
+  });
+
+  it('keeps what a cycle learns that was under way', async () => {
+    const rig = new ControllerRig();
+    const slow = gate();
+    rig.script = async (input, run) => {
+      if (input.now === at(0)) await slow.opened;
+      return run();
+    };
+    await rig.start(WEB);
+    rig.controller.setScalers([buildScaler({ maxReplicas: 6 })]);
+    slow.open();
+    await settle();
+
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.inputs[1]?.memory).toBe(rig.outputs[0]?.memory);
+    expect(rig.inputs[1]?.memory.uid).toBe('uid-1');
+  });
+
+  it('keeps the memory where only the API version of the target is written otherwise', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB_2);
+
+    rig.controller.setScalers([buildScaler({ scaleTargetRef: { name: 'web' } }, 'web-2')]);
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.inputs[1]?.memory).toBe(rig.outputs[0]?.memory);
+  });
+
+  it('begins anew where the target is another one: both windows from the reload on', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    await rig.clock.advanceAndSettle(10_000);
+
+    rig.controller.setScalers([buildScaler({ scaleTargetRef: { name: 'api' } })]);
+    await rig.clock.advanceAndSettle(5000);
+
+    expect(rig.inputs[1]?.memory).toMatchObject({
+      uid: null,
+      state: { lastScaleUp: at(10), lastScaleDown: at(10), recommendations: null, scaleEvents: [] },
+    });
+  });
+
+  it('lets a cycle for the old target patch nothing any more', async () => {
+    const rig = new ControllerRig();
+    const slow = gate();
+    rig.world.load = 80;
+    rig.script = async (input, run) => {
+      if (input.now === at(0)) await slow.opened;
+      return run();
+    };
+    await rig.start(WEB);
+
+    rig.controller.setScalers([buildScaler({ scaleTargetRef: { name: 'api' } })]);
+    slow.open();
+    await settle();
+
+    expect(rig.world.cluster.arrived).toEqual([]);
+  });
+
+  it('does not disturb the others: they keep memory and rhythm', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB, API);
+    await rig.clock.advanceAndSettle(7000);
+
+    rig.controller.setScalers([buildScaler({ maxReplicas: 6 }), API]);
+    await rig.clock.advanceAndSettle(8000);
+
+    const cycles = rig.inputs.filter(({ scaler }) => scaler.name === 'api');
+    expect(cycles.map(({ now }) => now)).toEqual([at(0), at(15)]);
+    expect(cycles[1]?.memory.uid).toBe('uid-1');
+  });
+
+  it('runs a new scaler in the next round of its period', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    await rig.clock.advanceAndSettle(7000);
+
+    rig.controller.setScalers([WEB, API]);
+    await rig.clock.advanceAndSettle(8000);
+
+    expect(rig.begunAt(15)).toEqual(['shop/web', 'shop/api']);
+  });
+
+  it('changes the period from 15 to 5 s and leaves no rounds of 15 s behind', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    await rig.clock.advanceAndSettle(7000);
+
+    rig.controller.setScalers([buildScaler({ syncPeriodSeconds: 5 })]);
+    await rig.clock.advanceAndSettle(23_000);
+
+    expect(rig.rounds.map(({ at: instant }) => instant)).toEqual([0, 7, 12, 17, 22, 27].map(at));
+    expect(rig.inputs).toHaveLength(6);
+  });
+
+  it('before the first round takes effect in it', async () => {
+    const rig = new ControllerRig();
+    rig.isSynced = false;
+    await rig.start(WEB);
+    rig.controller.setScalers([API]);
+    rig.isSynced = true;
+
+    await rig.clock.advanceAndSettle(20);
+
+    expect(rig.asked).toEqual([['shop/api']]);
+  });
+});
+
+describe('two documents on one target', () => {
+  it('hold each other, each naming the other, and patch nothing', async () => {
+    const rig = new ControllerRig();
+    rig.world.load = 80;
+
+    await rig.start(WEB, WEB_2, API);
+
+    expect(rig.inputs.map(({ sharesTargetWith }) => sharesTargetWith)).toEqual([
+      'Scaler shop/web-2',
+      'Scaler shop/web',
+      null,
+    ]);
+    expect(rig.outputs.slice(0, 2).map(({ record }) => record.outcome.kind)).toEqual(['held', 'held']);
+  });
+
+  it('are released when one goes: the other acts in the next round', async () => {
+    const rig = new ControllerRig();
+    rig.world.load = 80;
+    await rig.start(WEB, WEB_2);
+    expect(rig.world.cluster.arrived).toEqual([]);
+
+    rig.controller.setScalers([WEB_2]);
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.inputs[2]?.sharesTargetWith).toBeNull();
+    expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('hold each other in the round after the second came', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    rig.world.load = 80;
+
+    rig.controller.setScalers([WEB, WEB_2]);
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.outputs.slice(1).map(({ record }) => record.outcome.kind)).toEqual(['held', 'held']);
+    expect(rig.world.cluster.arrived).toEqual([]);
+  });
+});
