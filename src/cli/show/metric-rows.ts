@@ -1,0 +1,111 @@
+import type { Path } from '../../scaler/finding.js';
+import type { MetricMember, TargetType } from '../../scaler/metric-form.js';
+import type { MetricSpec, MetricTarget, MetricType, TargetRef } from '../../scaler/spec.js';
+import { formatMilli } from '../../units/quantity.js';
+import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
+
+const MEMBERS: Readonly<Record<MetricType, MetricMember>> = {
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  Pods: 'pods',
+  Object: 'object',
+  External: 'external',
+};
+
+const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
+  Utilization: 'averageUtilization',
+  AverageValue: 'averageValue',
+  Value: 'value',
+};
+
+/** The forms of autoscaling/v2beta1, which are shown as those of today. */
+const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
+  Utilization: 'targetAverageUtilization',
+  AverageValue: 'targetAverageValue',
+  Value: null,
+};
+
+/** Every field of one metric; `path` leads to it. */
+export function metricRows(written: Written, path: Path, metric: MetricSpec): readonly Row[] {
+  const memberPath = [...path, MEMBERS[metric.type]];
+  const type = rowBy(written, [...path, 'type'], implied(written, memberPath, metric.type));
+  const target = targetRows(written, memberPath, metric.target);
+  const leaf = (name: string, value: unknown): Row => rowOf(written, [...memberPath, name], { value });
+  switch (metric.type) {
+    case 'Resource':
+      return [type, leaf('name', metric.name), ...target];
+    case 'ContainerResource':
+      return [type, leaf('name', metric.name), leaf('container', metric.container), ...target];
+    case 'Pods':
+      return [type, ...queryRows(written, memberPath, metric), ...target];
+    case 'Object':
+    case 'External': {
+      const object = metric.type === 'Object' ? objectRows(written, memberPath, metric.describedObject) : [];
+      const policies = [leaf('onMissing', metric.onMissing), leaf('onNaN', metric.onNaN)];
+      return [type, ...object, ...queryRows(written, memberPath, metric), ...target, ...policies];
+    }
+    default:
+      return metric satisfies never;
+  }
+}
+
+/** What the presence of another field says. */
+function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
+  const from = writtenIn(written, by);
+  return from === null ? { value, from: 'built in', by: null } : { value, from, by };
+}
+
+function targetRows(written: Written, memberPath: Path, target: MetricTarget): readonly Row[] {
+  const { type } = target;
+  const path = [...memberPath, 'target'];
+  const valuePath = [...path, TARGET_MEMBERS[type]];
+  const old = OLD_TARGET_MEMBERS[type];
+  const oldPath = old === null ? null : [...memberPath, old];
+  if (oldPath !== null && writtenIn(written, oldPath) !== null) {
+    const { value, from } = rowOf(written, oldPath, { value: null });
+    const by = { from, by: oldPath, isLeftOut: false };
+    return [
+      { path: [...path, 'type'], value: type, ...by },
+      { path: valuePath, value, ...by },
+    ];
+  }
+  const resolved = target.type === 'Utilization' ? target.percent : formatMilli(target.milli);
+  return [
+    rowBy(written, [...path, 'type'], implied(written, valuePath, type)),
+    rowOf(written, valuePath, { value: resolved }),
+  ];
+}
+
+function queryRows(
+  written: Written,
+  memberPath: Path,
+  metric: Extract<MetricSpec, { readonly query: string }>,
+): readonly Row[] {
+  const queryPath = [...memberPath, 'query'];
+  const selectorPath = [...memberPath, 'metric', 'selector'];
+  const selector = rowsIn(written, selectorPath);
+  return [
+    rowBy(written, [...memberPath, 'metric', 'name'], implied(written, queryPath, metric.name)),
+    ...(selector.length > 0 ? selector : [rowOf(written, selectorPath, { value: {} })]),
+    rowOf(written, queryPath, { value: metric.query }),
+    rowOf(written, [...memberPath, 'source'], { value: metric.source }),
+  ];
+}
+
+function objectRows(written: Written, memberPath: Path, object: TargetRef | null): readonly Row[] {
+  const path = [...memberPath, 'describedObject'];
+  return object === null
+    ? [{ path, value: null, from: 'built in', by: null, isLeftOut: true }]
+    : referenceRows(written, path, object);
+}
+
+/** Every field of a reference to an object. */
+export function referenceRows(written: Written, path: Path, reference: TargetRef): readonly Row[] {
+  const { apiVersion, kind, name } = reference;
+  return [
+    // Not as it was written: extensions/v1beta1 is read as apps/v1.
+    { ...rowOf(written, [...path, 'apiVersion'], { value: apiVersion }), value: apiVersion },
+    rowOf(written, [...path, 'kind'], { value: kind }),
+    rowOf(written, [...path, 'name'], { value: name }),
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Path } from '../../scaler/finding.js';
+import { PRESETS } from '../../scaler/presets.js';
+import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
+import { metricRows, referenceRows } from './metric-rows.js';
+import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
+
+/** The spec fields behind `scaleUpLimit...`, in the order of the manual. */
+const LAST_FIELDS = [
+  'upscaleForbiddenWindowSeconds',
+  'downscaleForbiddenWindowSeconds',
+  'forbiddenWindowsSince',
+  'cpuInitializationPeriodSeconds',
+  'initialReadinessDelaySeconds',
+  'downscaleStabilizationSeconds',
+  'syncPeriodSeconds',
+  'dryRun',
+  'paused',
+] as const satisfies readonly (keyof ScalerSpec)[];
+
+/** Every field of a document with its value and where that came from, in the order of the manual. */
+export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
+  const { spec, document } = scaler;
+  const written: Written = { raw, merged: document };
+  const field = (name: keyof ScalerSpec): Row =>
+    rowOf(written, ['spec', name], { value: spec[name], from: presetOrigin(written, spec, name) });
+  return [
+    ...['apiVersion', 'kind', 'metadata'].flatMap((name) => rowsIn(written, [name])),
+    field('preset'),
+    ...referenceRows(written, ['spec', 'scaleTargetRef'], spec.scaleTargetRef),
+    field('minReplicas'),
+    field('maxReplicas'),
+    ...spec.metrics.flatMap((metric, index) => metricRows(written, ['spec', 'metrics', index], metric)),
+    ...behaviorRows(written, spec),
+    field('tolerance'),
+    limitRow(written, spec, 'factor'),
+    limitRow(written, spec, 'minimum'),
+    ...LAST_FIELDS.map(field),
+  ];
+}
+
+/** Where a field that is written nowhere has its value from. */
+function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {
+  const values: Readonly<Record<string, unknown>> = { ...PRESETS[preset] };
+  const isOfPreset = (values[name] ?? null) !== null && writtenIn(written, ['spec', 'preset']) !== null;
+  return isOfPreset ? `preset ${preset}` : 'built in';
+}
+
+/**
+ * CHPA's limit. Where neither document nor preset names it, it is the HPA's own, which `behavior` replaces: written
+ * down it would hold beside `behavior`, too.
+ */
+function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
+  const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';
+  const { isExplicit, [part]: value } = spec.scaleUpLimit;
+  const path = ['spec', name];
+  if (isExplicit) return rowOf(written, path, { value, from: presetOrigin(written, spec, name) });
+  const isReplaced = spec.behavior !== null;
+  const by = isReplaced ? ['spec', 'behavior'] : null;
+  return { path, value: isReplaced ? null : value, from: 'built in', by, isLeftOut: true };
+}
+
+function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
+  const path = ['spec', 'behavior'];
+  const { behavior } = spec;
+  if (behavior === null) return [{ path, value: null, from: 'built in', by: null, isLeftOut: true }];
+  const scalerWide = { field: 'downscaleStabilizationSeconds' } as const;
+  return [
+    ...rulesRows(written, [...path, 'scaleUp'], { rules: behavior.scaleUp, spec, scalerWide: null }),
+    ...rulesRows(written, [...path, 'scaleDown'], { rules: behavior.scaleDown, spec, scalerWide }),
+  ];
+}
+
+interface RulesOfSpec {
+  readonly rules: ScalingRules;
+  readonly spec: ScalerSpec;
+  /** The field of the spec that settles the window where the rules don't. */
+  readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
+}
+
+function rulesRows(written: Written, path: Path, { rules, spec, scalerWide }: RulesOfSpec): readonly Row[] {
+  const inherit = (name: 'tolerance' | 'stabilizationWindowSeconds', field: keyof ScalerSpec): Row => {
+    const by = ['spec', field];
+    const value = spec[field];
+    const { from } = rowOf(written, by, { value, from: presetOrigin(written, spec, field) });
+    return rowBy(written, [...path, name], { value: rules[name], from, by });
+  };
+  const window = [...path, 'stabilizationWindowSeconds'];
+  const policies = rowsIn(written, [...path, 'policies']);
+  return [
+    scalerWide === null
+      ? rowOf(written, window, { value: rules.stabilizationWindowSeconds })
+      : inherit('stabilizationWindowSeconds', scalerWide.field),
+    rowOf(written, [...path, 'selectPolicy'], { value: rules.selectPolicy }),
+    ...(policies.length > 0 ? policies : builtInPolicies([...path, 'policies'], rules)),
+    inherit('tolerance', 'tolerance'),
+  ];
+}
+
+function builtInPolicies(path: Path, { policies }: ScalingRules): readonly Row[] {
+  return policies.flatMap(({ type, value, periodSeconds }, index) =>
+    Object.entries({ type, value, periodSeconds }).map(([name, part]): Row => ({
+      path: [...path, index, name],
+      value: part,
+      from: 'built in',
+      by: null,
+      isLeftOut: false,
+    })),
+  );
+}
