@@ -4,15 +4,24 @@ import type { TargetEvent } from '../kubernetes/types.js';
 import { rescaleDirection } from '../telemetry/cycle-record.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 
+/** How things stood before a cycle: the conditions in force, those that the last cycle left out included. */
+export type Standing = Pick<CycleRecord, 'conditions' | 'outcome'>;
+
 /**
  * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
  * the first time. A cycle like the one before is worth none.
  */
-export function eventsOf(before: CycleRecord | null, record: CycleRecord): readonly TargetEvent[] {
-  return [...rescaleEvents(record), ...conditionEvents(before?.conditions ?? [], record.conditions)];
+export function eventsOf(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
+  return [
+    ...rescaleEvents(before?.outcome ?? null, record),
+    ...conditionEvents(before?.conditions ?? [], record.conditions),
+  ];
 }
 
-function rescaleEvents({ scaler, decision, outcome }: CycleRecord): readonly TargetEvent[] {
+function rescaleEvents(
+  before: CycleRecord['outcome'] | null,
+  { scaler, decision, outcome }: CycleRecord,
+): readonly TargetEvent[] {
   if (decision === null || outcome.to === null) return [];
   const reason = rescaleReason(scaler.spec.metrics, decision);
   if (rescaleDirection(outcome) !== null) {
@@ -20,7 +29,7 @@ function rescaleEvents({ scaler, decision, outcome }: CycleRecord): readonly Tar
       { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
     ];
   }
-  if (outcome.kind !== 'failed') return [];
+  if (outcome.kind !== 'failed' || (before?.kind === 'failed' && before.to === outcome.to)) return [];
   const message = `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`;
   return [{ type: 'Warning', reason: 'FailedRescale', message }];
 }
@@ -35,6 +44,7 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
 
 function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
   const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
+  const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
   const isConflict = type === 'Held' && reason === 'ConflictingScaler';
-  return isFailure || isConflict ? [{ type: 'Warning', reason, message }] : [];
+  return isFailure || isUnread || isConflict ? [{ type: 'Warning', reason, message }] : [];
 }
