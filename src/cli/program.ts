@@ -67,10 +67,10 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     .description('the service on an embedded cluster and a real Prometheus that it starts itself')
     .option('--duration <seconds>', 'how long it runs (default: until Ctrl-C on a terminal, else 120)')
     .option('--speed <factor>', 'shortens the load curve and the windows, 1 to 60', '5')
-    .option('--port <port>', 'of the service, 0 for any free one', '8080')
+    .option('--port <port>', 'of the service (default: 8080, or any free one where that is taken)')
     .option('--trace <file>', 'a load curve as CSV: t_seconds,value')
-    .action(async (options: { duration?: string; speed: string; port: string; trace?: string }) => {
-      const { runDemo } = await import('./demo.js');
+    .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
+      const { runDemo } = await import('./demo/demo.js');
       result.exitCode = await runDemo(options, io);
     });
 }

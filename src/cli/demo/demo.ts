@@ -90,7 +90,10 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
   });
   try {
     const demoIo = { ...io, signal: stop.signal };
-    const exitCode = await runService({ configFile, dryRun: false, strict: true, onCycle: narrator.tell }, demoIo);
+    const exitCode = await runService(
+      { configFile, dryRun: false, strict: true, onCycle: narrator.tell },
+      demoIo,
+    );
     io.stdout.write(`\nThe demo has ended: ${narrator.changes()} changes of replicas.\n`);
     if (lost !== null) throw new CommandError(`Prometheus has ended by itself: ${String(lost)}`);
     return exitCode;
@@ -102,7 +105,11 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
 
 const DEFAULT_PORT = 8080;
 
-async function writeFiles({ folder, simulator, prometheus }: Stage, speed: number, port: number): Promise<string> {
+async function writeFiles(
+  { folder, simulator, prometheus }: Stage,
+  speed: number,
+  port: number,
+): Promise<string> {
   const scalers = join(folder, 'scalers');
   await mkdir(scalers);
   for (const [name, text] of demoDocuments(speed)) await writeFile(join(scalers, name), text);
@@ -112,7 +119,11 @@ async function writeFiles({ folder, simulator, prometheus }: Stage, speed: numbe
   return configFile;
 }
 
-function introduction({ folder, simulator, prometheus }: Stage, settings: DemoSettings, port: number): string {
+function introduction(
+  { folder, simulator, prometheus }: Stage,
+  settings: DemoSettings,
+  port: number,
+): string {
   const end = settings.durationSeconds === null ? 'Ctrl-C' : `${settings.durationSeconds} s or Ctrl-C`;
   return `promscaler demo, ${settings.speed} times as fast as life, until ${end}.
 

@@ -23,7 +23,7 @@ kubernetes:
 scalers:
   paths: [scalers]
 server: { port: ${addresses.port} }
-log: { level: warn, format: text }
+log: { level: error, format: text }  # the demo tells its own story
 `;
 }
 

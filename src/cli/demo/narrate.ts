@@ -1,4 +1,5 @@
 import pc from 'picocolors';
+import type { Decision } from '../../decision/decision.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
@@ -38,13 +39,20 @@ export function createNarrator(stdout: OutputStream, start: Instant): Narrator {
         stdout.write(paint(line(at, key, `${outcome.from ?? '?'} -> ${outcome.to ?? '?'}`, decision.reason)));
         return;
       }
-      const holding = decision.limits.find(({ to }) => to === decision.currentReplicas);
-      const last = held.get(key);
-      if (holding === undefined) held.delete(key);
-      else if (last !== holding.limit) {
-        held.set(key, holding.limit);
+      const why = whyStill(decision);
+      if (why === null) held.delete(key);
+      else if (held.get(key) !== why) {
+        held.set(key, why);
         stdout.write(colors.dim(line(at, key, `= ${decision.currentReplicas}`, decision.reason)));
       }
     },
   };
+}
+
+/** What keeps the count from following the metrics, in one word; null where nothing does. */
+function whyStill({ limits, conditions, currentReplicas }: Decision): string | null {
+  const holding = limits.find(({ to }) => to === currentReplicas);
+  if (holding !== undefined) return holding.limit;
+  const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');
+  return isBlind ? 'no value' : null;
 }

@@ -26,9 +26,14 @@ export function readDemoOptions(options: DemoOptions, isTerminal: boolean): Demo
   const standard = isTerminal ? null : DEFAULT_DURATION_SECONDS;
   return {
     durationSeconds:
-      options.duration === undefined ? standard : readNumber('--duration', options.duration, { min: 1, max: 86_400 }),
+      options.duration === undefined
+        ? standard
+        : readNumber('--duration', options.duration, { min: 1, max: 86_400 }),
     speed: readNumber('--speed', options.speed, { min: 1, max: 60 }),
-    port: options.port === undefined ? null : readNumber('--port', options.port, { min: 0, max: 65_535, isInteger: true }),
+    port:
+      options.port === undefined
+        ? null
+        : readNumber('--port', options.port, { min: 0, max: 65_535, isInteger: true }),
     traceFile: options.trace ?? null,
   };
 }

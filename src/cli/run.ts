@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { createScalerFiles } from '../config/scaler-files.js';
+import type { LoadedScalers } from '../config/scaler-files.js';
+import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
+import type { ServiceConfig } from '../config/service-config.js';
+import type { CycleOutput } from '../control/ports.js';
+import { findConnection } from '../kubernetes/connection.js';
+import type { Connection } from '../kubernetes/connection.js';
+import { ConnectionError } from '../kubernetes/kubeconfig.js';
+import { formatProblem } from '../scaler/format-problem.js';
+import type { Problem } from '../scaler/problem.js';
+import { ListenError } from '../server/server.js';
+import { createLog, factsFirst } from '../telemetry/log.js';
+import type { Log } from '../telemetry/log.js';
+import type { CommandIo, ExitCode } from './io.js';
+import { CommandError } from './io.js';
+import { createService } from './service.js';
+import type { Service } from './service.js';
+
+export interface RunOptions {
+  /** Null: every value has its default. */
+  readonly configFile: string | null;
+  readonly dryRun: boolean;
+  /** A wrong document at the start ends the service, too. */
+  readonly strict: boolean;
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}
+
+/** `run`: the service, from reading its config until it is told to stop. The composition root. */
+export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
+  const config = await loadConfig(options.configFile, io);
+  const { clock } = io;
+  const log = createLog({ stream: io.stderr, ...config.log, clock });
+  const read = { defaults: config.defaults, service: serviceFacts(config) };
+  const files = createScalerFiles({ paths: config.scalers.paths, clock, read });
+  const first = await files.load();
+  const errors = first.problems.filter(({ severity }) => severity === 'error');
+  if (options.strict && errors.length > 0) throw problemsError('the documents', errors);
+  const connection = await connect(config, { io, log });
+  const service = await buildService({ config, connection, log, options, io });
+  log.info('started', {
+    kubernetes: connection.source,
+    scalers: first.scalers.length,
+    dryRun: options.dryRun,
+  });
+  take(first, { service, log });
+  const reload = async (): Promise<void> => take(await files.load(), { service, log });
+  const watching = files.watch(reload, io.signal);
+  await service.run(io.signal);
+  await watching;
+  log.info('stopped');
+  return 0;
+}
+
+async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
+  // Without a file, paths are those of the present folder, as if an empty file stood there.
+  const name = configFile ?? 'promscaler.yaml';
+  const path = resolve(io.cwd, name);
+  const text = configFile === null ? '' : await readConfigFile(path, configFile);
+  const { config, problems } = readServiceConfig(text, name, path);
+  if (config === null) throw problemsError('the service config', problems);
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  return config;
+}
+
+async function readConfigFile(path: string, name: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(
+      `reading the service config ${name}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function problemsError(what: string, problems: readonly Problem[]): CommandError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return new CommandError(`${what} cannot be used (${count})\n\n${problems.map(formatProblem).join('\n\n')}`);
+}
+
+async function connect(
+  { kubernetes }: ServiceConfig,
+  { io, log }: { readonly io: CommandIo; readonly log: Log },
+): Promise<Connection> {
+  const { kubeconfig, context, url } = kubernetes;
+  const settings = {
+    kubeconfig: kubeconfig ?? undefined,
+    context: context ?? undefined,
+    url: url ?? undefined,
+  };
+  try {
+    return await findConnection({
+      settings,
+      env: io.env,
+      home: homedir(),
+      clock: io.clock,
+      log: factsFirst(log),
+    });
+  } catch (error) {
+    if (error instanceof ConnectionError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+async function buildService(parts: {
+  readonly config: ServiceConfig;
+  readonly connection: Connection;
+  readonly log: Log;
+  readonly options: RunOptions;
+  readonly io: CommandIo;
+}): Promise<Service> {
+  const { config, connection, log, options, io } = parts;
+  const { dryRun, onCycle } = options;
+  // In a pod the host is called like the pod.
+  const instance = io.env['POD_NAME'] ?? hostname();
+  try {
+    return await createService({ config, connection, dryRun, clock: io.clock, log, instance, onCycle });
+  } catch (error) {
+    if (error instanceof ListenError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+/** Puts the documents of a reading to work, and says what is wrong with them where that is new. */
+function take(
+  { scalers, problems, changed }: LoadedScalers,
+  { service, log }: { readonly service: Service; readonly log: Log },
+): void {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  service.setScalers(scalers, errors.length);
+  if (!changed) return;
+  for (const problem of problems) {
+    const level = problem.severity === 'error' ? 'error' : 'warn';
+    const { code, message, file, place, path } = problem;
+    log[level]('a document has a problem', { code, problem: message, file, ...place, path });
+  }
+  log.info('documents read', { scalers: scalers.length, errors: errors.length });
+}

@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { constant } from '../../src/simulator/model/curves.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, startWorld, waitFor } from './world.js';
+import type { World } from './world.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+describe('documents that change while the service runs', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld([
+      { namespace: 'shop', name: 'web', replicas: 3, behavior: { load: constant(20) } },
+      { namespace: 'shop', name: 'api', replicas: 3, behavior: { load: constant(20) } },
+    ]);
+  });
+
+  afterAll(() => world.close());
+
+  it('refuses a bad one alone, keeps its last good version, and takes a good one up within 15 s', async () => {
+    await world.writeDocument('web.yaml', cpuDocument('web'));
+    await world.writeDocument('bad.yaml', cpuDocument('api').replace('maxReplicas', 'maxReplica'));
+    const service = await world.startService();
+    await waitFor(() => service.output().includes('did you mean'), { what: 'the problem in the log' });
+    expect(service.output()).toContain('maxReplica');
+    expect(service.output()).not.toMatch(/\bat .*\.js:\d+/);
+    await waitFor(
+      async () => (await service.metrics('promscaler_current_replicas{', 'scaler="web"')).length === 1,
+      {
+        what: 'the good document to be at work',
+      },
+    );
+    expect(await service.metrics('promscaler_current_replicas{', 'scaler="api"')).toEqual([]);
+    // The field that is not known, and the one that is missing for it.
+    expect(await service.metrics('promscaler_config_problems')).toContain('promscaler_config_problems 2');
+
+    await world.writeDocument('bad.yaml', cpuDocument('api').replace('minReplicas: 2', 'minReplicas: 5'));
+    await waitFor(() => world.replicas('api') === 5, {
+      what: 'the minimum of 5 after the mend',
+      seconds: 15,
+    });
+
+    await world.writeDocument('web.yaml', 'spec: [broken');
+    await waitFor(async () => (await service.metrics('promscaler_config_problems 1')).length === 1, {
+      what: 'the broken document to be noticed',
+      seconds: 15,
+    });
+    expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
+
+    await world.writeDocument('web.yaml', cpuDocument('web', '  paused: true\n'));
+    await waitFor(
+      async () => (await service.metrics('promscaler_paused{', 'scaler="web"', '} 1')).length === 1,
+      {
+        what: 'the pause to hold',
+        seconds: 15,
+      },
+    );
+
+    await world.removeDocument('web.yaml');
+    await waitFor(async () => (await service.metrics('scaler="web"')).length === 0, {
+      what: 'the series of the removed scaler to go',
+      seconds: 15,
+    });
+    expect(world.replicas('web')).toBeGreaterThanOrEqual(2);
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('ends with exit code 1 and all problems on a wrong service config, and runs nothing', async () => {
+    const file = join(world.folder, 'wrong.yaml');
+    await writeFile(
+      file,
+      'prometheus: { default: { urls: [ftp://x], timeoutSecond: 3 } }\nserver: { port: 99999 }\n',
+    );
+
+    const { status, stderr, stdout } = spawnSync(process.execPath, [CLI, 'run', '--config', file], {
+      encoding: 'utf8',
+    });
+
+    expect(status).toBe(1);
+    for (const text of ['timeoutSecond', 'timeoutSeconds', 'port', 'ftp://x']) expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
+    expect(stdout).toBe('');
+  });
+});

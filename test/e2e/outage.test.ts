@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { constant } from '../../src/simulator/model/curves.js';
+import { E2E_TIMEOUT_MS, cpuDocument, pause, startWorld, waitFor } from './world.js';
+import type { ServiceProcess, World } from './world.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const WEB = { namespace: 'shop', name: 'web' };
+
+describe('when Prometheus goes and comes back with an empty store', () => {
+  let world: World;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    world = await startWorld([{ ...WEB, replicas: 6, behavior: { load: constant(32) } }]);
+    await world.writeDocument('web.yaml', cpuDocument('web'));
+    service = await world.startService();
+  });
+
+  afterAll(() => world.close());
+
+  it('holds 6 replicas while it is away and until the data can be believed again, then scales down', async () => {
+    await waitFor(async () => (await service.metrics('promscaler_metric_value{')).length > 0, {
+      what: 'a value',
+    });
+
+    await world.stopPrometheus();
+    world.simulator.setLoad(WEB, constant(4));
+    await waitFor(async () => (await service.metrics('type="ScalingActive",status="False"')).length === 1, {
+      what: 'the condition ScalingActive to be false',
+      seconds: 15,
+    });
+    await pause(5);
+    expect(world.replicas('web')).toBe(6);
+    expect(await service.metrics('promscaler_metric_value{')).toEqual([]);
+    expect(service.output().match(/metric has no value/g)?.length).toBeLessThanOrEqual(2);
+
+    await world.startPrometheusAgain();
+    const backAt = performance.now();
+    await waitFor(
+      async () => (await service.metrics('promscaler_limited{', 'limit="recovery_hold"')).length === 1,
+      {
+        what: 'the recovery hold to hold',
+        seconds: 30,
+      },
+    );
+    expect(world.replicas('web')).toBe(6);
+    await waitFor(() => world.replicas('web') < 6, { what: 'a scale-down after the hold' });
+    // A server must be 10 s old (the range of the query), and give values for 10 s from then on.
+    expect((performance.now() - backAt) / 1000).toBeGreaterThan(19);
+    expect(service.output()).toContain('metric has a value again');
+  });
+
+  it('holds while the API server is away, and goes on by itself', async () => {
+    const { simulator } = world;
+    const before = world.replicas('web');
+    const mend = simulator.faults.add({}, { kind: 'refuse', status: 503 });
+    simulator.watches.close({}, 'destroy');
+    simulator.setLoad(WEB, constant(60));
+    await pause(8);
+    expect(world.replicas('web')).toBe(before);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+
+    mend();
+    await waitFor(() => world.replicas('web') >= 10, { what: '10 replicas after the API server is back' });
+    expect(await service.stop()).toBe(0);
+  });
+});
