@@ -2,7 +2,7 @@ import { checkSchema } from '../scaler/check-schema.js';
 import { type Finding, type Path, finding } from '../scaler/finding.js';
 import { isPlainObject, readPlain } from '../scaler/plain.js';
 import type { Problem } from '../scaler/problem.js';
-import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import { type YamlDocument, placeAll, readYaml } from '../scaler/read-yaml.js';
 import type { ServiceFacts } from '../scaler/service-facts.js';
 import { takeUnsupported } from '../scaler/unsupported.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
@@ -38,7 +38,7 @@ export function readServiceDocument(
 ): ReadServiceConfig {
   if (value === undefined) return { config: null, problems: problems.map(redact) };
   const { findings, input } = examineService(value);
-  const all = [...problems, ...findings.map(place)].map(redact);
+  const all = [...problems, ...placeAll(findings, place)].map(redact);
   const isRefused = all.some(({ severity }) => severity === 'error');
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }

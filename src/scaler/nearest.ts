@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** Letters in another order, or a word broken off, are the likeliest slips: nearer than one letter too many. */
+/** Letters in another order, or a word broken off or drawn out, are the likeliest slips: nearer than one letter too many. */
 const SLIP = 0.5;
 
 /**
@@ -29,7 +29,8 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 }
 
 function isSlip(word: string, candidate: string): boolean {
-  if (word.length >= 4 && candidate.toLowerCase().startsWith(word.toLowerCase())) return true;
+  const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word];
+  if (short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase())) return true;
   const sorted = [word, candidate].map((text) => Array.from(text.toLowerCase()).sort().join(''));
   return sorted[0] === sorted[1];
 }

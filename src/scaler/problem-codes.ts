@@ -49,6 +49,7 @@ const CLASSES = {
   'wrong-url': 'shape',
   'wrong-settings': 'shape',
   unreadable: 'shape',
+  'no-documents': 'warning',
   'not-updated': 'warning',
 } as const satisfies Readonly<Record<string, ProblemClass>>;
 

@@ -1,9 +1,9 @@
 import { examine } from './examine.js';
-import { type Finding, finding } from './finding.js';
+import { finding } from './finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain.js';
 import type { Place, Problem } from './problem.js';
-import { type YamlDocument, readYaml } from './read-yaml.js';
+import { type YamlDocument, placeAll, readYaml } from './read-yaml.js';
 import { type ServiceFacts, checkAdmission } from './service-facts.js';
 import { type Scaler, scalerKey } from './spec.js';
 
@@ -71,15 +71,6 @@ function keyOf(value: unknown): string | null {
   const namespace = valueAt(value, ['metadata', 'namespace']);
   const name = valueAt(value, ['metadata', 'name']);
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
-}
-
-/** In the order of the text. */
-function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
-  return findings.map(place).sort((a, b) => compare(a.place, b.place));
-}
-
-function compare(a: Place | null, b: Place | null): number {
-  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
 }
 
 /** The same documents, those that share namespace and name with another one refused: none of them is the right one. */

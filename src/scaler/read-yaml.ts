@@ -15,7 +15,7 @@ import {
 import { type Finding, formatPath } from './finding.js';
 import { MAX_DEPTH } from './plain.js';
 import { PROBLEM_CLASSES, type ProblemCode } from './problem-codes.js';
-import type { Problem } from './problem.js';
+import type { Place, Problem } from './problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { findTooDeep } from './yaml-depth.js';
 
@@ -30,6 +30,15 @@ export interface YamlDocument {
   readonly problems: readonly Problem[];
   /** The finding with file, line and column. */
   readonly place: (finding: Finding) => Problem;
+}
+
+/** The findings as problems of the document, in the order of the text. */
+export function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
+  return findings.map(place).sort((a, b) => compare(a.place, b.place));
+}
+
+function compare(a: Place | null, b: Place | null): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
 }
 
 interface Source {

@@ -14,6 +14,7 @@ const ELSEWHERE: readonly ProblemCode[] = [
   'wrong-url',
   'wrong-settings',
   'unreadable',
+  'no-documents',
   'not-updated',
 ];
 

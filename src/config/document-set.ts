@@ -1,0 +1,132 @@
+import type { Problem } from '../scaler/problem.js';
+import type { ProblemCode } from '../scaler/problem-codes.js';
+import { MAX_DOCUMENTS, type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Generation } from './read-generation.js';
+
+/** The most text that is read, over all files. */
+export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
+
+/** A scaler that runs, and where its document was last seen. */
+export interface Held {
+  readonly scaler: Scaler;
+  /** The path of the config it came by. */
+  readonly path: string;
+  readonly file: string;
+}
+
+/** By `NAMESPACE/NAME`. */
+export type DocumentSet = ReadonlyMap<string, Held>;
+
+/** A path of the config and the documents in it, file by file. */
+export interface ReadPath {
+  readonly generation: Generation;
+  readonly documents: readonly ReadDocument[];
+}
+
+export interface NextSet {
+  readonly set: DocumentSet;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The scalers that run after a reload. A wrong document keeps its last good version; so do the documents of a file
+ * that cannot be read, and all of a path that is unreadable, empty, or past the limits; only what is gone from a path
+ * that could be read is removed. Source: reliability.md C3-C6, decision 10.
+ */
+export function nextSet(paths: readonly ReadPath[], last: DocumentSet): NextSet {
+  const tooMuch = checkLimits(paths);
+  if (tooMuch !== null) return { set: last, problems: [tooMuch] };
+  const all = refuseDuplicates(paths.flatMap(({ documents }) => documents));
+  const set = new Map<string, Held>();
+  const pathOf = new Map(
+    paths.flatMap(({ generation: { path, files } }) => files.map(({ name }) => [name, path])),
+  );
+  for (const { key, scaler, file } of all) {
+    const before = key === null ? undefined : last.get(key);
+    if (key === null) continue;
+    if (scaler !== null)
+      set.set(key, { scaler: sameOr(before, scaler), path: pathOf.get(file) ?? file, file });
+    else if (before !== undefined) set.set(key, before);
+  }
+  const kept = keptFiles(paths, all);
+  for (const [key, held] of last) {
+    if (!set.has(key) && (kept.files.has(held.file) || kept.paths.has(held.path))) set.set(key, held);
+  }
+  const fromText = all.flatMap(({ problems }) => problems);
+  return { set, problems: [...paths.flatMap((path) => pathProblems(path, last)), ...fromText] };
+}
+
+/** A document that did not change stays the same object, so that nothing of it is reset. */
+function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
+  if (before === undefined || before.scaler === scaler) return scaler;
+  return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
+}
+
+function checkLimits(paths: readonly ReadPath[]): Problem | null {
+  const documents = paths.reduce((sum, path) => sum + path.documents.length, 0);
+  if (documents > MAX_DOCUMENTS) {
+    return placeless(
+      'yaml-count',
+      `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; nothing is taken over`,
+    );
+  }
+  const texts = paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0));
+  const length = texts.reduce((sum, each) => sum + each, 0);
+  if (length <= MAX_TOTAL_LENGTH) return null;
+  return placeless(
+    'yaml-size',
+    `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); nothing is taken over`,
+  );
+}
+
+/** Files and paths whose earlier documents stay, although they are not seen in them now. */
+function keptFiles(
+  paths: readonly ReadPath[],
+  all: readonly ReadDocument[],
+): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
+  const unreadable = paths.flatMap(({ generation }) => generation.files.filter(({ text }) => text === null));
+  const broken = all.filter(({ key }) => key === null);
+  return {
+    files: new Set([...unreadable.map(({ name }) => name), ...broken.map(({ file }) => file)]),
+    paths: new Set(paths.filter(isBlank).map(({ generation }) => generation.path)),
+  };
+}
+
+function isBlank({ generation, documents }: ReadPath): boolean {
+  return (
+    generation.error !== null ||
+    (documents.length === 0 && generation.files.every(({ text }) => text !== null))
+  );
+}
+
+function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
+  const { path, files, error } = read.generation;
+  const count = Array.from(last.values()).filter((held) => held.path === path).length;
+  const consequence = count > 0 ? `; its last ${count} documents stay in force` : '';
+  if (error !== null) return [placeless('unreadable', `reading ${path}: ${error}${consequence}`, path)];
+  if (isBlank(read)) {
+    const code = count > 0 ? 'unreadable' : 'no-documents';
+    return [placeless(code, `${path} holds no scaler documents${consequence}`, path)];
+  }
+  const unreadable = files.filter((file) => file.error !== null);
+  const mounts = files.filter(({ isOwnMount }) => isOwnMount);
+  return [
+    ...unreadable.map(({ name, error: why }) =>
+      placeless('unreadable', `reading ${name}: ${why ?? ''}`, name),
+    ),
+    ...mounts.map(({ name }) =>
+      placeless(
+        'not-updated',
+        `${name} is a mount of its own (subPath), which Kubernetes never updates: mount the folder`,
+        name,
+      ),
+    ),
+  ];
+}
+
+/** A problem of a file as a whole. */
+export function placeless(code: ProblemCode, message: string, file: string | null = null): Problem {
+  const severity = code === 'not-updated' || code === 'no-documents' ? 'warning' : 'error';
+  return { code, severity, message, file, place: null, path: '', sourceLine: null };
+}

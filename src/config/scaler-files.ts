@@ -1,0 +1,113 @@
+import type { Problem } from '../scaler/problem.js';
+import { type ReadDocument, type ReadOptions, readDocuments } from '../scaler/read-scalers.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
+import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
+import { type Generation, fingerprint, readGeneration } from './read-generation.js';
+import { watchFiles } from './watch-files.js';
+
+export interface ScalerFilesOptions {
+  /** Files and folders: `scalers.paths` of the service config. */
+  readonly paths: readonly string[];
+  readonly clock: Clock;
+  /** The service config's `defaults`, and what it admits. */
+  readonly read?: ReadOptions;
+}
+
+/** What one reading of the documents gives. */
+export interface LoadedScalers {
+  /** All that run from now on, in the order of their names. One whose document did not change is the same object. */
+  readonly scalers: readonly Scaler[];
+  readonly problems: readonly Problem[];
+  /** Whether scalers or problems are others than after the last reading; true for the first one. */
+  readonly changed: boolean;
+}
+
+/** The scaler documents of some files and folders, while they change. */
+export interface ScalerFiles {
+  /** Reads everything once. What is wrong keeps its last good version. Never rejects. */
+  readonly load: () => Promise<LoadedScalers>;
+  /**
+   * Calls `onChange` when files differ from what `load` has seen: at once where the system tells, else within 10 s.
+   * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done.
+   */
+  readonly watch: (onChange: () => void | Promise<void>, signal: AbortSignal) => Promise<void>;
+}
+
+/** Reads and watches scaler documents. `load` must be called first. */
+export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOptions): ScalerFiles {
+  let set: DocumentSet = new Map();
+  let told: string | null = null;
+  let seen = '';
+  let parsed: ReadonlyMap<string, ParsedFile> = new Map();
+
+  const load = async (): Promise<LoadedScalers> => {
+    const generations = await readAll(paths);
+    seen = fingerprint(generations);
+    const files = parseFiles(generations, parsed, read);
+    parsed = files;
+    const readPaths = generations.map((generation) => withDocuments(generation, files));
+    const next = nextSet(readPaths, set);
+    const isSameSet =
+      next.set.size === set.size &&
+      Array.from(next.set).every(([key, { scaler }]) => set.get(key)?.scaler === scaler);
+    const problems = JSON.stringify(next.problems);
+    const changed = !isSameSet || problems !== told;
+    set = next.set;
+    told = problems;
+    return { scalers: inOrder(next.set), problems: next.problems, changed };
+  };
+
+  return {
+    load,
+    watch: (onChange, signal) =>
+      watchFiles({
+        paths,
+        clock,
+        signal,
+        hasChanged: async () => fingerprint(await readAll(paths)) !== seen,
+        onChange,
+      }),
+  };
+}
+
+interface ParsedFile {
+  readonly text: string;
+  readonly documents: readonly ReadDocument[];
+}
+
+/** A file that two of the paths lead to by the same name belongs to the first of them. */
+async function readAll(paths: readonly string[]): Promise<readonly Generation[]> {
+  const seen = new Set<string>();
+  const generations = await Promise.all(Array.from(new Set(paths), readGeneration));
+  return generations.map((generation) => {
+    const files = generation.files.filter(({ name }) => !seen.has(name));
+    for (const { name } of files) seen.add(name);
+    return { ...generation, files };
+  });
+}
+
+/** A file whose text did not change is not parsed again. */
+function parseFiles(
+  generations: readonly Generation[],
+  before: ReadonlyMap<string, ParsedFile>,
+  options: ReadOptions,
+): ReadonlyMap<string, ParsedFile> {
+  const files = new Map<string, ParsedFile>();
+  for (const { name, text } of generations.flatMap((generation) => generation.files)) {
+    if (text === null) continue;
+    const known = before.get(name);
+    files.set(name, known?.text === text ? known : { text, documents: readDocuments(text, name, options) });
+  }
+  return files;
+}
+
+function withDocuments(generation: Generation, files: ReadonlyMap<string, ParsedFile>): ReadPath {
+  return { generation, documents: generation.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
+}
+
+function inOrder(set: DocumentSet): readonly Scaler[] {
+  return Array.from(set)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { scaler }]) => scaler);
+}
