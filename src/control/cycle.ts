@@ -47,7 +47,7 @@ function unobserved(
     dryRun: dryRun || scaler.spec.dryRun,
     seconds: { observe: seen.observeSeconds, decide: 0, act: 0 },
   };
-  return { memory, record, target: null };
+  return { memory, record, target: seen.observation.target };
 }
 
 async function decideAndAct(

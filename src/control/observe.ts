@@ -17,27 +17,33 @@ export type Observation =
       /** Another autoscaler on the target, named; null: none. */
       readonly otherScaler: string | null;
     }
-  | { readonly failure: KubernetesError };
+  /** `target`: null where not even that could be read. */
+  | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
 /** Past this age of the watched pods nothing is scaled down (reliability: a cache may be deaf without knowing it). */
 const STALE_CACHE_SECONDS = 180;
 
 /** Reads target, pods and metrics. A failed query is a sample, not a failure. */
 export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
+  let target: ScaleTarget | null = null;
   try {
-    return await observeTarget(input, ports);
+    // The queries of this round are on their way already; what the target can't be read for is left unused.
+    target = await readTarget(input, ports.cluster);
+    return await observeTarget(input, ports, target);
   } catch (error) {
-    if (error instanceof KubernetesError) return { failure: error };
+    if (error instanceof KubernetesError) return { failure: error, target };
     throw error;
   }
 }
 
-async function observeTarget(input: CycleInput, ports: CyclePorts): Promise<Observation> {
+async function observeTarget(
+  input: CycleInput,
+  ports: CyclePorts,
+  target: ScaleTarget,
+): Promise<Observation> {
   const { scaler, now, signal } = input;
   const { cluster } = ports;
   const { namespace } = scaler;
-  // The queries of this round are on their way already; what the target can't be read for is left unused.
-  const target = await readTarget(input, cluster);
   const memory = memoryOf(input.memory, target, now);
   const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });

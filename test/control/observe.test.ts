@@ -73,8 +73,10 @@ describe('pods that cannot be read', () => {
     world.load = 80;
     world.cluster.podsFailure = failure('forbidden', 'listing pods of namespace shop: 403 Forbidden');
 
-    const { record } = await world.cycle();
+    const { record, target } = await world.cycle();
 
+    // There is an object to tell of it.
+    expect(target).toMatchObject({ uid: 'uid-1' });
     expect(record.decision).toBeNull();
     expect(record.conditions).toEqual([
       {
