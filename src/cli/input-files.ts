@@ -1,5 +1,6 @@
-import { readFile, readdir, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { readGeneration } from '../config/read-generation.js';
 import type { Problem } from '../scaler/problem.js';
 import type { CommandIo } from './io.js';
 
@@ -17,13 +18,7 @@ export interface InputFiles {
   readonly problems: readonly Problem[];
 }
 
-const YAML_NAME = /^(?!\.).*\.ya?ml$/;
-
-/**
- * The texts of files and of the `*.yaml` and `*.yml` files in folders, each once, however often it is named. Folders
- * are not descended into. Hidden entries are passed over: a mounted ConfigMap has its files as links into `..data`, and
- * what they link to must not count twice.
- */
+/** The texts of files, and of the `*.yaml` and `*.yml` files in folders, each once, however often it is named. */
 export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
   const files = new Map<string, InputFile>();
   const problems: Problem[] = [];
@@ -41,34 +36,29 @@ export async function readInputFiles(paths: readonly string[], io: CommandIo): P
 export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
-    const absolutePath = await realpath(resolve(io.cwd, name));
-    const bytes = await readFile(absolutePath);
+    const path = resolve(io.cwd, name);
+    const bytes = await readFile(path);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { name, absolutePath, text };
+    // The pipe that a shell makes of `<(command)` has no real path.
+    return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
     return unreadable(name, reasonOf(error));
   }
 }
 
+/** A file is itself; of a folder the same files that the service reads. */
 async function listPath(
   path: string,
   io: CommandIo,
 ): Promise<readonly (Problem | { readonly name: string })[]> {
   if (path === '-') return [{ name: path }];
   const absolutePath = resolve(io.cwd, path);
-  try {
-    const kind = await stat(absolutePath);
-    if (!kind.isDirectory()) return [{ name: path }];
-    const names = (await readdir(absolutePath)).filter((name) => YAML_NAME.test(name)).sort();
-    const files: { name: string }[] = [];
-    for (const name of names) {
-      const isFolder = (await stat(join(absolutePath, name)).catch(() => null))?.isDirectory() === true;
-      if (!isFolder) files.push({ name: join(path, name) });
-    }
-    return files.length > 0 ? files : [unreadable(path, 'the folder holds no *.yaml and no *.yml file')];
-  } catch (error) {
-    return [unreadable(path, reasonOf(error))];
-  }
+  const isFolder = (await stat(absolutePath).catch(() => null))?.isDirectory() === true;
+  if (!isFolder) return [{ name: path }];
+  const { files, error } = await readGeneration(absolutePath);
+  if (error !== null) return [unreadable(path, error)];
+  if (files.length === 0) return [unreadable(path, 'the folder holds no *.yaml and no *.yml file')];
+  return files.map(({ name }) => ({ name: join(path, relative(absolutePath, name)) }));
 }
 
 function reasonOf(error: unknown): string {

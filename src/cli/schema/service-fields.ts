@@ -1,0 +1,118 @@
+import { SERVICE_DEFAULTS, resolveServiceConfig } from '../../config/service-config.js';
+import { DOCUMENT_FIELDS } from './document-fields.js';
+import type { FieldTable } from './field-text.js';
+
+const { prometheus } = resolveServiceConfig({}, null);
+const RESOURCE_QUERIES = prometheus['default']?.resourceQueries ?? {};
+
+const SOURCE_FIELDS: FieldTable = {
+  'prometheus.NAME.urls': {
+    description: 'Servers with the same data, tried in order: the next one when one fails.',
+    default: [SERVICE_DEFAULTS.url],
+  },
+  'prometheus.NAME.flavor': {
+    description: 'The kind of server, which settles the parameters that keep partial answers apart.',
+    default: SERVICE_DEFAULTS.flavor,
+  },
+  'prometheus.NAME.timeoutSeconds': {
+    description: 'The deadline of one query.',
+    default: SERVICE_DEFAULTS.timeoutSeconds,
+  },
+  'prometheus.NAME.maxConcurrentQueries': {
+    description: 'Queries that are under way at once.',
+    default: SERVICE_DEFAULTS.maxConcurrentQueries,
+  },
+  'prometheus.NAME.scrapeIntervalSeconds': {
+    description: 'How often the server scrapes: how old a resource sample may be when it is asked for.',
+    default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+  },
+  'prometheus.NAME.headers': { description: 'Headers of each query, such as X-Scope-OrgID.', default: {} },
+  'prometheus.NAME.bearerTokenFile': {
+    description: 'A file with a token; it is read again when it changes.',
+  },
+  'prometheus.NAME.basicAuth': { description: 'User and password.' },
+  'prometheus.NAME.basicAuth.username': { description: 'The user.' },
+  'prometheus.NAME.basicAuth.passwordFile': {
+    description: 'A file with the password; it is read again when it changes.',
+  },
+  'prometheus.NAME.tls': { description: 'How the server is trusted, and who we are.' },
+  'prometheus.NAME.tls.caFile': {
+    description: 'Certificates of the authorities that are trusted. Left out: those of the system.',
+  },
+  'prometheus.NAME.tls.certFile': { description: 'Our certificate, together with keyFile.' },
+  'prometheus.NAME.tls.keyFile': { description: 'Its key, together with certFile.' },
+  'prometheus.NAME.tls.serverName': {
+    description: "The name that the server's certificate must have. Left out: that of the URL.",
+  },
+  'prometheus.NAME.tls.insecureSkipVerify': {
+    description: 'Takes any certificate: whoever is on the way can make up the metrics.',
+    default: false,
+  },
+  'prometheus.NAME.resourceWindowSeconds': {
+    description: `The window of resource queries, at least four scrapes. Left out: four scrapes, and not below ${SERVICE_DEFAULTS.resourceWindowSeconds}.`,
+    default: SERVICE_DEFAULTS.resourceWindowSeconds,
+  },
+  'prometheus.NAME.resourceQueries': {
+    description: 'The queries of Resource and ContainerResource metrics, with $namespaces and $window.',
+  },
+  'prometheus.NAME.resourceQueries.cpu': {
+    description: 'Cores by namespace, pod and container.',
+    default: RESOURCE_QUERIES['cpu'],
+  },
+  'prometheus.NAME.resourceQueries.memory': {
+    description: 'Bytes by namespace, pod and container.',
+    default: RESOURCE_QUERIES['memory'],
+  },
+  'prometheus.NAME.namespaces': {
+    description: 'The namespaces whose documents may ask it; empty: all.',
+    default: [],
+  },
+};
+
+/** Every field of the service config. */
+export const SERVICE_FIELDS: FieldTable = {
+  prometheus: { description: 'Data sources by name; default is asked where a metric names none.' },
+  'prometheus.NAME': { description: 'One data source.' },
+  ...SOURCE_FIELDS,
+  recoveryHoldMaxSeconds: {
+    description: 'The longest that scale-down is held after metrics came back.',
+    default: SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
+  },
+  kubernetes: {
+    description:
+      'How the cluster is reached. Left out: the service account of the pod, else $KUBECONFIG, else ~/.kube/config.',
+  },
+  'kubernetes.namespaces': {
+    description:
+      'The only namespaces that are watched and scaled; documents of others are refused; empty: all.',
+    default: [],
+  },
+  'kubernetes.kubeconfig': { description: 'A kubeconfig file, relative to this one.' },
+  'kubernetes.context': { description: 'A context of the kubeconfig. Left out: its current one.' },
+  'kubernetes.url': { description: 'The URL of the API server, without credentials.' },
+  scalers: { description: 'Where the documents are.' },
+  'scalers.paths': {
+    description: 'Files and folders, relative to this file; changes are picked up while running.',
+    default: [SERVICE_DEFAULTS.scalersPath],
+  },
+  server: { description: 'Our own server: probes, metrics, API.' },
+  'server.port': { description: 'Its port; 0: any free one.', default: SERVICE_DEFAULTS.port },
+  leaderElection: { description: 'Which of several replicas does the work.' },
+  'leaderElection.enabled': {
+    description: 'true is unsupported by this version: one process does all the work.',
+    default: false,
+  },
+  defaults: { description: 'Any field of spec, for all documents. What a document writes wins, key by key.' },
+  ...defaultsFields(),
+  log: { description: 'The log on standard output.' },
+  'log.level': { description: 'The least level that is written.', default: SERVICE_DEFAULTS.logLevel },
+  'log.format': { description: 'JSON lines, or text for a person.', default: SERVICE_DEFAULTS.logFormat },
+};
+
+/** `defaults` has no defaults of its own. */
+function defaultsFields(): FieldTable {
+  const fields = Object.entries(DOCUMENT_FIELDS).filter(([path]) => path.startsWith('spec.'));
+  return Object.fromEntries(
+    fields.map(([path, { description }]) => [path.replace(/^spec\./, 'defaults.'), { description }]),
+  );
+}
