@@ -1,7 +1,6 @@
-import type { isObject } from '../json.js';
-import { numberAt, stringAt } from '../json.js';
+import { type JsonObject, numberAt, stringAt } from '../json.js';
 import type { ApiContext } from './context.js';
-import { type KubeObject, keyOf, namespaceOf } from './objects.js';
+import { type KubeObject, namespaceOf } from './objects.js';
 import type { ResourceRequest } from './request.js';
 import { matchOf } from './selectors.js';
 import { StatusError, badRequest, notFound, tooLarge, tooOld } from './status-error.js';
@@ -41,7 +40,8 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
   const token = readToken(query);
-  const revision = token?.revision ?? wantedRevision(context, query);
+  const revision =
+    token === null ? wantedRevision(context, query) : Math.min(token.revision, context.store.revision);
   const objects = context.store.allAt(resource.storage, revision);
   if (objects === null) throw token === null ? tooOld(revision, context.store.revision) : expired(token);
   const match = matchOf(query);
@@ -127,7 +127,7 @@ function readToken(query: URLSearchParams): Token | null {
 function parseToken(text: string): Token | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const json = isObjectJson(value) ? value : {};
+    const json = isJsonObject(value) ? value : {};
     const revision = numberAt(json, 'rv');
     const after = stringAt(json, 'start');
     return revision === null || after === null
@@ -138,7 +138,7 @@ function parseToken(text: string): Token | null {
   }
 }
 
-function isObjectJson(value: unknown): value is Parameters<typeof isObject>[0] {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
@@ -150,9 +150,4 @@ function expired(token: Token): StatusError {
   return Object.assign(error, {
     status: { ...error.status, metadata: { continue: writeToken({ revision: -1, after: token.after }) } },
   });
-}
-
-/** The object that a change concerns, as a list would key it. */
-export function keyOfObject(object: KubeObject): string {
-  return keyOf(namespaceOf(object), object.metadata.name);
 }

@@ -74,10 +74,18 @@ export function createObject(
   return store.put(resource.storage, ownReplicas(null, fromWire(resource, complete), writer));
 }
 
+/** What the real server fills in and `kubectl describe` shows. */
+const ROLLING: JsonObject = {
+  strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+  revisionHistoryLimit: 10,
+  progressDeadlineSeconds: 600,
+};
+
 function withDefaults(resource: Resource, object: KubeObject): KubeObject {
   if (resource.kind === 'Namespace') return { status: { phase: 'Active' }, ...object };
   if (!resource.subresources.includes('scale') || resource.isCustom) return object;
-  return { ...object, spec: { replicas: 1, ...objectAt(object, 'spec') } };
+  const defaults = resource.kind === 'Deployment' ? { replicas: 1, ...ROLLING } : { replicas: 1 };
+  return { ...object, spec: { ...defaults, ...objectAt(object, 'spec') } };
 }
 
 /** Replaces an object, its status or its scale (PUT). */

@@ -106,6 +106,10 @@ describe('reading objects', () => {
     expect(second.code).toBe(410);
     expect(second.body['reason']).toBe('Expired');
     expect(names(rest.body)).toEqual(['web-2', 'web-3', 'web-4']);
+    const present = await send(simulator, 'GET', DEPLOYMENTS);
+    expect(stringAt(rest.body, 'metadata', 'resourceVersion')).toBe(
+      stringAt(present.body, 'metadata', 'resourceVersion'),
+    );
   });
 
   it('refuses a page token together with a resourceVersion', async () => {
