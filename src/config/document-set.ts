@@ -35,7 +35,10 @@ export interface NextSet {
  * that could be read is removed. Source: reliability.md C3-C6, decision 10.
  */
 export function nextSet(paths: readonly ReadPath[], last: DocumentSet): NextSet {
-  const tooMuch = checkLimits(paths);
+  const tooMuch = checkLimits(
+    paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0)),
+    paths.reduce((sum, { documents }) => sum + documents.length, 0),
+  );
   if (tooMuch !== null) return { set: last, problems: [tooMuch] };
   const all = refuseDuplicates(paths.flatMap(({ documents }) => documents));
   const set = new Map<string, Held>();
@@ -63,21 +66,16 @@ function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
 }
 
-function checkLimits(paths: readonly ReadPath[]): Problem | null {
-  const documents = paths.reduce((sum, path) => sum + path.documents.length, 0);
+/** More text or documents than are read at all; null: neither. */
+export function checkLimits(lengths: readonly number[], documents: number): Problem | null {
   if (documents > MAX_DOCUMENTS) {
-    return placeless(
-      'yaml-count',
-      `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; nothing is taken over`,
-    );
+    const message = `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; nothing is taken over`;
+    return placeless('yaml-count', message);
   }
-  const texts = paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0));
-  const length = texts.reduce((sum, each) => sum + each, 0);
+  const length = lengths.reduce((sum, each) => sum + each, 0);
   if (length <= MAX_TOTAL_LENGTH) return null;
-  return placeless(
-    'yaml-size',
-    `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); nothing is taken over`,
-  );
+  const message = `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); nothing is taken over`;
+  return placeless('yaml-size', message);
 }
 
 /** Files and paths whose earlier documents stay, although they are not seen in them now. */

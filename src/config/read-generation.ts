@@ -33,13 +33,14 @@ const DATA_LINK = '..data';
 /**
  * The documents of a file, or of a folder and its subfolders (`*.yaml` and `*.yml`; names that begin with a dot are
  * left out). A mounted ConfigMap is read through its resolved `..data`, so that one generation is seen as a whole;
- * where that vanishes meanwhile, all is read again. Never throws. Source: reliability.md C1, C2.
+ * where that vanishes meanwhile, all is read again. `name` is what the
+ * path is called in the names of its files. Never throws. Source: reliability.md C1, C2.
  */
-export async function readGeneration(path: string): Promise<Generation> {
+export async function readGeneration(path: string, name: string = path): Promise<Generation> {
   let error = '';
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
-      return { path, files: await readPath(path), error: null };
+      return { path, files: await readPath(path, name), error: null };
     } catch (failure) {
       error = messageOf(failure);
       if (codeOf(failure) !== 'ENOENT') break;
@@ -70,13 +71,13 @@ export async function folderToWatch(path: string): Promise<string> {
   }
 }
 
-async function readPath(path: string): Promise<readonly ReadFile[]> {
+async function readPath(path: string, name: string): Promise<readonly ReadFile[]> {
   const found = await stat(path);
   if (!found.isDirectory()) {
     // A file of a mounted ConfigMap is a link to ..data/NAME, so the name alone already gives one generation.
-    return [await readOne(path, path, await isMount(path, found))];
+    return [await readOne(name, path, await isMount(path, found))];
   }
-  return readFolder(path, path, 0);
+  return readFolder(name, path, 0);
 }
 
 async function readFolder(name: string, folder: string, depth: number): Promise<readonly ReadFile[]> {

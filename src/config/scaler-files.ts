@@ -79,7 +79,7 @@ interface ParsedFile {
 /** A file that two of the paths lead to by the same name belongs to the first of them. */
 async function readAll(paths: readonly string[]): Promise<readonly Generation[]> {
   const seen = new Set<string>();
-  const generations = await Promise.all(Array.from(new Set(paths), readGeneration));
+  const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path)));
   return generations.map((generation) => {
     const files = generation.files.filter(({ name }) => !seen.has(name));
     for (const { name } of files) seen.add(name);
