@@ -1,19 +1,13 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { findKubectl } from '../../src/parts/find-part.js';
 
-/** The kubectl of the PATH; null where there is none. */
-export function findKubectl(): string | null {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const file = join(folder, 'kubectl');
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      continue;
-    }
-  }
-  return null;
+let found: Promise<string> | null = null;
+
+/** The kubectl of the PATH, or one that is brought: which may take a while on a fresh machine. */
+export function kubectlFile(): Promise<string> {
+  found ??= findKubectl({ env: process.env, clock: SYSTEM_CLOCK });
+  return found;
 }
 
 /** What a run of kubectl left behind. */
@@ -24,7 +18,7 @@ export interface KubectlResult {
 }
 
 /** Runs kubectl against a kubeconfig file, with a home of its own; ends it after `timeoutMs`. */
-export function runKubectl(
+export async function runKubectl(
   args: readonly string[],
   options: {
     readonly kubeconfig: string;
@@ -33,8 +27,7 @@ export function runKubectl(
     readonly timeoutMs?: number;
   },
 ): Promise<KubectlResult> {
-  const file = findKubectl();
-  if (file === null) throw new Error('running kubectl: there is none on the PATH');
+  const file = await kubectlFile();
   const env = { PATH: process.env['PATH'], HOME: options.home, KUBECONFIG: options.kubeconfig };
   return new Promise((resolve) => {
     const child = execFile(

@@ -133,7 +133,7 @@ A simulated cluster, a real Prometheus that scrapes its pods, and the service as
   mailer    Deployment   30 waiting messages for each pod, with CHPA's windows
 
 To look further, from another terminal:
-  kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} get deployments,statefulsets,pods -w
+  kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} get deployments -w
   kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} describe deployment checkout
   curl http://127.0.0.1:${port}/metrics
   curl http://127.0.0.1:${port}/api/v1/scalers/${DEMO_NAMESPACE}/checkout
