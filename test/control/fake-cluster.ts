@@ -36,6 +36,9 @@ export class FakeCluster implements Cluster {
   ageSeconds = 0;
   readonly arrived: ArrivedPatch[] = [];
   readonly events: TargetEvent[] = [];
+  /** Called with each PATCH that is accepted. */
+  onAccepted: (change: { readonly from: number; readonly to: number; readonly uid: string }) => void = () =>
+    undefined;
   scaleReads = 0;
   /** Thrown by the next calls of that kind, for as long as it stands. */
   targetFailure: KubernetesError | null = null;
@@ -108,6 +111,7 @@ export class FakeCluster implements Cluster {
 
   #apply({ uid, resourceVersion, replicas }: ArrivedPatch): Scale {
     if (uid !== this.uid || resourceVersion !== String(this.version)) throw failure('conflict');
+    this.onAccepted({ from: this.specReplicas, to: replicas, uid });
     this.setReplicas(replicas);
     return this.#scale();
   }
