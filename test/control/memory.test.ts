@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { freshMemory, resolveChange, withoutChange } from '../../src/control/memory.js';
+import type { Memory } from '../../src/control/memory.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot.js';
+import { at, settledMemory } from './world.js';
+
+describe('freshMemory', () => {
+  it('has scaled in both directions just now and has never decided', () => {
+    expect(freshMemory(at(7), null)).toEqual({
+      uid: null,
+      state: { ...EMPTY_STATE, lastScaleUp: at(7), lastScaleDown: at(7) },
+      holds: new Map(),
+      unresolved: null,
+      override: null,
+    });
+  });
+});
+
+describe('withoutChange', () => {
+  it('keeps recommendations and what fails, and takes back event, times and the claim to a zero', () => {
+    const before = {
+      ...EMPTY_STATE,
+      lastScaleUp: at(-50),
+      lastScaleDown: at(-90),
+      scaleEvents: [{ at: at(-50), change: 1 }],
+    };
+    const decided = {
+      ...before,
+      lastScaleDown: at(0),
+      scaleEvents: [...before.scaleEvents, { at: at(0), change: -5 }],
+      recommendations: [{ at: at(0), replicas: 0 }],
+      failingSince: new Map([['External/load', at(0)]]),
+      zeroedBySelf: true,
+    };
+
+    expect(withoutChange(decided, before)).toEqual({
+      ...before,
+      recommendations: [{ at: at(0), replicas: 0 }],
+      failingSince: new Map([['External/load', at(0)]]),
+    });
+  });
+});
+
+describe('resolveChange', () => {
+  /** From 5 to `to`, sent at second 0 for resourceVersion 100, before that a change of +1 at -50. */
+  function unresolved(to: number): Memory {
+    const event = { at: at(-50), change: 1 };
+    const memory = settledMemory({ lastScaleUp: at(-50), lastScaleDown: at(-90), scaleEvents: [event] });
+    return { ...memory, unresolved: { from: 5, to, at: at(0), resourceVersion: '100' } };
+  }
+
+  it('leaves a memory without a lost answer as it is', () => {
+    const memory = settledMemory();
+
+    expect(resolveChange(memory, { specReplicas: 8, resourceVersion: '101' }, at(15))).toBe(memory);
+  });
+
+  it('counts +3 as of when it was sent, when 8 are there', () => {
+    const resolved = resolveChange(unresolved(8), { specReplicas: 8, resourceVersion: '101' }, at(15));
+
+    expect(resolved.unresolved).toBeNull();
+    expect(resolved.state).toMatchObject({
+      lastScaleUp: at(0),
+      lastScaleDown: at(-90),
+      scaleEvents: [
+        { at: at(-50), change: 1 },
+        { at: at(0), change: 3 },
+      ],
+      zeroedBySelf: false,
+    });
+  });
+
+  it('counts -5 and claims the zero, when 0 are there', () => {
+    const resolved = resolveChange(unresolved(0), { specReplicas: 0, resourceVersion: '101' }, at(15));
+
+    expect(resolved.state).toMatchObject({
+      lastScaleUp: at(-50),
+      lastScaleDown: at(0),
+      scaleEvents: [
+        { at: at(-50), change: 1 },
+        { at: at(0), change: -5 },
+      ],
+      zeroedBySelf: true,
+    });
+  });
+
+  it('counts nothing when 5 are there with another resourceVersion', () => {
+    const memory = unresolved(8);
+
+    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '101' }, at(1))).toEqual({
+      ...memory,
+      unresolved: null,
+    });
+  });
+
+  it('begins the window of its direction, without an event, when somebody else has set 12', () => {
+    const memory = unresolved(3);
+
+    const resolved = resolveChange(memory, { specReplicas: 12, resourceVersion: '103' }, at(15));
+
+    expect(resolved.unresolved).toBeNull();
+    expect(resolved.state).toEqual({ ...memory.state, lastScaleDown: at(0) });
+  });
+
+  it.each([
+    [59.999, true],
+    [60, false],
+    [3600, false],
+  ])('with the resourceVersion of then is %d s later still open: %s', (seconds, isOpen) => {
+    const memory = unresolved(8);
+
+    const resolved = resolveChange(memory, { specReplicas: 5, resourceVersion: '100' }, at(seconds));
+
+    expect(resolved).toEqual(isOpen ? memory : { ...memory, unresolved: null });
+  });
+
+  it('stays open when the clock was set back by an hour', () => {
+    const memory = unresolved(8);
+
+    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '100' }, at(-3600))).toBe(memory);
+  });
+});
