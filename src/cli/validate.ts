@@ -1,114 +1,111 @@
-import { resolve } from 'node:path';
-import { checkLimits, placeless } from '../config/document-set.js';
-import type { ReadFile } from '../config/read-generation.js';
-import {
-  type ReadServiceConfig,
-  isServiceDocument,
-  readServiceDocument,
-  serviceFacts,
-} from '../config/read-service-config.js';
 import type { ServiceConfig } from '../config/service-config.js';
+import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
+import { formatProblem } from '../scaler/format-problem.js';
+import { isPlainObject } from '../scaler/plain.js';
 import type { Problem } from '../scaler/problem.js';
-import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import { type InputFile, readInputFiles, unreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
-import { countProblems, hasError, plural, printProblems } from './print-problems.js';
-import { checkOutput, readConfigOption, readPath } from './read-paths.js';
+import { readOutputFormat } from './output-format.js';
+import { type ServiceInput, readOptionsOf, readServiceInput } from './service-input.js';
 
 export interface ValidateOptions {
+  /** Files and folders; `-` is standard input. */
   readonly paths: readonly string[];
-  /** The service config that holds for the documents; left out, one among the paths. */
-  readonly config?: string | undefined;
-  /** text or json. */
+  /** The service config whose data sources and defaults the documents use; left out, the one among the paths. */
+  readonly config?: string;
+  /** `text` or `json`. */
   readonly output: string;
 }
 
-/** What `validate` found; printed as it is with `-o json`. */
-export interface Validation {
-  readonly files: number;
-  readonly documents: number;
+/** What `-o json` prints. */
+export interface ValidationReport {
   readonly serviceConfigs: number;
+  readonly documents: number;
+  readonly errors: number;
+  readonly warnings: number;
   readonly problems: readonly Problem[];
 }
 
 /**
- * `validate PATH...`: checks service configs and scaler documents without asking any server. Text: problems on
- * standard error, the sum on standard output; json: everything on standard output. 0: no errors; 1: some.
+ * `validate PATH...`: prints every problem of service configs and scaler documents, and counts at the end. Exit code 1
+ * where one of them is an error. No server is asked.
  */
 export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
-  const output = checkOutput(options.output, ['text', 'json']);
-  const validation = await validatePaths(options, io);
-  const { files, documents, serviceConfigs, problems } = validation;
-  if (output === 'json') io.stdout.write(`${JSON.stringify(validation, null, 2)}\n`);
-  else {
-    printProblems(problems, io.stderr);
-    const what = `${plural(files, 'file')}, ${plural(documents, 'document')}, ${plural(serviceConfigs, 'service config')}`;
-    io.stdout.write(`${what}: ${countProblems(problems)}\n`);
-  }
-  return hasError(problems) ? 1 : 0;
+  const format = readOutputFormat(options.output, ['text', 'json']);
+  const named = options.config === undefined ? null : await readServiceInput(options.config, io);
+  const { files, problems } = await readInputFiles(options.paths, io);
+  const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
+  const report = validate(others, { named, problems });
+  io.stdout.write(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
+  return report.errors > 0 ? 1 : 0;
 }
 
-interface Entry {
-  readonly file: string;
+interface Placed {
+  readonly file: InputFile;
   readonly document: YamlDocument;
 }
 
-/** Reads all paths and checks what they hold, one against the other, too. */
-export async function validatePaths(options: ValidateOptions, io: CommandIo): Promise<Validation> {
-  const { files, problems } = await collectFiles(options.paths, io);
-  const entries = files.flatMap(({ name, text }) =>
-    readYaml(text ?? '', name).map((document): Entry => ({ file: name, document })),
+function validate(
+  files: readonly InputFile[],
+  {
+    named,
+    problems: unreadable,
+  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[] },
+): ValidationReport {
+  const placed = files.flatMap((file) =>
+    readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
   );
-  const [configs, scalers] = partition(entries, ({ document }) => isServiceDocument(document.value));
-  const tooMuch = checkLimits(
-    files.map(({ text }) => text?.length ?? 0),
-    scalers.length,
+  const services = placed.filter(({ document }) => isService(document));
+  const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
+  const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
+  const documents = placed.filter(({ document }) => !isService(document));
+  const read = documents.map(({ document, file }) =>
+    readScalerDocument(document, file.name, readOptionsOf(config)),
   );
-  if (tooMuch !== null) problems.push(tooMuch);
-  const read = configs.map(({ file, document }) => readServiceDocument(document, resolve(io.cwd, file)));
-  problems.push(...read.flatMap((config) => config.problems));
-  const given = options.config === undefined ? null : await readConfigOption(options.config, io);
-  if (given !== null && !options.paths.includes(options.config ?? '')) problems.push(...given.problems);
-  const against = readOptions(given === null ? only(read) : given.config);
-  const checked = scalers.map(({ file, document }) => readScalerDocument(document, file, against));
-  problems.push(...refuseDuplicates(checked).flatMap((document) => document.problems));
-  return { files: files.length, documents: scalers.length, serviceConfigs: configs.length, problems };
+  const problems = [
+    ...unreadable,
+    ...(placed.length === 0 ? files.map(empty) : []),
+    ...(named?.problems ?? []),
+    ...configs.flatMap((one) => one.problems),
+    ...refuseDuplicates(read).flatMap((document) => document.problems),
+  ];
+  return {
+    serviceConfigs: configs.length + (named === null ? 0 : 1),
+    documents: documents.length,
+    errors: problems.filter(({ severity }) => severity === 'error').length,
+    warnings: problems.filter(({ severity }) => severity === 'warning').length,
+    problems,
+  };
 }
 
-async function collectFiles(
-  paths: readonly string[],
-  io: CommandIo,
-): Promise<{ readonly files: readonly ReadFile[]; readonly problems: Problem[] }> {
-  const files = new Map<string, ReadFile>();
-  const problems: Problem[] = [];
-  for (const path of paths) {
-    const found = await readPath(path, io);
-    if (found.error !== null) problems.push(placeless('unreadable', `reading ${path}: ${found.error}`, path));
-    else if (found.files.length === 0) {
-      problems.push(placeless('no-documents', `${path} holds no *.yaml and no *.yml`, path));
-    }
-    for (const file of found.files) {
-      if (file.text === null)
-        problems.push(placeless('unreadable', `reading ${file.name}: ${file.error ?? ''}`, file.name));
-      // A file that two paths lead to is checked once.
-      else files.set(resolve(io.cwd, file.name), files.get(resolve(io.cwd, file.name)) ?? file);
-    }
-  }
-  return { files: Array.from(files.values()), problems };
+/** A mapping that has a `spec` is a scaler whose first two lines were forgotten, which is what it must be told. */
+function isService({ value }: YamlDocument): boolean {
+  return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
-/** The one good service config among the paths: what documents beside it are meant for. */
-function only(read: readonly ReadServiceConfig[]): ServiceConfig | null {
-  return read.length === 1 ? (read[0]?.config ?? null) : null;
+/** Several service configs are each checked; which of them the documents are for cannot be told. */
+function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
+  const [first = null] = configs;
+  return configs.length === 1 ? first : null;
 }
 
-function readOptions(config: ServiceConfig | null): ReadOptions {
-  return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
+/** An empty file is fine beside others; where there is nothing else, something has gone wrong before. */
+function empty({ name }: InputFile): Problem {
+  return unreadable(name, 'there is no document in this file');
 }
 
-function partition<T>(
-  items: readonly T[],
-  isFirst: (item: T) => boolean,
-): readonly [readonly T[], readonly T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+function describeReport({ serviceConfigs, documents, errors, warnings, problems }: ValidationReport): string {
+  const counts = [
+    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
+    count(documents, 'document'),
+    count(errors, 'error'),
+    count(warnings, 'warning'),
+  ];
+  return `${[...problems.map(formatProblem), counts.join(', ')].join('\n')}\n`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
