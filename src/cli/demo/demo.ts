@@ -73,7 +73,10 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
 }
 
 async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
-  const port = settings.port ?? (await freePort(DEFAULT_PORT));
+  const port =
+    settings.port === null || settings.port === 0
+      ? await freePort(settings.port ?? DEFAULT_PORT)
+      : settings.port;
   const configFile = await writeFiles(stage, settings.speed, port);
   io.stdout.write(introduction(stage, settings, port));
   const narrator = createNarrator(io.stdout, io.clock.now());
