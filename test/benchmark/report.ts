@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 
 /** Prints what the figures were measured on. */
 export function printMachine(versions: Readonly<Record<string, string>>): void {
@@ -6,12 +6,14 @@ export function printMachine(versions: Readonly<Record<string, string>>): void {
   const parts = Object.entries({ node: process.version, ...versions }).map(
     ([name, value]) => `${name} ${value}`,
   );
-  console.log(`${cpus().length} x ${cpu?.model ?? 'unknown cpu'}, ${process.platform}; ${parts.join(', ')}`);
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  const machine = `${cpus().length} x ${cpu?.model ?? 'unknown cpu'}, ${process.platform}, load ${load}`;
+  console.log(`${machine}; ${parts.join(', ')}`);
 }
 
 /** One figure beside what is promised for it. */
 export function print(what: string, figure: string, promised: string): void {
-  console.log(`${what.padEnd(58)} ${figure.padStart(14)}   ${promised}`);
+  console.log(`${what.padEnd(58)} ${figure.padStart(14)}   ${promised}`.trimEnd());
 }
 
 /** The middle value; of an even number of them the upper one. */

@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { allWorkloads, CPU_PERCENT, REQUESTS_PER_SECOND_PER_POD } from './workloads.js';
+import type { Workload } from './workloads.js';
+
+/** Which documents the service is given. */
+export interface Variant {
+  readonly title: string;
+  /** How many scalers also have a Pods metric whose query, without variables, is the same for all. */
+  readonly shared: number;
+  /** How many also have a Pods metric with a query of their own. */
+  readonly own: number;
+}
+
+export const SCRAPE_SECONDS = 2;
+export const PERIOD_SECONDS = 4;
+const RATE_SECONDS = 10;
+
+/** What Prometheus is asked in a round: cpu once for all namespaces, the shared query once, the others each. */
+export function distinctQueries({ shared, own }: Variant): number {
+  return 1 + Math.min(shared, 1) + own;
+}
+
+/** How many metrics the documents of a variant have in all. */
+export function metricsOf({ shared, own }: Variant): number {
+  return allWorkloads().length + shared + own;
+}
+
+/** Writes service config and documents, one file each, into `folder`; gives the path of the config. */
+export async function writeDocuments(
+  folder: string,
+  variant: Variant,
+  addresses: { readonly prometheusUrl: string; readonly kubernetesUrl: string; readonly port: number },
+): Promise<string> {
+  await mkdir(join(folder, 'scalers'), { recursive: true });
+  for (const [index, workload] of allWorkloads().entries()) {
+    const file = join(folder, 'scalers', `${workload.namespace}-${workload.name}.yaml`);
+    await writeFile(file, documentOf(workload, index, variant));
+  }
+  const config = join(folder, 'promscaler.yaml');
+  await writeFile(
+    config,
+    `prometheus:
+  default:
+    urls: [${addresses.prometheusUrl}]
+    scrapeIntervalSeconds: ${SCRAPE_SECONDS}
+    resourceWindowSeconds: ${RATE_SECONDS}
+kubernetes: { url: ${addresses.kubernetesUrl} }
+scalers: { paths: [scalers] }
+server: { port: ${addresses.port} }
+defaults: { syncPeriodSeconds: ${PERIOD_SECONDS} }
+log: { level: warn }
+`,
+  );
+  return config;
+}
+
+/** Those with a shared query are every other one, so that they are in all namespaces. */
+function documentOf({ namespace, name }: Workload, index: number, { shared, own }: Variant): string {
+  const hasShared = index % 2 === 0 && index / 2 < shared;
+  const hasOwn = index % 100 === 1 && (index - 1) / 100 < own;
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  scaleTargetRef: { name: ${name} }
+  minReplicas: 2
+  maxReplicas: 20
+  metrics:
+    - resource: { name: cpu, target: { averageUtilization: ${CPU_PERCENT} } }
+${hasShared ? podsMetric('requests', sharedQuery(), `, selector: { matchLabels: { service: ${name} } }`) : ''}${
+    hasOwn ? podsMetric('own-requests', OWN_QUERY, '') : ''
+  }`;
+}
+
+function podsMetric(name: string, query: string, selector: string): string {
+  return `    - pods:
+        metric: { name: ${name}${selector} }
+        query: ${query}
+        target: { averageValue: ${REQUESTS_PER_SECOND_PER_POD} }
+`;
+}
+
+function sharedQuery(): string {
+  return `sum by (namespace, service, pod) (rate(http_requests_total[${RATE_SECONDS}s]))`;
+}
+
+const OWN_QUERY = `sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=~"$pods"}[${RATE_SECONDS}s]))`;
