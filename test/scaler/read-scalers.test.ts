@@ -106,6 +106,58 @@ describe('readScalers', () => {
   });
 });
 
+describe('a spec that is pasted', () => {
+  it('of an autoscaling/v2 HorizontalPodAutoscaler is read as it is', () => {
+    const spec = `  minReplicas: 2
+  metrics:
+    - type: ContainerResource
+      containerResource:
+        name: cpu
+        container: app
+        target: { type: Utilization, averageUtilization: 60 }
+  behavior:
+    scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: Max, tolerance: 50m }
+    scaleDown:
+      policies:
+        - { type: Percent, value: 10, periodSeconds: 60 }
+`;
+
+    const { scalers, problems } = readScalers(documentText('a', spec), 'hpa.yaml');
+
+    expect(problems).toEqual([]);
+    expect(scalers[0]?.spec.behavior?.scaleUp.tolerance).toBe(0.05);
+  });
+
+  it('of a CHPA is read as it is, its older forms of target and apiVersion too', () => {
+    const text = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: chpa, namespace: shop }
+spec:
+  downscaleForbiddenWindowSeconds: 60
+  upscaleForbiddenWindowSeconds: 15
+  scaleUpLimitFactor: 2.0
+  scaleUpLimitMinimum: 4
+  tolerance: 0.1
+  minReplicas: 1
+  maxReplicas: 16
+  metrics:
+    - type: Resource
+      resource: { name: cpu, targetAverageValue: 500m }
+  scaleTargetRef: { apiVersion: extensions/v1beta1, kind: Deployment, name: web }
+`;
+
+    const { scalers, problems } = readScalers(text, 'chpa.yaml');
+
+    expect(problems).toEqual([]);
+    expect(scalers[0]?.spec).toMatchObject({
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      metrics: [{ target: { type: 'AverageValue', milli: 500n } }],
+      scaleUpLimit: { factor: 2, minimum: 4, isExplicit: true },
+      upscaleForbiddenWindowSeconds: 15,
+    });
+  });
+});
+
 describe('refuseDuplicates', () => {
   it('refuses both documents of one name, also over two files, and names the other place', () => {
     const documents = refuseDuplicates([

@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Scalar, parseDocument } from 'yaml';
+import { formatProblem } from '../../src/scaler/format-problem.js';
+import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import { readScalers } from '../../src/scaler/read-scalers.js';
+import { offsetInText } from '../../src/scaler/scalar-offset.js';
+
+const GOOD = {
+  apiVersion: 'promscaler.dev/v1',
+  kind: 'Scaler',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: {
+    preset: 'chpa',
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    minReplicas: 2,
+    maxReplicas: 10,
+    tolerance: '100m',
+    behavior: { scaleUp: { policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }], tolerance: 0 } },
+    metrics: [
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
+      },
+      { containerResource: { name: 'memory', container: 'app', targetAverageValue: '900Mi' } },
+      { pods: { metric: { name: 'rps' }, query: 'sum by (pod) (rps)', target: { averageValue: 50 } } },
+      {
+        object: {
+          describedObject: { kind: 'Ingress', name: 'shop' },
+          query: 'sum(x{ingress="$object"})',
+          target: { value: '2k' },
+          onMissing: 'zero',
+        },
+      },
+      {
+        external: {
+          metric: { selector: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] } },
+          query: 'sum by (a) (queue)',
+          source: 'default',
+          target: { type: 'AverageValue', averageValue: 30 },
+        },
+      },
+    ],
+  },
+};
+
+/** Every place in a value, as a path. */
+function placesOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, member]) => placesOf(member, [...path, key]))];
+}
+
+function replaced(value: unknown, path: readonly string[], by: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return by;
+  if (Array.isArray(value))
+    return value.map((item: unknown, index): unknown =>
+      String(index) === step ? replaced(item, rest, by) : item,
+    );
+  const object = value as Record<string, unknown>;
+  return { ...object, [step]: replaced(object[step], rest, by) };
+}
+
+const WRONG = fc.oneof(
+  fc.constantFrom(
+    undefined,
+    null,
+    0,
+    -1,
+    1.5,
+    '',
+    'x',
+    [],
+    {},
+    [null],
+    { a: 1 },
+    true,
+    2 ** 60,
+    Infinity,
+    NaN,
+  ),
+  fc.constantFrom('sum(', '$nope', '"', '*a', 'Pods', 'Value', '0', '1Ki', '-1', 'daemon-set'),
+  fc.anything({ maxDepth: 3 }),
+);
+
+describe('parseScaler', () => {
+  it('reads the whole document that the others are made from', () => {
+    expect(parseScaler(GOOD).problems.map(({ code }) => code)).toEqual([
+      'unconfirmed-scale-down',
+      'missing-is-zero',
+    ]);
+  });
+
+  it('gives a scaler or an error for any value, and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything({ maxDepth: 4 }), (value) => {
+        expect(parseScaler(value).scaler).toBeNull();
+      }),
+    );
+  });
+
+  it('gives a scaler or an error for a document with anything in any two of its places', () => {
+    const place = fc.constantFrom(...placesOf(GOOD));
+    fc.assert(
+      fc.property(place, WRONG, place, WRONG, (first, one, second, two) => {
+        const once = replaced(GOOD, first, one);
+        const isReachable = placesOf(once).some((path) => path.join('/') === second.join('/'));
+        const value = isReachable ? replaced(once, second, two) : once;
+
+        const { scaler, problems } = parseScaler(value);
+
+        if (scaler === null) expect(problems.some(({ severity }) => severity === 'error')).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('readScalers', () => {
+  it('places every problem of a text that is cut off or written over anywhere', () => {
+    const text = JSON.stringify(GOOD, null, 2);
+    fc.assert(
+      fc.property(fc.nat(text.length), fc.nat(20), fc.string({ maxLength: 6 }), (at, length, by) => {
+        const broken = text.slice(0, at) + by + text.slice(at + length);
+
+        const { problems } = readScalers(broken, 'a.yaml');
+
+        for (const problem of problems) {
+          expect(problem.place).not.toBeNull();
+          expect(formatProblem(problem)).toContain('a.yaml:');
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('offsetInText', () => {
+  it.each([
+    ['plain', 'q: sum(a) / sum(b)\n'],
+    ['plain over lines', 'q: sum(a)\n  / sum(b)\n'],
+    ['single quotes', "q: 'sum(a{x=''y''}) / sum(b)'\n"],
+    ['double quotes', 'q: "sum(a{x=\\"y\\"})\\n\\t/ \\x73um(b)"\n'],
+    ['a literal block', 'q: |\n  sum(a)\n    / sum(b)\n'],
+    ['a folded block', 'q: >-\n    sum(a)\n\n    / sum(b)\n'],
+    ['a block with a comment behind its mark', 'q: | # sum(\n  sum(a) / sum(b)\n'],
+  ])('finds each character of a query in %s', (_, text) => {
+    const node = parseDocument(text).get('q', true);
+    if (!(node instanceof Scalar)) throw new Error('no scalar');
+    const value = String(node.value);
+
+    for (const [index, character] of Array.from(value).entries()) {
+      if (/\s/.test(character) || (text.includes('\\x73') && index > value.indexOf('/'))) continue;
+      const found = text.slice(offsetInText(text, node, index)).replace(/^\\|^'(?=')/, '');
+      expect(found.startsWith(character)).toBe(true);
+    }
+    expect(text.slice(0, offsetInText(text, node, value.length)).trimEnd()).toMatch(/\)$/);
+  });
+});
