@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { runKubectl } from '../support/kubectl.js';
 import { CLI, E2E_TIMEOUT_MS, waitFor } from './world.js';
@@ -27,7 +28,7 @@ describe('promscaler demo', () => {
     await waitFor(() => / {2}\d+ -> \d+ /.test(output), { what: 'a first change', seconds: 60 });
     const kubectl = await runKubectl(['--server', server, '-n', 'shop', 'get', 'deployments,statefulsets'], {
       kubeconfig: '/dev/null',
-      home: '/nonexistent',
+      home: tmpdir(),
     });
     expect(kubectl.stdout).toContain('statefulset.apps/search');
     const [prometheus, folder, api] = [
