@@ -12,6 +12,7 @@ import type { Cluster } from '../kubernetes/types.js';
 import { FAILURE_REASONS } from '../prometheus/answer.js';
 import { createMetricSource } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';
+import { scalerKey } from '../scaler/spec.js';
 import { createApp } from '../server/app.js';
 import { startServer } from '../server/server.js';
 import { createLedger } from '../telemetry/ledger.js';
@@ -78,13 +79,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     startRound: source.startRound,
     runCycle: async (input) => {
       const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, takeTurn });
-      tell(output, { recorder, cluster });
-      options.onCycle?.(output);
+      try {
+        tell(output, { recorder, cluster });
+        options.onCycle?.(output);
+      } catch (error) {
+        // What was done must be remembered, even if it can't be told.
+        log.error('a cycle could not be told of', { scaler: scalerKey(input.scaler), error });
+      }
       return output;
     },
     onRound: tellRound(metrics),
     onFault: (scaler, error) =>
-      log.error('a cycle failed by a fault of promscaler itself', { scaler: keyOf(scaler), error }),
+      log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
     onRemoved: recorder.remove,
   });
   const app = createApp({
@@ -122,17 +128,14 @@ function targetOf({ namespace, spec }: Scaler): { namespace: string; ref: Scaler
   return { namespace, ref: spec.scaleTargetRef };
 }
 
-function keyOf({ namespace, name }: Scaler): string {
-  return `${namespace}/${name}`;
-}
-
 function tell(
   { record, target }: CycleOutput,
   { recorder, cluster }: { readonly recorder: Recorder; readonly cluster: Cluster },
 ): void {
   const { before } = recorder.record(record);
   if (target === null) return;
-  for (const event of eventsOf(before?.record ?? null, record)) cluster.recordEvent(target, event);
+  const standing = before === null ? null : { conditions: before.conditions, outcome: before.record.outcome };
+  for (const event of eventsOf(standing, record)) cluster.recordEvent(target, event);
 }
 
 function tellRound(metrics: Metrics): (round: { latenessSeconds: number; missed: number }) => void {

@@ -101,11 +101,11 @@ export function createController(ports: ControllerPorts): Controller {
         now: round.at,
         answers,
         sharesTargetWith: shared.get(key) ?? null,
-        // A scaler that is gone, or has another target by now, must not patch any more.
-        isCurrent: () => entries.get(key) === entry && entry.memory === memory,
+        // A scaler that is gone, or has another target or document by now, must not patch any more.
+        isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
         signal,
       });
-      if (entry.memory === memory) entry.memory = output.memory;
+      entry.memory = output.memory;
       // What it has just recorded is forgotten with it.
       if (!entries.has(key)) ports.onRemoved(key);
     } catch (error) {
