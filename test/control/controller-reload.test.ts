@@ -107,6 +107,24 @@ describe('a reload', () => {
     expect(rig.inputs[1]?.memory.uid).toBe('uid-1');
   });
 
+  it('patches nothing for the old document though its cycle is under way: it may be paused by now', async () => {
+    const rig = new ControllerRig();
+    const queries = gate();
+    rig.world.load = 80;
+    rig.script = async (_input, run) => {
+      await queries.opened;
+      return run();
+    };
+    await rig.start(WEB);
+
+    rig.controller.setScalers([buildScaler({ paused: true })]);
+    queries.open();
+    await settle();
+
+    expect(rig.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
+    expect(rig.world.cluster.arrived).toEqual([]);
+  });
+
   it('keeps the memory where only the API version of the target is written otherwise', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB_2);
