@@ -44,7 +44,7 @@ export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOption
   const load = async (): Promise<LoadedScalers> => {
     const generations = await readAll(paths);
     seen = fingerprint(generations);
-    const files = await parseFiles(generations, parsed, read);
+    const files = parseFiles(generations, parsed, read);
     parsed = files;
     const readPaths = generations.map((generation) => withDocuments(generation, files));
     const next = nextSet(readPaths, set);
@@ -87,21 +87,17 @@ async function readAll(paths: readonly string[]): Promise<readonly Generation[]>
   });
 }
 
-/** A file whose text did not change is not parsed again. Between two that did, whatever else waits has its turn. */
-async function parseFiles(
+/** A file whose text did not change is not parsed again. */
+function parseFiles(
   generations: readonly Generation[],
   before: ReadonlyMap<string, ParsedFile>,
   options: ReadOptions,
-): Promise<ReadonlyMap<string, ParsedFile>> {
+): ReadonlyMap<string, ParsedFile> {
   const files = new Map<string, ParsedFile>();
   for (const { name, text } of generations.flatMap((generation) => generation.files)) {
     if (text === null) continue;
     const known = before.get(name);
-    if (known?.text === text) files.set(name, known);
-    else {
-      files.set(name, { text, documents: readDocuments(text, name, options) });
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    }
+    files.set(name, known?.text === text ? known : { text, documents: readDocuments(text, name, options) });
   }
   return files;
 }
