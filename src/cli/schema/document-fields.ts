@@ -23,9 +23,10 @@ const METRIC_FIELDS: FieldTable = {
   'spec.metrics[].{resource,containerResource}.targetAverageValue': {
     description: 'target.averageValue as autoscaling/v2beta1 has it.',
   },
-  'spec.metrics[].{resource,containerResource,pods,object,external}.target': {
-    description: 'What the metric is held at.',
+  'spec.metrics[].{resource,containerResource}.target': {
+    description: 'What the metric is held at. Needed, unless one of the two older forms is there.',
   },
+  'spec.metrics[].{pods,object,external}.target': { description: 'What the metric is held at.' },
   'spec.metrics[].{resource,containerResource,pods,object,external}.target.type': {
     description: 'Utilization, AverageValue or Value. Left out: the member that is there says it.',
   },
@@ -62,7 +63,8 @@ const METRIC_FIELDS: FieldTable = {
     description: 'For In and NotIn, and for no other operator.',
   },
   'spec.metrics[].{pods,object,external}.query': {
-    description: 'PromQL; may use $namespace, $name, $pods and, with describedObject, $object.',
+    description:
+      'PromQL, always needed; may use $namespace, $name, $pods and, with describedObject, $object.',
   },
   'spec.metrics[].{pods,object,external}.source': {
     description: 'The data source of the service config that is asked.',

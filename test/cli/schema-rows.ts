@@ -65,7 +65,7 @@ function typeOf({ type }: Readonly<Record<string, unknown>>): string {
 function rangeOf(field: Readonly<Record<string, unknown>>): string {
   const { enum: values, const: only, minimum, maximum, maxItems, minItems } = field;
   if (Array.isArray(values)) return values.map(String).join(', ');
-  if (only !== undefined) return String(only);
+  if (typeof only === 'string') return only;
   if (minimum !== undefined || maximum !== undefined) return `${String(minimum)} to ${String(maximum)}`;
   if (maxItems === 0) return 'empty';
   return minItems === 1 ? 'not empty' : '';

@@ -1,0 +1,42 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { CommandIo } from '../../src/cli/io.js';
+import { cli } from '../../src/cli/program.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+
+/** What a command line left behind. */
+export interface Ran {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one command line in `cwd` as `main.ts` would, without a process. */
+export async function runCli(
+  argv: readonly string[],
+  { cwd = process.cwd(), stdin = '' }: { readonly cwd?: string; readonly stdin?: string } = {},
+): Promise<Ran> {
+  const written = { stdout: '', stderr: '' };
+  const io: CommandIo = {
+    stdout: { isTerminal: false, write: (text) => void (written.stdout += text) },
+    stderr: { isTerminal: false, write: (text) => void (written.stderr += text) },
+    readStdin: () => Promise.resolve(stdin),
+    env: {},
+    cwd,
+    clock: SYSTEM_CLOCK,
+    signal: new AbortController().signal,
+  };
+  const exitCode = await cli(argv, io);
+  return { exitCode, ...written };
+}
+
+/** A new folder with these files in it. */
+export function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'promscaler-cli-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
