@@ -86,9 +86,9 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
   if (io.signal.aborted) end();
   const { durationSeconds } = settings;
   const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
-  let lost: string | null = null;
+  const lost: string[] = [];
   void stage.prometheus.ended.then((why) => {
-    if (!stop.signal.aborted) lost = why;
+    if (!stop.signal.aborted) lost.push(why);
     end();
   });
   try {
@@ -98,7 +98,7 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
       demoIo,
     );
     io.stdout.write(`\nThe demo has ended: ${narrator.changes()} changes of replicas.\n`);
-    if (lost !== null) throw new CommandError(`Prometheus has ended by itself: ${String(lost)}`);
+    if (lost.length > 0) throw new CommandError(`Prometheus has ended by itself: ${lost.join('')}`);
     return exitCode;
   } finally {
     forget();
