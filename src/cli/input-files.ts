@@ -62,9 +62,10 @@ async function listPath(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return 'the file is not UTF-8 text';
-  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'the file is not UTF-8 text';
     case 'ENOENT':
       return 'there is no such file or folder';
     case 'EACCES':

@@ -1,3 +1,4 @@
+import { checkLimits } from '../config/document-set.js';
 import type { ServiceConfig } from '../config/service-config.js';
 import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
 import { formatProblem } from '../scaler/format-problem.js';
@@ -64,8 +65,13 @@ function validate(
   const read = documents.map(({ document, file }) =>
     readScalerDocument(document, file.name, readOptionsOf(config)),
   );
+  const tooMuch = checkLimits(
+    files.map(({ text }) => text.length),
+    documents.length,
+  );
   const problems = [
     ...unreadable,
+    ...(tooMuch === null ? [] : [tooMuch]),
     ...(placed.length === 0 ? files.map(empty) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
