@@ -67,7 +67,10 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
+/** A Deployment beside its scaler in one file often has the same name: it is wrong there, but no second scaler. */
 function keyOf(value: unknown): string | null {
+  const kind = valueAt(value, ['kind']);
+  if (typeof kind === 'string' && kind !== 'Scaler') return null;
   const namespace = valueAt(value, ['metadata', 'namespace']);
   const name = valueAt(value, ['metadata', 'name']);
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;

@@ -133,6 +133,9 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
+/** What becomes of `{ query: rate(x[5m]) }`. */
+const FLOW_ERROR = /flow-(?:seq|map)-(?:start|end)/;
+
 function yamlSentence(code: ProblemCode, message: string, text: string): string {
   const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
   switch (code) {
@@ -143,7 +146,7 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
     case 'yaml-tag':
       return `the tag ${word} is not known here; only plain YAML is read`;
     default:
-      return `not YAML: ${message}`;
+      return `not YAML: ${message}${FLOW_ERROR.test(message) ? '; within { } a query needs quotes' : ''}`;
   }
 }
 

@@ -154,6 +154,17 @@ describe('validate, on folders,', () => {
   });
 });
 
+describe('validate, on a Deployment beside its scaler,', () => {
+  it('refuses the Deployment alone, though both have one name', async () => {
+    const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: shop }\n';
+
+    const { stdout } = await runCli(['validate', '-'], { stdin: `${deployment}---\n${GOOD}` });
+
+    expect(stdout).toContain('kind is Deployment, must be Scaler');
+    expect(stdout).toMatch(/\n2 documents, 1 error, 0 warnings\n$/);
+  });
+});
+
 describe('validate, with a service config,', () => {
   it.each([
     ['by --config', ['validate', 'web.yaml', '--config', 'service.yaml']],
