@@ -23,8 +23,27 @@ const MAX_UNKNOWN_FUNCTIONS = 50;
 
 const CALLED_NAME = /([A-Za-z_:][A-Za-z0-9_:]*)\s*$/;
 
-/** The syntax tree of a query that may still hold variables and functions of another server. Never fails. */
+/** The queries that were parsed last, and the longest that is kept: a document may hold one of 1 MiB. */
+const MAX_KEPT = 200;
+const MAX_KEPT_LENGTH = 10_000;
+const kept = new Map<string, ParsedQuery>();
+
+/**
+ * The syntax tree of a query that may still hold variables and functions of another server. Never fails. The last 200
+ * are kept: documents share their queries, and each is asked for its mistakes, its names and its ranges.
+ */
 export function parseQuery(query: string): ParsedQuery {
+  const known = kept.get(query);
+  if (known !== undefined) return known;
+  const parsed = parseAnew(query);
+  if (query.length > MAX_KEPT_LENGTH) return parsed;
+  const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
+  if (oldest !== undefined) kept.delete(oldest);
+  kept.set(query, parsed);
+  return parsed;
+}
+
+function parseAnew(query: string): ParsedQuery {
   const unknownFunctions: UnknownFunction[] = [];
   let text = maskVariables(query);
   for (;;) {
