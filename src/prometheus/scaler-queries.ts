@@ -49,13 +49,13 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
 }
 
 function needOf(metric: MetricSpec, scaler: Scaler, source: SourceConfig): MetricNeed {
-  const query = metricQuery(metric, scaler, source);
-  if (query === null) {
-    return refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`);
-  }
   const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
-  return isResource && isByNamespace(source, metric.name)
-    ? { kind: 'resource', source, resource: metric.name }
+  if (isResource && isByNamespace(source, metric.name)) {
+    return { kind: 'resource', source, resource: metric.name };
+  }
+  const query = metricQuery(metric, scaler, source);
+  return query === null
+    ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
     : { kind: 'query', source, query };
 }
 
