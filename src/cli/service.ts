@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { ServiceConfig } from '../config/service-config.js';
 import { createController } from '../control/controller.js';
 import { runCycle } from '../control/cycle.js';
@@ -109,7 +110,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics.recordReload(errors);
     },
     run: async (signal) => {
+      // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
+      setMaxListeners(0, signal);
       const ending = new AbortController();
+      setMaxListeners(0, ending.signal);
       const watching = cluster.run(ending.signal);
       try {
         await controller.run(signal);
