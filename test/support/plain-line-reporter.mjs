@@ -4,6 +4,9 @@ export default class PlainLineReporter {
     const skipped = results.numPendingTests + results.numTodoTests;
     // A test file that cannot even be loaded has no test of its own to count.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
+    // Jest's own summary comes after its reporters: only the end of the process is late enough for the last line.
+    process.once('exit', () => {
+      process.stdout.write(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped\n`);
+    });
   }
 }
