@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll } from '@jest/globals';
 import type { CommandIo } from '../../src/cli/io.js';
 import { cli } from '../../src/cli/program.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
@@ -31,9 +32,16 @@ export async function runCli(
   return { exitCode, ...written };
 }
 
-/** A new folder with these files in it. */
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder with these files in it, until the tests of the file are done. */
 export function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'promscaler-cli-'));
+  folders.push(folder);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
