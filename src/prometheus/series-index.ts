@@ -31,12 +31,24 @@ export function indexByPod(series: readonly Series[]): PodIndex {
   return index;
 }
 
-/** The series whose labels meet every requirement; the same array where there is none. */
+const NO_SERIES: readonly Series[] = [];
+
+/**
+ * The series whose labels meet every requirement; the same array where there is none. Looked through are those that the
+ * requirement with the fewest series leaves.
+ */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
   if (selector.length === 0) return series;
-  const first = selector.find(({ operator }) => operator === 'In');
-  const candidates = first === undefined ? series : valuesOf(series, first);
-  const rest = selector.filter((requirement) => requirement !== first);
+  let candidates = series;
+  let chosen: LabelRequirement | null = null;
+  for (const requirement of selector) {
+    if (requirement.operator !== 'In') continue;
+    const some = valuesOf(series, requirement);
+    if (chosen !== null && some.length >= candidates.length) continue;
+    candidates = some;
+    chosen = requirement;
+  }
+  const rest = selector.filter((requirement) => requirement !== chosen);
   return rest.length === 0 ? candidates : candidates.filter((one) => rest.every((each) => meets(one, each)));
 }
 
@@ -49,7 +61,10 @@ function valuesOf(series: readonly Series[], { key, values }: LabelRequirement):
   }
   let index = indexes.get(key);
   if (index === undefined) indexes.set(key, (index = groupByLabel(series, key)));
-  return Array.from(new Set(values)).flatMap((value) => index.get(value) ?? []);
+  // The index's own array, not a copy: what is made of it later is kept by it for the next scaler.
+  const [value] = values;
+  if (value !== undefined && values.length === 1) return index.get(value) ?? NO_SERIES;
+  return Array.from(new Set(values)).flatMap((each) => index.get(each) ?? []);
 }
 
 function groupByLabel(series: readonly Series[], key: string): ReadonlyMap<string, readonly Series[]> {

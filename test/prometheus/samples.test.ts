@@ -210,6 +210,14 @@ describe('a sample of Object and External', () => {
       ),
       [1],
     ],
+    [
+      where({ key: 'env', operator: 'In', values: ['x'] }, { key: 'queue', operator: 'In', values: ['b'] }),
+      [2],
+    ],
+    [
+      where({ key: 'queue', operator: 'In', values: ['b'] }, { key: 'env', operator: 'In', values: ['x'] }),
+      [2],
+    ],
   ])('keeps the series of its selector %#', (metric, expected) => {
     expect(sampleOf(metric, answer)).toEqual({ form: 'values', at: T0, values: expected, partial: null });
   });
