@@ -67,7 +67,7 @@ export function milliFromNumber(value: number): Milli {
   return saturate(BigInt(scaled));
 }
 
-/** The number in base units that a count of milli-units stands for; exact up to 2^53 milli-units. */
+/** The double nearest to what a count of milli-units stands for in base units; up to 4e15 it reads back exactly. */
 export function milliToNumber(milli: Milli): number {
   return Number(milli) / 1000;
 }
