@@ -40,7 +40,7 @@ const CASES: Readonly<Record<string, Values>> = {
   'two kinds, one of them outside of apps': { targets: ['statefulsets', 'rollouts.argoproj.io'] },
   'no rights and no account': { rbac: { create: false }, serviceAccount: { create: false } },
   'a scaler': { scalers: { web: SCALER } },
-  'names that look like something else': { fullnameOverride: '0x1f', serviceAccount: { name: 'null' } },
+  'names that look like something else': { fullnameOverride: 'null', serviceAccount: { name: '0x1f' } },
   'null in the place of mappings': {
     config: null,
     scalers: null,

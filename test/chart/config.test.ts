@@ -1,0 +1,148 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
+import type { ServiceConfig } from '../../src/config/service-config.js';
+import { readScalers } from '../../src/scaler/read-scalers.js';
+import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
+import type { Helm, Rendered, Values } from './helm.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+const EXAMPLES = join(ROOT, 'config/scalers');
+const MOUNTED = '/etc/promscaler/config/promscaler.yaml';
+
+let helm: Helm;
+
+beforeAll(async () => {
+  helm = await startHelm();
+});
+
+/** The rendered service config as the service reads it. */
+function configOf(values: Values): ServiceConfig {
+  const text = textAt(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
+  const { config, problems } = readServiceConfig(text, 'promscaler.yaml', MOUNTED);
+  expect(problems).toEqual([]);
+  if (config === null) throw new Error('the service config is refused without a problem');
+  return config;
+}
+
+function documentsOf(objects: readonly Rendered[]): Readonly<Record<string, string>> {
+  const { data } = pick(objects, 'ConfigMap', '-scalers');
+  if (!isMapping(data)) throw new Error('the ConfigMap of the scalers holds no mapping');
+  return Object.fromEntries(Object.keys(data).map((name) => [name, textAt(data, name)]));
+}
+
+describe('the service config of the chart', () => {
+  it('is the built-in one without values, with the places of the pod in it', () => {
+    const plain = readServiceConfig('', 'promscaler.yaml', MOUNTED).config;
+
+    expect(configOf({})).toEqual({ ...plain, scalers: { paths: ['/etc/promscaler/scalers'] } });
+  });
+
+  it('reads the documents where they are mounted, and is read where it is mounted', () => {
+    const objects = render(helm);
+    const container = at(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0);
+    const mounts = listAt(container, 'volumeMounts').map((mount) => at(mount, 'mountPath'));
+
+    expect(configOf({}).scalers.paths).toEqual([mounts[1]]);
+    expect(listAt(container, 'args')).toContain(`${String(mounts[0])}/promscaler.yaml`);
+    expect(configOf({}).server.port).toBe(at(container, 'ports', 0, 'containerPort'));
+  });
+
+  it('takes prometheus.url for the data source default, beside what config says of it and of others', () => {
+    const prometheus = { url: 'http://p:9090' };
+    const config = {
+      prometheus: { default: { timeoutSeconds: 4 }, other: { urls: ['http://o:9090'], flavor: 'thanos' } },
+    };
+
+    expect(configOf({ prometheus }).prometheus).toMatchObject({ default: { urls: ['http://p:9090'] } });
+    expect(configOf({ prometheus, config }).prometheus).toMatchObject({
+      default: { urls: ['http://p:9090'], timeoutSeconds: 4 },
+      other: { urls: ['http://o:9090'], flavor: 'thanos', timeoutSeconds: 10 },
+    });
+  });
+
+  it('works on the given namespaces', () => {
+    expect(configOf({ namespaces: ['shop', 'on', '012'] }).kubernetes.namespaces).toEqual([
+      'shop',
+      'on',
+      '012',
+    ]);
+    expect(configOf({}).kubernetes.namespaces).toEqual([]);
+  });
+
+  it('keeps texts that YAML 1.1 reads as something else, and numbers of a million and more', () => {
+    const odd = ['on', 'no', 'y', '012', '1e3', '0x1F', '12:30:00', '1_000', '~', 'null', '=', '<<', ''];
+    const headers = Object.fromEntries(odd.map((text, index) => [`X-${index}`, text]));
+    const config = {
+      prometheus: { default: { headers } },
+      defaults: { maxReplicas: 2_147_483_647, cooldownSeconds: 300 },
+      recoveryHoldMaxSeconds: 86_400,
+    };
+    const read = configOf({ config: { ...config, defaults: { maxReplicas: 2_147_483_647 } } });
+
+    expect(read.prometheus['default']?.headers).toEqual(headers);
+    expect(read.defaults).toEqual({ maxReplicas: 2_147_483_647 });
+    expect(read.recoveryHoldMaxSeconds).toBe(86_400);
+  });
+
+  it('may name files of the mounted secrets', () => {
+    const bearerTokenFile = '/etc/promscaler/secrets/token/token';
+    const values = { secrets: ['token'], config: { prometheus: { default: { bearerTokenFile } } } };
+
+    expect(configOf(values).prometheus['default']?.bearerTokenFile).toBe(bearerTokenFile);
+  });
+
+  it('takes everything that the manual shows of it', () => {
+    const readme = readFileSync(join(ROOT, 'charts/promscaler/README.md'), 'utf8');
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+    const values: unknown = parseAllDocuments(example).map((document) => document.toJS() as unknown)[0];
+    if (!isMapping(values)) throw new Error('the manual shows no values');
+
+    expect(configOf(values).prometheus['default']).toMatchObject({ flavor: 'thanos' });
+  });
+});
+
+describe('the scalers of the chart', () => {
+  const files = readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml'));
+
+  it.each(files)('are the same from --set-file and from values as from the file: %s', (file) => {
+    const path = join(EXAMPLES, file);
+    const text = readFileSync(path, 'utf8');
+    const written = parseAllDocuments(text).map((document) => document.toJS() as unknown);
+    const wanted = readScalers(text, file);
+    expect(wanted.scalers).toHaveLength(written.length);
+
+    const asText = documentsOf(render(helm, {}, ['--set-file', `scalers.example=${path}`]));
+    expect(asText).toEqual({ 'example.yaml': text });
+
+    const scalers = Object.fromEntries(written.map((document, index) => [`example-${index}`, document]));
+    const texts = Object.values(documentsOf(render(helm, { scalers })));
+    expect(texts.flatMap((one) => readScalers(one, file).scalers)).toEqual(wanted.scalers);
+  });
+
+  it('are no templates: {{ and $ stay what they are', () => {
+    const text = '# {{ .Values }} {{ fail "x" }} $namespace\n\n   - "tab:\t"\n';
+
+    expect(documentsOf(render(helm, { scalers: { a: text } }))).toEqual({ 'a.yaml': text });
+  });
+
+  it('fit the service config beside them', () => {
+    const text = readFileSync(join(EXAMPLES, 'minimal.yaml'), 'utf8');
+    const values = { namespaces: ['shop'], scalers: { checkout: text } };
+
+    const service = serviceFacts(configOf(values));
+    const [document = ''] = Object.values(documentsOf(render(helm, values)));
+    expect(readScalers(document, 'checkout.yaml', { service }).problems).toEqual([]);
+    const elsewhere = serviceFacts(configOf({ namespaces: ['pay'] }));
+    expect(readScalers(document, 'checkout.yaml', { service: elsewhere }).problems).toMatchObject([
+      { code: 'namespace-not-watched' },
+    ]);
+  });
+
+  it('are an empty folder without any', () => {
+    expect(documentsOf(render(helm))).toEqual({});
+  });
+});

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { ROOT } from './helm.js';
+
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+const LINES = DOCKERFILE.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+/** The words behind an instruction, for each time that it stands there. */
+function instructions(name: string): readonly (readonly string[])[] {
+  return LINES.filter((line) => line.startsWith(`${name} `)).map((line) => line.split(' ').slice(1));
+}
+
+describe('the Dockerfile', () => {
+  const copies = instructions('COPY');
+  const fromCheckout = copies
+    .filter(([first = '']) => !first.startsWith('--from='))
+    .flatMap((words) => words.slice(0, -1));
+
+  it('copies what is there and let through by .dockerignore, which lets nothing else through', () => {
+    const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+
+    expect(ignore).toContain('*');
+    expect([...new Set(fromCheckout)].sort()).toEqual([...allowed].sort());
+    for (const path of fromCheckout)
+      expect({ path, isThere: existsSync(join(ROOT, path)) }).toEqual({ path, isThere: true });
+  });
+
+  it('copies from its own stages what they make', () => {
+    const stages = LINES.filter((line) => line.startsWith('FROM ')).map(
+      (line) => / AS (\S+)$/.exec(line)?.[1],
+    );
+    const sources = copies.flatMap(([first = '', path]) =>
+      first.startsWith('--from=') ? [[first.slice(7), path]] : [],
+    );
+
+    expect(sources).toEqual([
+      ['packages', '/app/node_modules'],
+      ['build', '/app/dist'],
+    ]);
+    expect(stages).toEqual(['build', 'packages', undefined]);
+  });
+
+  it('runs the program of package.json as the user of the chart, without scripts of packages', () => {
+    const { bin } = parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      bin: { promscaler: string };
+    };
+    const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
+    const installs = LINES.filter((line) => line.includes('npm ci'));
+
+    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', `/app/${bin.promscaler}`]);
+    expect(instructions('USER')).toEqual([['65532:65532']]);
+    expect(installs).toEqual(['RUN npm ci --ignore-scripts', 'RUN npm ci --omit=dev --ignore-scripts']);
+  });
+});

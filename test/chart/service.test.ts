@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import type { Rule } from '../../src/simulator/api/rules.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { CLI, waitFor } from '../e2e/world.js';
+import { HELM_TIMEOUT_MS, ROOT, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
+import type { Helm, Rendered, Values } from './helm.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+const TOKEN = 'of-the-service-account';
+
+/** From 2 to 4 replicas without a metric: the minimum alone asks for it. */
+const SCALER = {
+  apiVersion: 'promscaler.dev/v1',
+  kind: 'Scaler',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: { scaleTargetRef: { name: 'web' }, minReplicas: 4, maxReplicas: 9 },
+};
+
+describe('the service with the rights and the config of the chart', () => {
+  let helm: Helm;
+  let folder: string;
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    helm = await startHelm();
+  });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'promscaler-chart-'));
+  });
+
+  afterEach(async () => {
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs the service with what the chart renders until `isOver`, and gives what it has asked the API server. */
+  const run = async (values: Values, isOver: () => boolean): Promise<readonly string[]> => {
+    // Nothing listens there: port 1 is never given away.
+    const prometheus = { url: 'http://127.0.0.1:1' };
+    const objects = render(helm, { scalers: { web: SCALER }, prometheus, ...values });
+    const rbac = { [TOKEN]: { user: 'system:serviceaccount:ops:rel-promscaler', rules: rulesOf(objects) } };
+    const workload = { namespace: 'shop', name: 'web', replicas: 2 };
+    simulator = await startSimulator({ clock: SYSTEM_CLOCK, workloads: [workload], rbac });
+    const kubeconfig = join(folder, 'kubeconfig');
+    await writeFile(kubeconfig, simulator.kubeconfig({ token: TOKEN, isForKubectl: true }));
+    await mountConfigMap(pick(objects, 'ConfigMap', '-scalers'), join(folder, 'scalers'));
+    const config = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
+    await writeFile(join(folder, 'promscaler.yaml'), placed(config, join(folder, 'scalers')));
+    await runUntil(isOver, kubeconfig);
+    const asked = simulator
+      .requests()
+      .map(({ verb, resource, subresource, code }) =>
+        [verb, subresource === '' ? resource : `${resource}/${subresource}`, code].join(' '),
+      );
+    return [...new Set(asked)].sort();
+  };
+
+  const runUntil = async (isOver: () => boolean, kubeconfig: string): Promise<void> => {
+    const args = [...nodeFlags(), CLI, 'run', '--config', join(folder, 'promscaler.yaml')];
+    const env = { ...process.env, KUBERNETES_SERVICE_HOST: '', KUBECONFIG: kubeconfig };
+    const child = spawn(process.execPath, args, { env });
+    const exit = once(child, 'exit');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    try {
+      await waitFor(isOver, { what: 'the service', seconds: 30 });
+    } catch (error) {
+      throw new Error(`the service has written:\n${output}`, { cause: error });
+    } finally {
+      child.kill('SIGTERM');
+      await exit;
+    }
+    expect(child.exitCode).toBe(0);
+  };
+
+  const replicas = (): number => simulator.describe({ namespace: 'shop', name: 'web' }).replicas;
+  const hasScaled = (): boolean => replicas() === 4 && simulator.listObjects('/events', 'shop').length > 0;
+
+  it('scales with the ClusterRole, and is refused nothing', async () => {
+    expect(await run({}, hasScaled)).toEqual(ASKED);
+  });
+
+  it('scales with the Role of one namespace and one kind, and is refused nothing', async () => {
+    expect(await run({ namespaces: ['shop'], targets: ['deployments'] }, hasScaled)).toEqual(ASKED);
+  });
+
+  it('is refused what the rules leave out: a Deployment where only statefulsets are given', async () => {
+    const isRefused = (): boolean => simulator.requests().some(({ code }) => code === 403);
+
+    const asked = await run({ targets: ['statefulsets'] }, isRefused);
+
+    expect(asked.filter((line) => line.endsWith(' 403'))).toContain('list deployments 403');
+    expect(asked.filter((line) => line.startsWith('patch'))).toEqual([]);
+    expect(replicas()).toBe(2);
+  });
+});
+
+/** Every sort of request of a scale-up, all of them granted. */
+const ASKED = [
+  'create events 201',
+  'get deployments/scale 200',
+  'list deployments 200',
+  'list horizontalpodautoscalers 200',
+  'list pods 200',
+  'patch deployments/scale 200',
+  'watch deployments 200',
+  'watch pods 200',
+];
+
+/** Those that the image starts node with. */
+function nodeFlags(): readonly string[] {
+  const entrypoint: unknown = parse(
+    /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '',
+  );
+  return listAt({ entrypoint }, 'entrypoint').slice(1, -1).map(String);
+}
+
+/** The rules of the rendered roles, in the words of the simulator. */
+function rulesOf(objects: readonly Rendered[]): readonly Rule[] {
+  return objects
+    .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
+    .flatMap((role) => {
+      const namespaces =
+        role['kind'] === 'Role' ? { namespaces: [textAt(role, 'metadata', 'namespace')] } : {};
+      return listAt(role, 'rules').map((rule) => ({
+        apiGroups: listAt(rule, 'apiGroups').map(String),
+        resources: listAt(rule, 'resources').map(String),
+        verbs: listAt(rule, 'verbs').map(String),
+        ...namespaces,
+      }));
+    });
+}
+
+/** The config with the places of this machine in the stead of those of the pod. */
+function placed(config: string, scalers: string): string {
+  const value: unknown = parse(config);
+  if (!isMapping(value)) throw new Error('the service config is no mapping');
+  return stringify({ ...value, scalers: { paths: [scalers] }, server: { port: 0 } });
+}
+
+/** A ConfigMap in a folder, as the kubelet mounts it. */
+async function mountConfigMap({ data }: Rendered, folder: string): Promise<void> {
+  await mkdir(join(folder, '..generation'), { recursive: true });
+  await symlink('..generation', join(folder, '..data'));
+  for (const name of isMapping(data) ? Object.keys(data) : []) {
+    await writeFile(join(folder, '..generation', name), textAt(data, name));
+    await symlink(join('..data', name), join(folder, name));
+  }
+}
