@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
+import { whyUnreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 
@@ -26,7 +27,7 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
   try {
     return await readFile(resolve(io.cwd, file), 'utf8');
   } catch (error) {
-    throw new CommandError(`reading ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`reading ${file}: ${whyUnreadable(error)}`);
   }
 }
 

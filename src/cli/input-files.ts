@@ -42,7 +42,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
     // The pipe that a shell makes of `<(command)` has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
-    return unreadable(name, reasonOf(error));
+    return unreadable(name, whyUnreadable(error));
   }
 }
 
@@ -61,7 +61,8 @@ async function listPath(
   return files.map(({ name }) => ({ name: join(path, relative(absolutePath, name)) }));
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file could not be read, in words. */
+export function whyUnreadable(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':

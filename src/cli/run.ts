@@ -14,6 +14,7 @@ import type { Problem } from '../scaler/problem.js';
 import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
+import { whyUnreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { createService } from './service.js';
@@ -69,9 +70,7 @@ async function readConfigFile(path: string, name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new CommandError(
-      `reading the service config ${name}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandError(`reading the service config ${name}: ${whyUnreadable(error)}`);
   }
 }
 
