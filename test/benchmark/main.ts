@@ -13,7 +13,7 @@ await onStage({ nodeFlags, signal: stop.signal }, async (stage) => {
   await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
   await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
 });
-console.log('\ndecide');
+console.log('');
 benchDecide();
 
 /** From the checkout: the compiled benchmark has no package description beside it. */
