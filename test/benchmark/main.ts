@@ -6,15 +6,24 @@ import { benchRounds, onStage, versionOf } from './rounds.js';
 /** Flags on the command line are handed to the node of the service: `npm run bench -- --cpu-prof`. */
 const nodeFlags = process.argv.slice(2);
 const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => stop.abort(new Error('interrupted')));
 
-await onStage({ nodeFlags, signal: stop.signal }, async (stage) => {
-  printMachine({ promscaler: readVersion(), Prometheus: await versionOf(stage.prometheus) });
-  await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
-  await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
+await benchAll().catch((error: unknown) => {
+  // What was interrupted has ended everything that it started.
+  if (!stop.signal.aborted) throw error;
+  process.exitCode = 1;
 });
-console.log('');
-benchDecide();
+
+async function benchAll(): Promise<void> {
+  await onStage({ nodeFlags, signal: stop.signal }, async (stage) => {
+    printMachine({ promscaler: readVersion(), Prometheus: await versionOf(stage.prometheus) });
+    await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
+    await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
+  });
+  console.log('');
+  benchDecide();
+}
 
 /** From the checkout: the compiled benchmark has no package description beside it. */
 function readVersion(): string {
