@@ -282,7 +282,7 @@ describe('toSamples', () => {
     expect(result.droppedSeries).toBe(1);
   });
 
-  it('reads 1,000 scalers with 5 pods each from one answer in less than 0.2 s', () => {
+  it('gives each of 1,000 scalers its own 5 pods of one answer', () => {
     const sources = new Map([['default', aSource()]]);
     const names = (scaler: number) => Array.from({ length: 5 }, (_, pod) => `web${scaler}-${pod}`);
     const series = Array.from({ length: 1000 }, (_, scaler) =>
@@ -294,9 +294,13 @@ describe('toSamples', () => {
       pods: names(index).map(aPod),
     }));
 
-    const begin = performance.now();
-    for (const { scaler, pods } of scalers) toSamples(scaler, [answer], { pods, now: T0, sources });
+    const samples = scalers.map(
+      ({ scaler, pods }) => toSamples(scaler, [answer], { pods, now: T0, sources }).samples[0],
+    );
 
-    expect(performance.now() - begin).toBeLessThan(200);
+    for (const [index, sample] of samples.entries()) {
+      expect(sample).toMatchObject({ form: 'containers', partial: null });
+      expect(sample?.form === 'containers' ? [...sample.containers.keys()] : []).toEqual(names(index));
+    }
   });
 });

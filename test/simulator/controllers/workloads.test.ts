@@ -193,14 +193,11 @@ describe('a large cluster', () => {
       name: `w${i}`,
       replicas: 5,
     }));
-    const startedMs = performance.now();
 
     const { simulator, clock } = await startCluster({ workloads });
-    const startMs = performance.now() - startedMs;
     await pass(clock, 1);
     const before = simulator.listObjects('/pods').length;
 
-    expect(startMs).toBeLessThan(5000);
     expect(before).toBe(5000);
     expect(clock.pending).toBe(0);
   });
