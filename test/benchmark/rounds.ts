@@ -192,6 +192,7 @@ function printFigures(service: RunningService, figures: Figures, variant: Varian
   print('all scalers have decided', `${service.lastDecisionSeconds.toFixed(2)} s`, 'at most 3 s');
   print('cpu time until then', `${service.startCpuSeconds.toFixed(2)} s`, '');
   print('cpu time of a round', `${median(figures.roundCpuSeconds).toFixed(3)} s`, 'at most 0.5 s');
+  print('... smallest and largest', rangeOf(figures.roundCpuSeconds), '');
   print('memory (RSS)', `${(Math.max(...figures.residentBytes) / 1e6).toFixed(0)} MB`, 'below 300 MB');
   print('heap in use', `${(Math.max(...figures.heapBytes) / 1e6).toFixed(0)} MB`, '');
   const distinct = distinctQueries(variant);
@@ -204,6 +205,10 @@ function printFigures(service: RunningService, figures: Figures, variant: Varian
   );
   print('/metrics, cpu time', `${median(figures.pageCpuSeconds).toFixed(3)} s`, '');
   print('/metrics, to the last byte', `${median(figures.pageSeconds).toFixed(3)} s`, '');
+}
+
+function rangeOf(seconds: readonly number[]): string {
+  return `${Math.min(...seconds).toFixed(3)}-${Math.max(...seconds).toFixed(3)} s`;
 }
 
 function listRequests(requests: RequestCounts): string {
