@@ -1,6 +1,6 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli } from '../units/quantity.js';
-import type { Decision, LimitStep, MetricResult } from './decision.js';
+import type { Decision, LimitStep, MetricResult, PodGroups } from './decision.js';
 import type { LimitContext } from './limits/limit.js';
 import type { JudgedMetric } from './proposals/propose.js';
 
@@ -20,14 +20,22 @@ export function explainCount(
   return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}`;
 }
 
-/** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %`. */
-export function explainMetric(spec: MetricSpec, { current, error }: MetricResult): string {
+/** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %, 2 pods unready`. */
+export function explainMetric(spec: MetricSpec, { current, error, pods }: MetricResult): string {
   if (error !== null) return `${spec.identity} has no value (${error})`;
   const value =
     current.averageUtilization === undefined
       ? `${formatNumber(current.averageValue ?? current.value ?? 0)}${current.averageValue === undefined ? '' : ' per pod'}`
       : `${current.averageUtilization} % of the requests`;
-  return `${spec.identity} is at ${value}, target ${explainTarget(spec.target)}`;
+  return `${spec.identity} is at ${value}, target ${explainTarget(spec.target)}${explainPods(pods)}`;
+}
+
+/** Pods that are not in the value: without them a count that stays beside a high value looks wrong. */
+function explainPods({ unready, missing }: PodGroups): string {
+  const groups = Object.entries({ unready, missing }).filter(([, names]) => names.length > 0);
+  return groups
+    .map(([group, { length }]) => `, ${length} ${length === 1 ? 'pod' : 'pods'} ${group}`)
+    .join('');
 }
 
 function explainTarget(target: MetricTarget): string {
