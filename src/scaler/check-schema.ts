@@ -37,10 +37,28 @@ export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T>
   return { findings, value: null, readable };
 }
 
+/** Fields that a manifest from a cluster, or of an older API, brings along, and what becomes of them here. */
+const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
+  [
+    'spec.targetCPUUtilizationPercentage',
+    '; it is a metric now: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
+  ],
+  ...[
+    'status',
+    'metadata.uid',
+    'metadata.resourceVersion',
+    'metadata.creationTimestamp',
+    'metadata.generation',
+    'metadata.managedFields',
+  ].map((path) => [path, '; the cluster wrote it, leave it out'] as const),
+]);
+
 /** A field that the schema does not know, at its key. */
 export function unknownField(path: Path, known: readonly string[]): Finding {
   const key = String(path.at(-1));
-  const hint = key === '<<' ? '; merge keys are not read' : didYouMean(key, known);
+  const hint =
+    FOREIGN_FIELDS.get(formatPath(path)) ??
+    (key === '<<' ? '; merge keys are not read' : didYouMean(key, known));
   const message = `${formatPath(path)} is no field that is known here${hint}`;
   return { code: 'unknown-field', message, path, at: 'key', offset: null };
 }

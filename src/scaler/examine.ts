@@ -40,7 +40,19 @@ function checkKind(value: unknown): Finding | null {
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
   const isMisspelt = nearest(kind, ['Scaler']) !== null;
   const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
-  const isPaste = ['HorizontalPodAutoscaler', 'CHPA', 'ConfigurableHorizontalPodAutoscaler'].includes(kind);
-  const paste = isPaste ? '; its spec can be pasted into a Scaler as it is' : '';
-  return finding('wrong-kind', ['kind'], `kind is ${kind}, must be Scaler${hint}${paste}`);
+  return finding(
+    'wrong-kind',
+    ['kind'],
+    `kind is ${kind}, must be Scaler${hint}${KIND_HINTS.get(kind) ?? ''}`,
+  );
 }
+
+const PASTE = '; its spec can stay, under apiVersion: promscaler.dev/v1 and kind: Scaler';
+const PASTE_CHPA = `${PASTE}, with preset: chpa for its defaults`;
+
+const KIND_HINTS: ReadonlyMap<string, string> = new Map([
+  ['HorizontalPodAutoscaler', PASTE],
+  ['CHPA', PASTE_CHPA],
+  ['ConfigurableHorizontalPodAutoscaler', PASTE_CHPA],
+  ['List', '; write its items as documents, with --- between them'],
+]);

@@ -133,8 +133,18 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** What becomes of `{ query: rate(x[5m]) }`. */
-const FLOW_ERROR = /flow-(?:seq|map)-(?:start|end)/;
+/** What to do about the mistakes that queries invite, by what the parser says of them. */
+const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
+  // { query: rate(x[5m]) }
+  [/flow-(?:seq|map)-(?:start|end)/, '; within { } a query needs quotes'],
+  // query: rate(x{a: "b"}[5m])
+  [/Nested mappings are not allowed in compact/, '; a text with ": " in it needs quotes'],
+  // query: "rate(x{a="b"}[5m])"
+  [
+    /Unexpected scalar at node end/,
+    '; a text with double quotes in it needs single ones around it: \'x{a="b"}\'',
+  ],
+];
 
 function yamlSentence(code: ProblemCode, message: string, text: string): string {
   const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
@@ -146,7 +156,7 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
     case 'yaml-tag':
       return `the tag ${word} is not known here; only plain YAML is read`;
     default:
-      return `not YAML: ${message}${FLOW_ERROR.test(message) ? '; within { } a query needs quotes' : ''}`;
+      return `not YAML: ${message}${YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? ''}`;
   }
 }
 
