@@ -69,9 +69,9 @@ function listenError(
 function listenReason(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'another program has it; choose another port (server.port, or --port)';
+      return 'another program has it; choose another port (server.port of the service config, --port of the demo)';
     case 'EACCES':
-      return 'not allowed; ports below 1024 need more rights, choose another (server.port, or --port)';
+      return 'not allowed; ports below 1024 need more rights, choose another (server.port of the service config, --port of the demo)';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return 'this machine has no such address';

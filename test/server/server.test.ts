@@ -150,7 +150,7 @@ describe('startServer', () => {
     const starting = startServer({ app: createApp(parts()), port, host: '127.0.0.1', clock: clock() });
 
     await expect(starting).rejects.toThrow(
-      `listening on 127.0.0.1, port ${port}: another program has it; choose another port (server.port, or --port)`,
+      `listening on 127.0.0.1, port ${port}: another program has it; choose another port (server.port of the service config, --port of the demo)`,
     );
     taken.close();
     await once(taken, 'close');
