@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { whyUnreadable } from '../config/why-unreadable.js';
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
-import { whyUnreadable } from './input-files.js';
+import { isPlainObject } from '../scaler/plain.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 
 /**
  * `decide FILE`: prints the decision on one snapshot as JSON. Input that parses as one JSON value is one snapshot; else
  * each line that is not empty is one, and gives one compact line back: the decision, or `{"error", "line"}` and exit
- * code 1 at the end.
+ * code 1 at the end. Where no line holds an object, the input as a whole is what is wrong.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
@@ -19,7 +20,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const filled = lines.filter(({ line }) => line !== '');
   if (filled.length === 0) throw new CommandError('the input is empty: a snapshot as JSON was expected');
-  if (filled.length === 1) throw new CommandError(`not JSON: ${whole.error}`);
+  if (!filled.some(({ line }) => isObject(line))) throw new CommandError(`not JSON: ${whole.error}`);
   return decideLines(filled, io);
 }
 
@@ -31,6 +32,11 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
   }
 }
 
+function isObject(line: string): boolean {
+  const parsed = parseJson(line);
+  return 'value' in parsed && isPlainObject(parsed.value);
+}
+
 function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
   try {
     return { value: JSON.parse(text) };
@@ -40,6 +46,8 @@ function parseJson(text: string): { readonly value: unknown } | { readonly error
 }
 
 function decideOne(json: unknown, io: CommandIo): ExitCode {
+  if (Array.isArray(json))
+    throw new CommandError(`the snapshot is a list, must be an object; several snapshots stand one a line`);
   try {
     io.stdout.write(`${JSON.stringify(decideJson(json), null, 2)}\n`);
     return 0;

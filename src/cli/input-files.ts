@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readGeneration } from '../config/read-generation.js';
+import { whyUnreadable } from '../config/why-unreadable.js';
 import type { Problem } from '../scaler/problem.js';
 import type { CommandIo } from './io.js';
 
@@ -59,23 +60,6 @@ async function listPath(
   if (error !== null) return [unreadable(path, error)];
   if (files.length === 0) return [unreadable(path, 'the folder holds no *.yaml and no *.yml file')];
   return files.map(({ name }) => ({ name: join(path, relative(absolutePath, name)) }));
-}
-
-/** Why a file could not be read, in words. */
-export function whyUnreadable(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  switch (code) {
-    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'the file is not UTF-8 text';
-    case 'ENOENT':
-      return 'there is no such file or folder';
-    case 'EACCES':
-      return 'permission to read it is denied';
-    case 'EISDIR':
-      return 'this is a folder, a file was expected';
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
 }
 
 /** A file or folder from which nothing could be taken. */

@@ -5,6 +5,7 @@ import { createScalerFiles } from '../config/scaler-files.js';
 import type { LoadedScalers } from '../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
 import type { ServiceConfig } from '../config/service-config.js';
+import { whyUnreadable } from '../config/why-unreadable.js';
 import type { CycleOutput } from '../control/ports.js';
 import { findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
@@ -14,7 +15,6 @@ import type { Problem } from '../scaler/problem.js';
 import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
-import { whyUnreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { createService } from './service.js';
@@ -46,8 +46,9 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     scalers: first.scalers.length,
     dryRun: options.dryRun,
   });
-  take(first, { service, log });
-  const reload = async (): Promise<void> => take(await files.load(), { service, log });
+  take(first, { service, log, refusal: 'a document is refused' });
+  const refusal = 'a document is refused; its last good version, if it had one, goes on';
+  const reload = async (): Promise<void> => take(await files.load(), { service, log, refusal });
   const watching = files.watch(reload, io.signal);
   await service.run(io.signal);
   await watching;
@@ -125,15 +126,16 @@ async function buildService(parts: {
 /** Puts the documents of a reading to work, and says what is wrong with them where that is new. */
 function take(
   { scalers, problems, changed }: LoadedScalers,
-  { service, log }: { readonly service: Service; readonly log: Log },
+  { service, log, refusal }: { readonly service: Service; readonly log: Log; readonly refusal: string },
 ): void {
   const errors = problems.filter(({ severity }) => severity === 'error');
   service.setScalers(scalers, errors.length);
   if (!changed) return;
   for (const problem of problems) {
-    const level = problem.severity === 'error' ? 'error' : 'warn';
-    const { code, message, file, place, path } = problem;
-    log[level]('a document has a problem', { code, problem: message, file, ...place, path });
+    const { code, severity, message, file, place, path } = problem;
+    const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
+    if (severity === 'error') log.error(refusal, fields);
+    else log.warn('a document is doubtful', fields);
   }
   log.info('documents read', { scalers: scalers.length, errors: errors.length });
 }

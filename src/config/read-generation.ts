@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { whyUnreadable } from './why-unreadable.js';
 
 /** One file as it was read. */
 export interface ReadFile {
@@ -42,7 +43,7 @@ export async function readGeneration(path: string, name: string = path): Promise
     try {
       return { path, files: await readPath(path, name), error: null };
     } catch (failure) {
-      error = messageOf(failure);
+      error = whyPathFailed(failure, path);
       if (codeOf(failure) !== 'ENOENT') break;
     }
   }
@@ -124,13 +125,14 @@ async function resolveData(folder: string): Promise<string> {
   }
 }
 
-/** A file that is gone is a generation that is gone, and thrown; one that may not be read is told. */
+/** A file that is gone is a generation that is gone, and thrown; one that may not be read, or is no text, is told. */
 async function readOne({ name, path, isOwnMount }: FoundFile): Promise<ReadFile> {
   try {
-    return { name, text: await readFile(path, 'utf8'), error: null, isOwnMount };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    return { name, text, error: null, isOwnMount };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw error;
-    return { name, text: null, error: messageOf(error), isOwnMount };
+    return { name, text: null, error: whyUnreadable(error), isOwnMount };
   }
 }
 
@@ -143,6 +145,8 @@ function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** What is wrong need not be the path itself: a link in a folder may lead nowhere. */
+function whyPathFailed(error: unknown, path: string): string {
+  const place = typeof error === 'object' && error !== null && 'path' in error ? error.path : path;
+  return `${place === path ? '' : `${String(place)}: `}${whyUnreadable(error)}`;
 }

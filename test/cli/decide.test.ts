@@ -50,7 +50,9 @@ describe('decide', () => {
     ['', 'the input is empty'],
     ['  \n \n', 'the input is empty'],
     ['{', 'not JSON'],
-    ['[]', 'must be an object'],
+    ['[]', 'the snapshot is a list, must be an object; several snapshots stand one a line'],
+    ['null', 'the snapshot is null, must be an object'],
+    ['{\n  "now": 1,\n  "pods": [\n    "x"\n', 'not JSON'],
     ['{"scalar": 1}', 'scalar is 1, must be left out: the fields here are scaler, now, target'],
   ])('says what is wrong with %j', async (stdin, sentence) => {
     const { exitCode, stderr, stdout } = await runCli(['decide', '-'], { stdin });

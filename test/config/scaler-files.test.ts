@@ -161,6 +161,33 @@ describe('load', () => {
     expect(codesOf(gone)).toEqual(['unreadable']);
   });
 
+  it('keeps the documents of a file that is no longer UTF-8, and says so', async () => {
+    await write('a.yaml', documentText('a'));
+    await write('b.yaml', documentText('b'));
+    const files = filesOf();
+    await files.load();
+    await writeFile(join(folder, 'a.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
+
+    const broken = await files.load();
+
+    expect(namesOf(broken)).toEqual(['a 10', 'b 10']);
+    expect(broken.problems).toMatchObject([
+      { code: 'unreadable', message: `reading ${join(folder, 'a.yaml')}: the file is not UTF-8 text` },
+    ]);
+  });
+
+  it('says in words that a path, or what a link in it leads to, is not there', async () => {
+    await symlink('nowhere', join(folder, 'link.yaml'));
+    const missing = join(folder, 'missing');
+
+    const { problems } = await filesOf(missing, folder).load();
+
+    expect(problems.map(({ message }) => message)).toEqual([
+      `reading ${missing}: there is no such file or folder`,
+      `reading ${folder}: ${join(folder, 'link.yaml')}: there is no such file or folder`,
+    ]);
+  });
+
   it('warns of a folder without documents at the start', async () => {
     expect((await filesOf().load()).problems).toMatchObject([{ code: 'no-documents', severity: 'warning' }]);
   });
