@@ -39,6 +39,7 @@ export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T>
 
 /** Fields that a manifest from a cluster, or of an older API, brings along, and what becomes of them here. */
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['kind', '; a scaler document is no service config, which names its file or folder in scalers.paths'],
   [
     'spec.targetCPUUtilizationPercentage',
     '; it is a metric now: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
