@@ -69,7 +69,10 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   const paths = settings.kubeconfig === undefined ? found : [settings.kubeconfig];
   const access = await readKubeconfig(paths, settings.context ?? null);
   if (access !== null) return fromKubeconfig(access, url, options);
-  const tried = paths.length === 0 ? 'no kubeconfig is named' : `${paths.join(', ')} does not exist`;
+  const tried =
+    paths.length === 0
+      ? 'no kubeconfig is named'
+      : `${paths.join(' and ')} ${paths.length > 1 ? 'do' : 'does'} not exist`;
   const outside = usesKubeconfig ? '' : ', and KUBERNETES_SERVICE_HOST is not set, so this is no pod';
   throw new ConnectionError(`no way to the Kubernetes API: ${tried}${outside}`);
 }

@@ -129,8 +129,9 @@ function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   const result = KUBECONFIG.safeParse(content ?? {});
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw new ConnectionError(`kubeconfig ${file}: ${place}${issue?.message ?? 'not a kubeconfig'}`);
+  const isAlien = issue === undefined || issue.path.length === 0;
+  const why = isAlien ? 'not a kubeconfig, which is a mapping' : `${issue.path.join('.')}: ${issue.message}`;
+  throw new ConnectionError(`kubeconfig ${file}: ${why}`);
 }
 
 function merge(merged: Merged, file: string, content: z.infer<typeof KUBECONFIG>): void {

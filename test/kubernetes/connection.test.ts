@@ -296,6 +296,14 @@ describe('kubeconfig', () => {
     expect(await message(find())).toContain(words);
   });
 
+  it('says of a file that holds a text that it is no kubeconfig', async () => {
+    await write('.kube/config', CANARY);
+
+    expect(await message(find())).toBe(
+      'kubeconfig FOLDER/.kube/config: not a kubeconfig, which is a mapping',
+    );
+  });
+
   it('names file, line and column of broken YAML and quotes nothing of it', async () => {
     await write('.kube/config', `users:\n- name: x\n  user: {token: ${CANARY}\nclusters: []\n`);
 
