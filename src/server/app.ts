@@ -31,10 +31,12 @@ export function createApp(parts: AppParts): Express {
     response.set('Content-Type', parts.metrics.contentType).send(text);
   });
   app.use('/api/v1', createApi(parts.api));
-  app.use((_request, response) => void response.status(404).json({ error: 'there is no such page' }));
+  app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
   app.use(failure(parts.onError));
   return app;
 }
+
+const NO_PAGE = 'there is no such page; there are /healthz, /readyz, /metrics and /api/v1/scalers';
 
 /** 200 and `ok`, or 503 and what is wrong, one line each. */
 function probe(complaints: () => readonly string[]): RequestHandler {

@@ -56,7 +56,7 @@ describe('pages', () => {
 
       expect(await get(server, path)).toMatchObject({
         status: 404,
-        body: '{"error":"there is no such page"}',
+        body: '{"error":"there is no such page; there are /healthz, /readyz, /metrics and /api/v1/scalers"}',
       });
     },
   );
