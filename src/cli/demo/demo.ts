@@ -117,7 +117,7 @@ async function writeFiles(
   await mkdir(scalers);
   for (const [name, text] of demoDocuments(speed)) await writeFile(join(scalers, name), text);
   const configFile = join(folder, 'promscaler.yaml');
-  const addresses = { prometheusUrl: prometheus.url, kubernetesUrl: simulator.url, port };
+  const addresses = { prometheusUrl: prometheus.url, kubernetesUrl: simulator.url, port, speed };
   await writeFile(configFile, demoServiceConfig(addresses));
   return configFile;
 }

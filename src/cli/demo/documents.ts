@@ -6,11 +6,16 @@ export const SCRAPE_SECONDS = 1;
 /** Over how long rates are taken. Not shortened by the speed: that would make the metrics untrue. */
 const RATE_SECONDS = 10;
 
+/** How long a queue's metric must be there again before it scales down, at speed 1: as far as Prometheus looks back. */
+const HOLD_SECONDS = 300;
+
 /** The text of the service config of the demo. */
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
   readonly kubernetesUrl: string;
   readonly port: number;
+  /** How much faster than life: what waits for metrics that are back is shortened like the windows. */
+  readonly speed: number;
 }): string {
   return `# The service config of the demo. It is read at the start only.
 prometheus:
@@ -18,6 +23,7 @@ prometheus:
     urls: [${addresses.prometheusUrl}]
     scrapeIntervalSeconds: ${SCRAPE_SECONDS}
     resourceWindowSeconds: ${RATE_SECONDS}
+recoveryHoldMaxSeconds: ${Math.max(1, Math.round(HOLD_SECONDS / addresses.speed))}
 kubernetes:
   url: ${addresses.kubernetesUrl}
 scalers:

@@ -2,6 +2,7 @@ import pc from 'picocolors';
 import type { Decision } from '../../decision/decision.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -14,10 +15,14 @@ export interface Narrator {
   readonly changes: () => number;
 }
 
-/** Writes each change of replicas, and each new reason that holds one back, with the seconds since `start`. */
+/**
+ * Writes each change of replicas, each new reason that holds one back, and each document that has changed on disk, with
+ * the seconds since `start`.
+ */
 export function createNarrator(stdout: OutputStream, start: Instant): Narrator {
   const colors = pc.createColors(stdout.isTerminal);
   const held = new Map<string, string>();
+  const known = new Map<string, Scaler>();
   let changes = 0;
 
   const line = (at: Instant, scaler: string, count: string, why: string): string => {
@@ -29,8 +34,13 @@ export function createNarrator(stdout: OutputStream, start: Instant): Narrator {
     changes: () => changes,
     tell: ({ record }) => {
       const { scaler, decision, outcome, at } = record;
-      if (decision === null) return;
       const key = scalerKey(scaler);
+      // A document that did not change stays the same object.
+      if ((known.get(key) ?? scaler) !== scaler) {
+        stdout.write(line(at, key, '', 'its document has changed, and is in force'));
+      }
+      known.set(key, scaler);
+      if (decision === null) return;
       const direction = rescaleDirection(outcome);
       if (direction !== null) {
         changes += 1;
