@@ -30,6 +30,7 @@ interface ExpectedMetric {
   readonly ratio?: number | null;
   readonly error?: true | string | null;
   readonly pods?: Readonly<Record<string, readonly string[]>> | null;
+  readonly podReasons?: Readonly<Record<string, string>>;
 }
 
 const FOLDER = join(import.meta.dirname, '../vectors');
@@ -112,6 +113,10 @@ function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | nu
     }
     if (typeof entry.ratio === 'number') expectClose(metric.ratio ?? undefined, entry.ratio);
     if (entry.ratio === null) expect(metric.ratio).toBeNull();
+    // By entries: toEqual looks at no pod that is called `__proto__`.
+    if (entry.podReasons !== undefined) {
+      expect(Object.entries(metric.podReasons ?? {})).toEqual(Object.entries(entry.podReasons));
+    }
     for (const [group, names] of Object.entries(entry.pods ?? {})) {
       expect([...(metric.pods?.[group] ?? [])].sort()).toEqual([...names].sort());
     }

@@ -34,10 +34,10 @@ export function groupPods(
     missing: [] as string[],
     ignored: [] as string[],
   };
-  const reasons: Record<string, string> = {};
+  const reasons = new Map<string, string>();
   const setAside = (group: 'unready' | 'missing' | 'ignored', pod: Pod, why: string): void => {
     groups[group].push(pod.name);
-    reasons[pod.name] = why;
+    reasons.set(pod.name, why);
   };
   for (const pod of pods) {
     const ended = whyIgnored(pod);
@@ -48,7 +48,8 @@ export function groupPods(
     else if (warmup !== null) setAside('unready', pod, warmup);
     else groups.ready.push(pod.name);
   }
-  return { groups, reasons };
+  // Through a Map: written into an object, the reason of a pod called `__proto__` would be lost.
+  return { groups, reasons: Object.fromEntries(reasons) };
 }
 
 function whyIgnored(pod: Pod): string | null {
