@@ -79,5 +79,5 @@ function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: Scale
 function longestPeriodSeconds({ behavior }: ScalerSpec): number {
   if (behavior === null) return DEFAULT_POLICY_PERIOD_SECONDS;
   const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
-  return Math.max(0, ...policies.map(({ periodSeconds }) => periodSeconds));
+  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), 0);
 }

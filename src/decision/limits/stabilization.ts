@@ -16,7 +16,7 @@ function stabilizeDownscale(replicas: number, context: LimitContext): Limited | 
   const { now, spec, recommendations } = context;
   const window = spec.downscaleStabilizationSeconds;
   const recent = recommendations.filter(({ at }) => at >= addSeconds(now, -window));
-  const to = Math.max(replicas, ...recent.map((entry) => entry.replicas));
+  const to = highest(recent, replicas);
   return to === replicas ? null : held(to, recent, window);
 }
 
@@ -29,8 +29,8 @@ function stabilizeBothWays(
   const downWindow = behavior.scaleDown.stabilizationWindowSeconds;
   const recentUp = recommendations.filter(({ at }) => at > addSeconds(now, -upWindow));
   const recentDown = recommendations.filter(({ at }) => at > addSeconds(now, -downWindow));
-  const up = Math.min(replicas, ...recentUp.map((entry) => entry.replicas));
-  const down = Math.max(replicas, ...recentDown.map((entry) => entry.replicas));
+  const up = lowest(recentUp, replicas);
+  const down = highest(recentDown, replicas);
   if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
   if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
   if (current === replicas) return null;
@@ -38,6 +38,15 @@ function stabilizeBothWays(
   return replicas > current
     ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
     : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);
+}
+
+/** Folded, not spread into Math.max: a list of 200,000 overflows the stack as arguments. */
+function highest(recent: readonly Recommendation[], replicas: number): number {
+  return recent.reduce((most, entry) => Math.max(most, entry.replicas), replicas);
+}
+
+function lowest(recent: readonly Recommendation[], replicas: number): number {
+  return recent.reduce((least, entry) => Math.min(least, entry.replicas), replicas);
 }
 
 function held(
