@@ -1,4 +1,4 @@
-import { parseInstant } from '../units/time.js';
+import { formatInstant, parseInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
 /** A value of parsed JSON together with where it stands, for errors that name the field. */
@@ -16,9 +16,12 @@ export class JsonShapeError extends Error {
   }
 }
 
+/** A list or an object is only named: printed, one that is nested deep enough would overflow the stack. */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
-  const text = JSON.stringify(value);
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
@@ -63,7 +66,7 @@ export function readBoolean(field: Field): boolean {
 /** Any number that JSON can hold; `1e999` reads as Infinity and is for the decision to judge. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
-  return field.value;
+  return withoutNegativeZero(field.value);
 }
 
 /** An integer from `min` to 2^31-1. */
@@ -72,12 +75,19 @@ export function readInteger(field: Field, min: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > 2_147_483_647) {
     throw new JsonShapeError(field, `an integer from ${min} to 2147483647`);
   }
-  return value;
+  return withoutNegativeZero(value);
 }
 
+/** JSON has a `-0`, which is written back as `0`: both must be the same snapshot. */
+function withoutNegativeZero(value: number): number {
+  return value === 0 ? 0 : value;
+}
+
+/** An instant of the years 1 to 9999 in UTC: an offset can lead out of them, where RFC 3339 can't write it back. */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
-  if (instant === null) throw new JsonShapeError(field, 'an RFC 3339 time such as 2026-01-01T00:00:00Z');
+  if (instant === null || parseInstant(formatInstant(instant)) === null)
+    throw new JsonShapeError(field, 'an RFC 3339 time such as 2026-01-01T00:00:00Z');
   return instant;
 }
 

@@ -135,33 +135,41 @@ function readOneOf<T extends string>(field: Field, allowed: readonly T[]): T {
 
 const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'];
 
+const FORMS = ['error', 'values', 'pods', 'containers'] as const;
+
+/** Each form has its own fields: a `kind` beside values, or values beside an error, would be read past. */
 function readSample(field: Field): Sample {
-  const sample = readObject(field, [
-    'at',
-    'windowSeconds',
-    'containers',
-    'pods',
-    'values',
-    'partial',
-    'error',
-    'kind',
-  ]);
-  if (sample.error.value !== undefined) {
-    const kind = optional(sample.kind, (inner) => readOneOf(inner, KINDS)) ?? 'failed';
-    return { form: 'error', kind, error: readString(sample.error) };
+  const given = readMap(field);
+  const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);
+  if (form === undefined || second !== undefined) {
+    throw new JsonShapeError(field, 'one with containers, pods, values or error, and only one of them');
   }
-  const forms = [sample.containers, sample.pods, sample.values].filter(({ value }) => value !== undefined);
-  if (forms.length !== 1) throw new JsonShapeError(field, 'one with containers, pods, values or error');
-  const valued = { at: readInstant(sample.at), partial: optional(sample.partial, readString) };
-  if (sample.values.value !== undefined) {
-    return { form: 'values', ...valued, values: readArray(sample.values).map(readNumber) };
+  if (form === 'error') return readErrorSample(field);
+  if (form === 'values') {
+    const { at, values, partial } = readObject(field, ['at', 'values', 'partial']);
+    return { form, ...readValued({ at, partial }), values: readArray(values).map(readNumber) };
   }
+  const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
   const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
-  if (sample.pods.value !== undefined) {
-    return { form: 'pods', ...valued, windowSeconds, pods: mapValues(sample.pods, readNumber) };
-  }
-  const containers = mapValues(sample.containers, (pod) => mapValues(pod, readNumber));
-  return { form: 'containers', ...valued, windowSeconds, containers };
+  const valued = { ...readValued(sample), windowSeconds };
+  if (form === 'pods') return { form, ...valued, pods: mapValues(sample[form], readNumber) };
+  return { form, ...valued, containers: mapValues(sample[form], (pod) => mapValues(pod, readNumber)) };
+}
+
+function readErrorSample(field: Field): Sample {
+  const { error, kind } = readObject(field, ['error', 'kind']);
+  return {
+    form: 'error',
+    kind: optional(kind, (inner) => readOneOf(inner, KINDS)) ?? 'failed',
+    error: readString(error),
+  };
+}
+
+function readValued(sample: { readonly at: Field; readonly partial: Field }): {
+  readonly at: Snapshot['now'];
+  readonly partial: string | null;
+} {
+  return { at: readInstant(sample.at), partial: optional(sample.partial, readString) };
 }
 
 function readState(field: Field): State {

@@ -2,6 +2,7 @@ import { formatMilli } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { formatInstant } from '../units/time.js';
 import type { Decision } from './decision.js';
+import { writableSample } from './proposals/judge-sample.js';
 import type { Pod, Sample, Snapshot, State } from './snapshot.js';
 
 /** The JSON form of a snapshot, the one that `parseSnapshot` reads: deciding on it gives the same decision. */
@@ -11,7 +12,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
     now: formatInstant(snapshot.now),
     target: snapshot.target,
     pods: snapshot.pods.map(podToJson),
-    samples: snapshot.samples.map(sampleToJson),
+    samples: snapshot.samples.map((sample) => sampleToJson(writableSample(sample))),
     state: stateToJson(snapshot.state),
   };
 }

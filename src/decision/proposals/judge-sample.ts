@@ -42,14 +42,29 @@ function faultOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   const values = numbersOf(sample);
   if (sample.form === 'values' && values.length === 0)
     return errorSample('missing', 'the query returned no series');
-  if (values.length > 0 && values.every(Number.isNaN)) return errorSample('nan', 'every value is NaN');
-  const wrong = values.find((value) => !(value >= 0 && value < Infinity));
-  if (wrong !== undefined)
-    return errorSample('invalid', `a value is ${wrong}, must be finite and not negative`);
+  const fault = faultOfNumbers(values);
+  if (fault !== null) return fault;
   if (metric.type === 'Object' && values.length !== 1) {
     return errorSample('invalid', `${values.length} series, an object metric needs exactly one`);
   }
   return null;
+}
+
+function faultOfNumbers(values: readonly number[]): ErrorSample | null {
+  if (values.length > 0 && values.every(Number.isNaN)) return errorSample('nan', 'every value is NaN');
+  const wrong = values.find((value) => !(value >= 0 && value < Infinity));
+  if (wrong === undefined) return null;
+  return errorSample('invalid', `a value is ${wrong}, must be finite and not negative`);
+}
+
+/**
+ * The sample as JSON can hold it: one with NaN or Inf, which JSON would turn to null, as the error that it is. The
+ * decision on it is the same.
+ */
+export function writableSample(sample: Sample): Sample {
+  if (sample.form === 'error') return sample;
+  const values = numbersOf(sample);
+  return values.every(Number.isFinite) ? sample : (faultOfNumbers(values) ?? sample);
 }
 
 function numbersOf(sample: ValueSample): readonly number[] {
@@ -58,11 +73,8 @@ function numbersOf(sample: ValueSample): readonly number[] {
       return sample.values;
     case 'pods':
       return [...sample.pods.values()];
-    case 'containers': {
-      const numbers: number[] = [];
-      for (const containers of sample.containers.values()) numbers.push(...containers.values());
-      return numbers;
-    }
+    case 'containers':
+      return [...sample.containers.values()].flatMap((containers) => [...containers.values()]);
     default:
       return sample satisfies never;
   }
