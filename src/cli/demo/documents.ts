@@ -6,8 +6,11 @@ export const SCRAPE_SECONDS = 1;
 /** Over how long rates are taken. Not shortened by the speed: that would make the metrics untrue. */
 const RATE_SECONDS = 10;
 
-/** How long a queue's metric must be there again before it scales down, at speed 1: as far as Prometheus looks back. */
-const HOLD_SECONDS = 300;
+/**
+ * How long a metric must be there again before it scales down, at speed 1. Prometheus is as young as the demo, which
+ * doubles it: with less patience than in life the queue's worker shrinks before a demo of two minutes is over.
+ */
+const HOLD_SECONDS = 150;
 
 /** The text of the service config of the demo. */
 export function demoServiceConfig(addresses: {
