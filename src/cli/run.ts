@@ -12,6 +12,8 @@ import type { Connection } from '../kubernetes/connection.js';
 import { ConnectionError } from '../kubernetes/kubeconfig.js';
 import { formatProblem } from '../scaler/format-problem.js';
 import type { Problem } from '../scaler/problem.js';
+import { scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
 import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
@@ -47,8 +49,14 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     dryRun: options.dryRun,
   });
   take(first, { service, log, refusal: 'a document is refused' });
+  let present = first.scalers;
   const refusal = 'a document is refused; its last good version, if it had one, goes on';
-  const reload = async (): Promise<void> => take(await files.load(), { service, log, refusal });
+  const reload = async (): Promise<void> => {
+    const next = await files.load();
+    take(next, { service, log, refusal });
+    tellComingAndGoing(present, next.scalers, log);
+    present = next.scalers;
+  };
   const watching = files.watch(reload, io.signal);
   await service.run(io.signal);
   await watching;
@@ -138,4 +146,15 @@ function take(
     else log.warn('a document is doubtful', fields);
   }
   log.info('documents read', { scalers: scalers.length, errors: errors.length });
+}
+
+/** A document that is gone by mistake should not go unseen: its workload is scaled by nobody from now on. */
+function tellComingAndGoing(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
+  const names = { before: new Set(before.map(scalerKey)), after: new Set(after.map(scalerKey)) };
+  for (const key of names.before) {
+    if (!names.after.has(key)) log.info('a scaler is gone, its workload stays as it is', { scaler: key });
+  }
+  for (const key of names.after) {
+    if (!names.before.has(key)) log.info('a scaler is new', { scaler: key });
+  }
 }

@@ -65,6 +65,7 @@ describe('documents that change while the service runs', () => {
       seconds: 15,
     });
     expect(world.replicas('web')).toBeGreaterThanOrEqual(2);
+    expect(service.output()).toContain('a scaler is gone, its workload stays as it is');
     expect(await service.stop()).toBe(0);
   });
 
