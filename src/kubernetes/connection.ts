@@ -12,6 +12,8 @@ export interface Connection {
   readonly url: string;
   /** Which source was used, in one line, for the log. */
   readonly source: string;
+  /** The namespace of the kubeconfig's context; absent where there is none. */
+  readonly namespace?: string;
   /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
   /** Null for plain http. The same value until a file has changed. */
@@ -119,12 +121,13 @@ function fromKubeconfig(
   const files = access.files.join(', ');
   const address = url ?? checkUrl(access.server, `kubeconfig ${files}: server`);
   const source = `kubeconfig ${files}, context "${access.context}", ${address}`;
-  if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), source });
+  const own = access.namespace === null ? { source } : { source, namespace: access.namespace };
+  if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), ...own });
   if (access.insecureSkipVerify)
     options.log.warn({ url: address }, 'the certificate of the Kubernetes API is not verified');
   return checked({
     url: address,
-    source,
+    ...own,
     authorization: authorizationOf(access, options),
     tls: tlsOf(access, options),
   });

@@ -17,6 +17,8 @@ export type Pem = { readonly text: string } | { readonly path: string };
 /** What one context of a kubeconfig says. Paths are absolute. */
 export interface KubeconfigAccess {
   readonly context: string;
+  /** The namespace of the context; null where it names none. */
+  readonly namespace: string | null;
   /** The files that were read. */
   readonly files: readonly string[];
   readonly server: string;
@@ -55,7 +57,7 @@ const USER = z.looseObject({
   'auth-provider': z.looseObject({ name: text }).nullish(),
 });
 
-const CONTEXT = z.looseObject({ cluster: text, user: text });
+const CONTEXT = z.looseObject({ cluster: text, user: text, namespace: text });
 
 const KUBECONFIG = z.looseObject({
   'current-context': text,
@@ -166,6 +168,7 @@ function resolveContext(merged: Merged, wanted: string | null): KubeconfigAccess
     throw new ConnectionError(`${place} names the user "${userName ?? ''}", which is not there`);
   return {
     context: name,
+    namespace: nonEmpty(context.value.namespace),
     files: merged.files,
     ...readCluster(cluster, context.value.cluster ?? ''),
     ...(user === null ? ANONYMOUS : readUser(user, userName ?? '')),

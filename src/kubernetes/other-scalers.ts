@@ -73,7 +73,7 @@ function groupByNamespace(scalers: readonly OtherScaler[]): ByNamespace {
 }
 
 /** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
-function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
+export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
   const name = textIn(metadata, 'name') ?? '';

@@ -75,7 +75,7 @@ function instantIn(parent: JsonObject | null, key: string): Instant | null {
 }
 
 /** Containers, and init containers that run on beside them (sidecars). */
-function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
+export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => textIn(container, 'restartPolicy') === 'Always',
   );

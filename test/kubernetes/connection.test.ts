@@ -172,6 +172,17 @@ describe('kubeconfig', () => {
     ]);
   });
 
+  it('has the namespace of the context, where it names one', async () => {
+    const named = kubeconfig().replace('"user":"dev"', '"user":"dev","namespace":"shop"');
+    const path = await write('named', named);
+    const plain = await write('plain', kubeconfig({ cluster: { server: 'http://127.0.0.1:1' } }));
+
+    const found = await find({ settings: { kubeconfig: path } });
+    const none = await find({ settings: { kubeconfig: plain } });
+
+    expect([found.namespace, none.namespace]).toEqual(['shop', undefined]);
+  });
+
   it('merges several files, the first one first, and skips one that does not exist', async () => {
     const contexts = await write(
       'a',
