@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import type { NewOptions } from './new/new-options.js';
 import { VERSION } from './version.js';
 
 /** Runs one command line (without `node` and the script) and gives its exit code. Never throws for a user's mistake. */
@@ -38,6 +39,7 @@ function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
     });
   addRun(program, io, result);
   addDemo(program, io, result);
+  addNew(program, io, result);
   addValidate(program, io, result);
   addShow(program, io, result);
   addDecide(program, io, result);
@@ -72,6 +74,35 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
       const { runDemo } = await import('./demo/demo.js');
       result.exitCode = await runDemo(options, io);
+    });
+}
+
+function addNew(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('new')
+    .description('writes the first document of a workload, with comments')
+    .argument('<target>', 'the workload: KIND/NAME, or NAME of a Deployment')
+    .option('-n, --namespace <namespace>', "of the workload (default: the kubeconfig's, or default)")
+    .option('--name <name>', 'what the scaler is called (default: as the workload)')
+    .option('--min <replicas>', 'the fewest replicas', '1')
+    .option('--max <replicas>', 'the most replicas; must be given')
+    .option(
+      '--cpu-percent <percent>',
+      'of the cpu that the pods request (default: 80, without another metric)',
+    )
+    .option('--memory-percent <percent>', 'of the memory that the pods request')
+    .option(
+      '--query <promql>',
+      'a metric by a query; with `by (pod)` or $pods one series a pod, else a total',
+    )
+    .option('--average-value <quantity>', 'what the query is held at for each pod')
+    .option('--value <quantity>', 'what the query is held at for all pods together')
+    .option('--preset <preset>', 'hpa, chpa or hpa-1.11: which defaults hold')
+    .option('--output-file <file>', 'a new file for the document (default: standard output)')
+    .option('--offline', 'do not ask the cluster about the workload')
+    .action(async (target: string, options: NewOptions) => {
+      const { runNew } = await import('./new.js');
+      result.exitCode = await runNew(target, options, io);
     });
 }
 

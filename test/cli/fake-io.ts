@@ -16,16 +16,26 @@ export interface Ran {
 /** Runs one command line in `cwd` as `main.ts` would, without a process. */
 export async function runCli(
   argv: readonly string[],
-  { cwd = process.cwd(), stdin = '' }: { readonly cwd?: string; readonly stdin?: string } = {},
+  {
+    cwd = process.cwd(),
+    stdin = '',
+    env = {},
+    clock = SYSTEM_CLOCK,
+  }: {
+    readonly cwd?: string;
+    readonly stdin?: string;
+    readonly env?: CommandIo['env'];
+    readonly clock?: CommandIo['clock'];
+  } = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const io: CommandIo = {
     stdout: { isTerminal: false, write: (text) => void (written.stdout += text) },
     stderr: { isTerminal: false, write: (text) => void (written.stderr += text) },
     readStdin: () => Promise.resolve(stdin),
-    env: {},
+    env,
     cwd,
-    clock: SYSTEM_CLOCK,
+    clock,
     signal: new AbortController().signal,
   };
   const exitCode = await cli(argv, io);

@@ -1,0 +1,105 @@
+import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { APPS_ROOT, groupOf, watchedPlural } from '../../kubernetes/targets.js';
+import type { Transport } from '../../kubernetes/transport.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import { didYouMean } from '../../scaler/nearest.js';
+import type { TargetRef } from '../../scaler/spec.js';
+import type { AskedTarget } from './target-kind.js';
+
+/** Where the objects of a kind are. */
+export interface FoundKind {
+  readonly ref: TargetRef;
+  /** `/apis/argoproj.io/v1alpha1`. */
+  readonly root: string;
+  readonly plural: string;
+  readonly hasScale: boolean;
+}
+
+const DEADLINE_MS = 5000;
+
+/**
+ * Finds the API of a kind by whatever kubectl would take for it: its kind, plural, singular or short name. `missing` is
+ * the sentence where the cluster does not serve it. Throws `KubernetesError`.
+ */
+export async function findKind(
+  transport: Transport,
+  asked: AskedTarget,
+  signal: AbortSignal,
+): Promise<FoundKind | { readonly missing: string }> {
+  const { name, ref, unknown } = asked;
+  const plural = ref === null ? null : watchedPlural(ref);
+  if (ref !== null && plural !== null) return { ref, root: APPS_ROOT, plural, hasScale: true };
+  if (ref?.apiVersion === 'v1')
+    return { ref, root: '/api/v1', plural: 'replicationcontrollers', hasScale: true };
+  const { word, group, version } = unknown ?? { word: ref.kind, group: groupOf(ref), version: null };
+  const ask = (path: string): Promise<JsonObject | null> => askOrNull({ transport, path, signal, group });
+  const described = await ask(`/apis/${encodeURIComponent(group)}`);
+  const others: string[] = [];
+  for (const served of versionsOf(described)) {
+    const root = `/apis/${encodeURIComponent(group)}/${encodeURIComponent(served)}`;
+    const resources = objectsIn(await ask(root), 'resources');
+    const found = pick(resources, word);
+    if (found === null) {
+      others.push(...kindsIn(resources));
+      continue;
+    }
+    const apiVersion = `${group}/${version ?? served}`;
+    return { root, ref: ref ?? { apiVersion, kind: found.kind, name }, ...found };
+  }
+  const hint = didYouMean(word, [...new Set(others)]);
+  return { missing: `the cluster serves no kind "${word}" in the API group ${group}${hint}` };
+}
+
+async function askOrNull(request: {
+  readonly transport: Transport;
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly group: string;
+}): Promise<JsonObject | null> {
+  const { transport, path, signal, group } = request;
+  try {
+    return await transport.request({
+      lane: 'read',
+      method: 'GET',
+      path,
+      doing: `looking at the API group ${group}`,
+      verb: 'get',
+      resource: 'discovery',
+      deadlineMs: DEADLINE_MS,
+      signal,
+    });
+  } catch (error) {
+    if (error instanceof KubernetesError && error.kind === 'not_found') return null;
+    throw error;
+  }
+}
+
+/** The preferred version first. */
+function versionsOf(group: JsonObject | null): readonly string[] {
+  const preferred = textIn(objectIn(group, 'preferredVersion'), 'version');
+  const versions = objectsIn(group, 'versions').map((version) => textIn(version, 'version'));
+  return [...new Set([preferred, ...versions])].filter((version) => version !== null);
+}
+
+function pick(
+  resources: readonly JsonObject[],
+  word: string,
+): { readonly kind: string; readonly plural: string; readonly hasScale: boolean } | null {
+  const wanted = word.toLowerCase();
+  for (const resource of resources) {
+    const plural = textIn(resource, 'name') ?? '';
+    const kind = textIn(resource, 'kind') ?? '';
+    const names = [plural, kind, textIn(resource, 'singularName') ?? '', ...listIn(resource, 'shortNames')];
+    const isMeant = names.some((name) => typeof name === 'string' && name.toLowerCase() === wanted);
+    if (plural === '' || plural.includes('/') || kind === '' || !isMeant) continue;
+    const hasScale = resources.some((other) => textIn(other, 'name') === `${plural}/scale`);
+    return { kind, plural, hasScale };
+  }
+  return null;
+}
+
+function kindsIn(resources: readonly JsonObject[]): readonly string[] {
+  return resources.flatMap((resource) =>
+    (textIn(resource, 'name') ?? '/').includes('/') ? [] : [textIn(resource, 'kind') ?? ''],
+  );
+}

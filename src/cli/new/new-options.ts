@@ -1,0 +1,124 @@
+import { metricNames } from '../../promql/metric-names.js';
+import { BUILT_IN } from '../../scaler/presets.js';
+import { MAX_REPLICAS } from '../../scaler/schema-parts.js';
+import { CommandError } from '../io.js';
+
+/** The options of `new` as they were written. */
+export interface NewOptions {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly min: string;
+  readonly max?: string;
+  readonly cpuPercent?: string;
+  readonly memoryPercent?: string;
+  readonly query?: string;
+  readonly averageValue?: string;
+  readonly value?: string;
+  readonly preset?: string;
+  readonly outputFile?: string;
+  readonly offline?: boolean;
+}
+
+/** A metric of a first document. */
+export type NewMetric = NewResource | NewQuery;
+
+export interface NewResource {
+  readonly type: 'Resource';
+  readonly resource: 'cpu' | 'memory';
+  /** Of the requests. */
+  readonly percent: number;
+}
+
+export interface NewQuery {
+  readonly type: 'Pods' | 'External';
+  readonly query: string;
+  /** Null: it is taken from the query. */
+  readonly name: string | null;
+  readonly target: { readonly member: 'averageValue' | 'value'; readonly quantity: string };
+}
+
+/** What is asked for, options read. */
+export interface NewRequest {
+  readonly min: number;
+  readonly max: number;
+  /** Null: the default holds. */
+  readonly preset: string | null;
+  readonly metrics: readonly NewMetric[];
+}
+
+/**
+ * Reads the options that are numbers or belong together. What a value must be beyond that is settled by the checks of
+ * the document. Throws `CommandError`.
+ */
+export function readNewOptions(options: NewOptions): NewRequest {
+  if (options.max === undefined)
+    throw new CommandError('--max is missing: the most replicas that the workload may be given', 2);
+  return {
+    min: readCount('--min', options.min, 0),
+    max: readCount('--max', options.max, 1),
+    preset: options.preset ?? null,
+    metrics: readMetrics(options),
+  };
+}
+
+function readMetrics(options: NewOptions): readonly NewMetric[] {
+  const { cpuPercent, memoryPercent } = options;
+  const metrics: NewMetric[] = [];
+  if (cpuPercent !== undefined) metrics.push(resourceMetric('cpu', cpuPercent));
+  if (memoryPercent !== undefined) metrics.push(resourceMetric('memory', memoryPercent));
+  const query = readQuery(options);
+  if (query !== null) metrics.push(query);
+  const cpu = { type: 'Resource', resource: 'cpu', percent: BUILT_IN.cpuUtilizationPercent } as const;
+  return metrics.length === 0 ? [cpu] : metrics;
+}
+
+function resourceMetric(resource: 'cpu' | 'memory', text: string): NewResource {
+  return { type: 'Resource', resource, percent: readCount(`--${resource}-percent`, text, 1) };
+}
+
+function readQuery({ query, averageValue, value }: NewOptions): NewQuery | null {
+  const [target, second] = [
+    { option: '--average-value', member: 'averageValue', quantity: averageValue } as const,
+    { option: '--value', member: 'value', quantity: value } as const,
+  ].flatMap(({ quantity, ...rest }) => (quantity === undefined ? [] : [{ ...rest, quantity }]));
+  if (query === undefined) {
+    if (target === undefined) return null;
+    throw new CommandError(`${target.option} needs --query: it is what the query is held at`, 2);
+  }
+  if (query.trim() === '') throw new CommandError('--query is empty, must be a PromQL query', 2);
+  if (second !== undefined)
+    throw new CommandError('--average-value and --value are both there, must be one of them', 2);
+  if (target === undefined)
+    throw new CommandError('--query needs --average-value (for each pod) or --value (for all of them)', 2);
+  const { member, quantity } = target;
+  return {
+    type: member === 'averageValue' && isPerPod(query) ? 'Pods' : 'External',
+    query: query.trim(),
+    name: metricNames(query).length === 0 ? 'query' : null,
+    target: { member, quantity },
+  };
+}
+
+const AGGREGATION =
+  /^(?:sum|avg|min|max|count|quantile|group|stddev|stdvar)\b\s*(?:(by|without)\s*\(([^)]*)\))?/i;
+const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
+
+/**
+ * Whether a query looks as if it gave a series for each pod: its outermost aggregation keeps the label `pod`, or there
+ * is none and it names `$pods`. A guess by the text, which the comment in the document says.
+ */
+function isPerPod(query: string): boolean {
+  const text = query.trim();
+  const aggregation = AGGREGATION.exec(text);
+  const grouping = aggregation?.[1] === undefined ? GROUPING_AT_END.exec(text) : aggregation;
+  const [, word, labels = ''] = grouping ?? [];
+  if (word === undefined) return aggregation === null && text.includes('$pods');
+  const hasPod = labels.split(',').some((label) => label.trim() === 'pod');
+  return word.toLowerCase() === 'by' ? hasPod : !hasPod && text.includes('$pods');
+}
+
+function readCount(option: string, text: string, least: number): number {
+  const count = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= MAX_REPLICAS) return count;
+  throw new CommandError(`${option} is ${text}, must be a whole number from ${least} to ${MAX_REPLICAS}`, 2);
+}

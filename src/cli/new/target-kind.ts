@@ -1,0 +1,84 @@
+import type { TargetRef } from '../../scaler/spec.js';
+import { didYouMean } from '../../scaler/nearest.js';
+import { CommandError } from '../io.js';
+
+/** A kind as a user wrote it, that only the cluster (or its spelling) can tell. */
+export interface UnknownKind {
+  /** `rollout`, `rollouts`, `Rollout`, or a short name. */
+  readonly word: string;
+  readonly group: string;
+  /** Null where none was written. */
+  readonly version: string | null;
+}
+
+/** The workload of a command line. `ref` is null where its kind is not known without asking. */
+export type AskedTarget =
+  | { readonly name: string; readonly ref: TargetRef; readonly unknown: null }
+  | { readonly name: string; readonly ref: null; readonly unknown: UnknownKind };
+
+interface KnownKind {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** In lower case, as kubectl takes them. */
+  readonly words: readonly string[];
+}
+
+const KNOWN_KINDS: readonly KnownKind[] = [
+  { kind: 'Deployment', apiVersion: 'apps/v1', words: ['deployment', 'deployments', 'deploy'] },
+  { kind: 'StatefulSet', apiVersion: 'apps/v1', words: ['statefulset', 'statefulsets', 'sts'] },
+  { kind: 'ReplicaSet', apiVersion: 'apps/v1', words: ['replicaset', 'replicasets', 'rs'] },
+  {
+    kind: 'ReplicationController',
+    apiVersion: 'v1',
+    words: ['replicationcontroller', 'replicationcontrollers', 'rc'],
+  },
+  { kind: 'Rollout', apiVersion: 'argoproj.io/v1alpha1', words: ['rollout', 'rollouts', 'ro'] },
+];
+
+const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
+const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
+
+/**
+ * Reads `KIND/NAME`, with the words that kubectl takes for a kind: `deploy/web`, `statefulset.apps/db`,
+ * `rollout.v1alpha1.argoproj.io/x`; `web` alone is a Deployment. Throws `CommandError` for what cannot be one.
+ */
+export function readTarget(text: string): AskedTarget {
+  const [first = '', second, ...more] = text.split('/');
+  const kind = second === undefined ? 'deployment' : first;
+  const name = second ?? first;
+  if (kind === '' || name === '' || more.length > 0)
+    throw new CommandError(`the workload is "${text}", must be KIND/NAME, such as deployment/web`, 2);
+  const [word = '', ...rest] = kind.split('.');
+  const version = VERSION.test(rest[0] ?? '') ? (rest[0] ?? null) : null;
+  const group = rest.slice(version === null ? 0 : 1).join('.');
+  const known = KNOWN_KINDS.find(({ words }) => words.includes(word.toLowerCase()));
+  const isThatGroup = group === '' || group === known?.apiVersion.split('/')[0];
+  if (known !== undefined && isThatGroup)
+    return { name, ref: { apiVersion: known.apiVersion, kind: known.kind, name }, unknown: null };
+  if (DAEMON_SET_WORDS.includes(word.toLowerCase()))
+    throw new CommandError('a DaemonSet runs one pod on each node, it has no replicas to scale', 2);
+  if (group === '') throw unknownKind(word);
+  return { name, ref: null, unknown: { word, group, version } };
+}
+
+function unknownKind(word: string): CommandError {
+  const kinds = KNOWN_KINDS.map((known) => known.kind).join(', ');
+  const hint = didYouMean(
+    word,
+    KNOWN_KINDS.flatMap(({ words }) => words),
+  );
+  const message = `the kind is "${word}", must be one of ${kinds}, or have its group: CloneSet.apps.kruise.io${hint}`;
+  return new CommandError(message, 2);
+}
+
+/**
+ * The reference by its spelling alone, where no cluster tells. The version is a guess, and does not matter: kinds are
+ * found by their group. Throws `CommandError` where the spelling is no kind's.
+ */
+export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
+  if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };
+  throw new CommandError(
+    `the kind of "${word}.${group}" is not known (${why}): write it as in a manifest, such as CloneSet.apps.kruise.io`,
+    2,
+  );
+}
