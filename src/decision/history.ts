@@ -58,7 +58,7 @@ function failingSince(
   { now, state }: Snapshot,
   metrics: readonly JudgedMetric[],
 ): ReadonlyMap<string, Instant> {
-  const failing = metrics.filter(({ sample }) => sample.form === 'error');
+  const failing = metrics.filter(({ result }) => result.proposal === null);
   return new Map(
     failing.map(({ spec }) => {
       const key = `${spec.type}/${spec.identity}`;

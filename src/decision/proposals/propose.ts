@@ -8,10 +8,9 @@ import type { ValueSample } from './judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import { proposeFromTotal } from './total-metrics.js';
 
-/** A metric, its sample as the decision takes it, and what it proposes. */
+/** A metric and what it proposes. */
 export interface JudgedMetric {
   readonly spec: MetricSpec;
-  readonly sample: Sample;
   readonly result: MetricResult;
 }
 
@@ -20,7 +19,7 @@ export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
     const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
-    return { spec, sample, result: resultOf(spec, sample, context) };
+    return { spec, result: resultOf(spec, sample, context) };
   });
 }
 
