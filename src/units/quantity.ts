@@ -61,6 +61,8 @@ function scaleUp(digits: bigint, exponent: number): Milli {
  * one milli-unit. Saturates; `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
+  // The product of a large integer (bytes of a fleet) would not fit into a double.
+  if (Number.isSafeInteger(value)) return saturate(BigInt(value) * 1000n);
   const scaled = Math.round(value * 1000);
   if (scaled === 0 && value > 0) return 1n;
   if (!Number.isFinite(scaled)) return scaled > 0 ? MAX_MILLI : -MAX_MILLI;
