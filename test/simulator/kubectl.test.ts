@@ -134,7 +134,9 @@ describe('kubectl against the simulator', () => {
   });
 
   it('deletes a deployment and its pods', async () => {
-    expect((await kubectl('delete deployment deleted')).stdout).toBe('deployment.apps "deleted" deleted\n');
+    // Newer versions add the namespace.
+    const sentence = /^deployment\.apps "deleted" deleted( from shop namespace)?\n$/;
+    expect((await kubectl('delete deployment deleted')).stdout).toMatch(sentence);
     await kubectl('wait --for=delete pod -l app=deleted --timeout=10s');
 
     expect((await kubectl('get pods -l app=deleted')).stderr).toBe('No resources found in shop namespace.\n');
