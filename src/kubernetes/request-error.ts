@@ -77,7 +77,7 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/** The message of a Status object or a short plain text; nothing of a web page. */
+/** The message of a Status object, the error of a service behind the API server's proxy, or a short plain text; nothing of a web page. */
 function readableWords(body: string): string {
   let parsed: unknown;
   try {
@@ -86,7 +86,7 @@ function readableWords(body: string): string {
     return body.trimStart().startsWith('<') ? '' : clean(body);
   }
   const status = asObject(parsed);
-  return clean(textIn(status, 'message') ?? textIn(status, 'reason') ?? '');
+  return clean(textIn(status, 'message') ?? textIn(status, 'reason') ?? textIn(status, 'error') ?? '');
 }
 
 function clean(text: string): string {

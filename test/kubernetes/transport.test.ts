@@ -129,6 +129,11 @@ describe('requests', () => {
     expect((await failure(READ)).kind).toBe('bad_answer');
   });
 
+  it('tells the error of a service behind the proxy', async () => {
+    fake.on('GET', PATH, text(404, '{"error":"there is no such page"}'));
+    expect((await failure(READ)).message).toBe('reading thing one: 404 Not Found: there is no such page');
+  });
+
   it('says nothing of an error page, and only a piece of a long text', async () => {
     fake.on('GET', PATH, text(502, '<html>secret page</html>'), text(502, `x\u0007\n${'y'.repeat(2000)}`));
 
