@@ -43,6 +43,8 @@ function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
   addValidate(program, io, result);
   addShow(program, io, result);
   addDecide(program, io, result);
+  addExplain(program, io, result);
+  addStatus(program, io, result);
   addSchema(program, io, result);
   return program;
 }
@@ -141,6 +143,55 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
       const { runDecide } = await import('./decide.js');
       result.exitCode = await runDecide(file, io);
     });
+}
+
+interface ReachFlags {
+  readonly url?: string;
+  readonly serviceNamespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** The options by which a command finds the running service. */
+function reaching(command: Command): Command {
+  return command
+    .option('--url <address>', "of the service; left out, it is found through the API server's service proxy")
+    .option(
+      '--service-namespace <namespace>',
+      'where the Service of promscaler is (default: looked for in all)',
+    )
+    .option('--kubeconfig <file>', 'how the API server is reached (default: as kubectl finds it)')
+    .option('--context <name>', 'of the kubeconfig');
+}
+
+function addExplain(program: Command, io: CommandIo, result: Result): void {
+  const command = program
+    .command('explain')
+    .description('the last decision on a scaler, as text: values, pods, arithmetic, limits, holds')
+    .argument('[scaler]', 'NAMESPACE/NAME')
+    .option('--snapshot <file>', 'explains the decision on a snapshot instead; - is standard input')
+    .option('-o, --output <format>', 'text or json', 'text');
+  reaching(command).action(
+    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; output: string }) => {
+      const { runExplain } = await import('./explain.js');
+      result.exitCode = await runExplain({ scaler, ...options }, io);
+    },
+  );
+}
+
+function addStatus(program: Command, io: CommandIo, result: Result): void {
+  const command = program
+    .command('status')
+    .description('a table of all scalers of a running service')
+    .option('-n, --namespace <namespace>', 'of this namespace alone')
+    .option('-w, --watch', 'prints the rows that change until it is interrupted')
+    .option('-o, --output <format>', 'text or json', 'text');
+  reaching(command).action(
+    async (options: ReachFlags & { namespace?: string; watch?: boolean; output: string }) => {
+      const { runStatus } = await import('./status.js');
+      result.exitCode = await runStatus(options, io);
+    },
+  );
 }
 
 function addSchema(program: Command, io: CommandIo, result: Result): void {

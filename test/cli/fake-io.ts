@@ -5,6 +5,7 @@ import { afterAll } from '@jest/globals';
 import type { CommandIo } from '../../src/cli/io.js';
 import { cli } from '../../src/cli/program.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import type { Clock } from '../../src/units/clock.js';
 
 /** What a command line left behind. */
 export interface Ran {
@@ -13,30 +14,29 @@ export interface Ran {
   readonly stderr: string;
 }
 
+export interface Surroundings {
+  readonly cwd?: string;
+  readonly stdin?: string;
+  readonly env?: CommandIo['env'];
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly isTerminal?: boolean;
+  /** Filled while the command runs. */
+  readonly written?: { stdout: string; stderr: string };
+}
+
 /** Runs one command line in `cwd` as `main.ts` would, without a process. */
-export async function runCli(
-  argv: readonly string[],
-  {
-    cwd = process.cwd(),
-    stdin = '',
-    env = {},
-    clock = SYSTEM_CLOCK,
-  }: {
-    readonly cwd?: string;
-    readonly stdin?: string;
-    readonly env?: CommandIo['env'];
-    readonly clock?: CommandIo['clock'];
-  } = {},
-): Promise<Ran> {
-  const written = { stdout: '', stderr: '' };
+export async function runCli(argv: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
+  const { cwd = process.cwd(), stdin = '', isTerminal = false, env = {} } = surroundings;
+  const { written = { stdout: '', stderr: '' } } = surroundings;
   const io: CommandIo = {
-    stdout: { isTerminal: false, write: (text) => void (written.stdout += text) },
-    stderr: { isTerminal: false, write: (text) => void (written.stderr += text) },
+    stdout: { isTerminal, write: (text) => void (written.stdout += text) },
+    stderr: { isTerminal, write: (text) => void (written.stderr += text) },
     readStdin: () => Promise.resolve(stdin),
     env,
     cwd,
-    clock,
-    signal: new AbortController().signal,
+    clock: surroundings.clock ?? SYSTEM_CLOCK,
+    signal: surroundings.signal ?? new AbortController().signal,
   };
   const exitCode = await cli(argv, io);
   return { exitCode, ...written };

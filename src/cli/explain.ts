@@ -1,0 +1,107 @@
+import { decide } from '../decision/decide.js';
+import type { Decision } from '../decision/decision.js';
+import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
+import type { Snapshot } from '../decision/snapshot.js';
+import { decisionToJson } from '../decision/write-json.js';
+import { type JsonObject, asObject, countIn, objectIn } from '../kubernetes/json.js';
+import { explainLines } from './explain/explain-lines.js';
+import { readStatus } from './explain/read-status.js';
+import type { ReachOptions } from './find-service.js';
+import { readInput } from './input-files.js';
+import type { CommandIo, ExitCode } from './io.js';
+import { CommandError } from './io.js';
+import { readOutputFormat } from './output-format.js';
+import { createServiceClient } from './service-client.js';
+import type { ReadScaler, ScalerName } from './service-client.js';
+
+export interface ExplainOptions extends ReachOptions {
+  /** `NAMESPACE/NAME`; left out where a snapshot is given. */
+  readonly scaler?: string | undefined;
+  /** A file with a snapshot, `-`: standard input; no service is asked. */
+  readonly snapshot?: string;
+  /** `text` or `json`. */
+  readonly output: string;
+}
+
+/** `explain NAMESPACE/NAME`: the last decision as text, or the one on a snapshot of a file. */
+export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json']);
+  const { scaler, snapshot: file } = options;
+  if (scaler !== undefined && file !== undefined)
+    throw new CommandError('explain takes NAMESPACE/NAME or --snapshot FILE, not both', 2);
+  const asked = file === undefined ? await askService(readName(scaler), options, io) : null;
+  const json = asked === null ? await readSnapshotFile(file ?? '-', io) : asked.snapshot;
+  const { snapshot, decision } = decideJson(json, asked !== null);
+  if (format === 'json') {
+    const made = asked?.isOneCycle === true ? asked.detail['decision'] : decisionToJson(decision);
+    const status = asked === null ? null : statusJson(asked.detail);
+    io.stdout.write(`${JSON.stringify({ decision: made, snapshot: json, status }, null, 2)}\n`);
+    return 0;
+  }
+  const status = asked === null ? null : readStatus(asked.detail);
+  const now = asked === null ? snapshot.now : io.clock.now();
+  const lines = explainLines({ snapshot, decision, status, now });
+  io.stdout.write(`${[...lines, ...remarks(asked, decision)].join('\n')}\n`);
+  return 0;
+}
+
+function readName(text: string | undefined): ScalerName {
+  if (text === undefined)
+    throw new CommandError('explain needs NAMESPACE/NAME of a scaler, or --snapshot FILE', 2);
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new CommandError(`${text} is no NAMESPACE/NAME of a scaler, such as shop/web`, 2);
+  return { namespace, name };
+}
+
+async function askService(name: ScalerName, options: ReachOptions, io: CommandIo): Promise<ReadScaler> {
+  const client = await createServiceClient(options, io);
+  try {
+    return await client.readScaler(name);
+  } finally {
+    client.close();
+  }
+}
+
+async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
+  const input = await readInput(file, io);
+  if ('code' in input) throw new CommandError(`reading ${file}: ${input.message}`);
+  try {
+    return JSON.parse(input.text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${file} is no snapshot: not JSON: ${why}`);
+  }
+}
+
+function decideJson(
+  json: unknown,
+  isFromService: boolean,
+): { readonly snapshot: Snapshot; readonly decision: Decision } {
+  try {
+    const snapshot = parseSnapshot(json);
+    return { snapshot, decision: decide(snapshot) };
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    const hint = isFromService ? ' (is the service newer than this command?)' : '';
+    throw new CommandError(`the snapshot cannot be read: ${error.message}${hint}`);
+  }
+}
+
+/** All that the service tells beyond document and decision. */
+function statusJson(detail: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(detail).filter(([key]) => key !== 'document' && key !== 'decision'),
+  );
+}
+
+/** The text tells what this version decides; a service of another version may have come to something else. */
+function remarks(asked: ReadScaler | null, decision: Decision): readonly string[] {
+  if (asked === null) return [];
+  const made = objectIn(asObject(asked.detail), 'decision');
+  const desired = countIn(made, 'desiredReplicas');
+  if (!asked.isOneCycle) return ['Remark: the outcome is of a later cycle than the decision'];
+  return desired === null || desired === decision.desiredReplicas
+    ? []
+    : [`Remark: the service itself, of another version, decided on ${desired}`];
+}

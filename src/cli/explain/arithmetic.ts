@@ -1,0 +1,143 @@
+import type { MetricResult } from '../../decision/decision.js';
+import { ceilCount } from '../../decision/proposals/count.js';
+import { judgeSample } from '../../decision/proposals/judge-sample.js';
+import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolerance.js';
+import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
+import { countOf, formatAmount, formatNumber } from './words.js';
+
+/** A metric of a snapshot, what was answered and what the decision made of it. */
+export interface ExplainedMetric {
+  readonly spec: MetricSpec;
+  readonly sample: Sample;
+  readonly result: MetricResult;
+}
+
+/**
+ * How a metric comes to its proposal, with the numbers: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null
+ * without a proposal. What is written is calculated anew and compared: where it would not give the proposal (a
+ * recording with samples of unlisted pods) only the ratio and the proposal are told.
+ */
+export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
+  const { spec, result } = metric;
+  if (result.proposal === null) return null;
+  const isTotal = spec.type === 'Object' || spec.type === 'External';
+  const text = isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
+  return text ?? `a ratio of ${ratioText(result.ratio)} comes to ${result.proposal}`;
+}
+
+function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {
+  const judged = judgeSample(spec, sample);
+  if (judged.form !== 'values' || spec.target.type === 'Utilization') return null;
+  let milli = 0n;
+  for (const value of judged.values) milli = addMilli(milli, milliFromNumber(value));
+  const total = milliToNumber(milli);
+  const target = milliToNumber(spec.target.milli);
+  const quotient = `${formatAmount(total, spec.name)} / ${formatAmount(target, spec.name)}`;
+  const { specReplicas, statusReplicas } = snapshot.target;
+  if (spec.target.type === 'AverageValue') {
+    const perPod = `${formatAmount(total, spec.name)} / (${formatAmount(target, spec.name)} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio)}`;
+    const stays = withinTolerance(result, snapshot);
+    if (stays !== null) return `${perPod}, ${stays}`;
+    return ceilText({ factor: total / target, shown: quotient, result });
+  }
+  const ratio = `${quotient} = ${ratioText(result.ratio)}`;
+  if (specReplicas === 0) return ceilText({ factor: total / target, shown: quotient, result });
+  const stays = withinTolerance(result, snapshot);
+  if (stays !== null) return `${ratio}, ${stays}`;
+  const ready = snapshot.pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
+  const count = timesText(result, ready, countOf(ready, 'ready pod'));
+  return count === null ? null : `${ratio}, ${count}`;
+}
+
+function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {
+  const first = firstRatio(spec, result);
+  if (first === null || result.ratio === null) return null;
+  const { ready, unready, missing } = result.pods;
+  const isOnePass = missing.length === 0 && (unready.length === 0 || first.ratio <= 1);
+  const stays = withinTolerance(result, snapshot);
+  if (isOnePass) {
+    const count = stays ?? timesText(result, ready.length, countOf(ready.length, 'ready pod'));
+    return count === null ? null : `${first.text}, ${count}`;
+  }
+  const again = `${first.text} over ${countOf(ready.length, 'ready pod')}, with ${filledText(first.ratio, result)}: ${ratioText(result.ratio)}`;
+  if (stays !== null) return `${again}, ${stays}`;
+  const all =
+    ready.length +
+    (first.ratio === 1 ? 0 : missing.length) +
+    (first.ratio > 1 ? unready.length : 0) +
+    countUnlisted(sample, snapshot);
+  const isTurned = (first.ratio - 1) * (result.ratio - 1) < 0;
+  const count = isTurned ? null : timesText(result, all, countOf(all, 'pod'));
+  if (count !== null) return `${again}, ${count}`;
+  const { specReplicas } = snapshot.target;
+  if (result.proposal !== specReplicas) return null;
+  return `${again}, what is not known could turn the direction: stays at ${specReplicas}`;
+}
+
+/** The ratio over the ready pods alone, which is the one that `current` is of. */
+function firstRatio(
+  { target, name }: MetricSpec,
+  { current }: MetricResult,
+): { readonly ratio: number; readonly text: string } | null {
+  if (target.type === 'Utilization') {
+    const { averageUtilization } = current;
+    if (averageUtilization === undefined) return null;
+    const ratio = averageUtilization / target.percent;
+    return { ratio, text: `${averageUtilization} % / ${target.percent} % = ${ratioText(ratio)}` };
+  }
+  if (current.averageValue === undefined) return null;
+  const ratio = Number(milliFromNumber(current.averageValue)) / Number(target.milli);
+  const wanted = formatAmount(milliToNumber(target.milli), name);
+  return { ratio, text: `${formatAmount(current.averageValue, name)} / ${wanted} = ${ratioText(ratio)}` };
+}
+
+/** Samples of pods that the snapshot does not list: the HPA counts them in the second pass, and so do we. */
+function countUnlisted(sample: Sample, { pods }: Snapshot): number {
+  if (sample.form === 'error' || sample.form === 'values') return 0;
+  const listed = new Set(pods.map(({ name }) => name));
+  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
+  return [...sampled.keys()].filter((name) => !listed.has(name)).length;
+}
+
+/** What the pods that were set aside are taken for: against the direction of the change. */
+function filledText(ratio: number, { pods }: MetricResult): string {
+  if (ratio > 1) {
+    const both = [
+      ...(pods.missing.length === 0 ? [] : [`${pods.missing.length} missing`]),
+      ...(pods.unready.length === 0 ? [] : [`${pods.unready.length} unready`]),
+    ];
+    return `${both.join(' and ')} taken for idle`;
+  }
+  return ratio < 1
+    ? `${pods.missing.length} missing taken for full`
+    : `${pods.missing.length} missing left out`;
+}
+
+function withinTolerance({ ratio, proposal }: MetricResult, snapshot: Snapshot): string | null {
+  const { specReplicas } = snapshot.target;
+  const tolerances = tolerancesOf(snapshot.scaler.spec);
+  if (ratio === null || proposal !== specReplicas || !isWithinTolerance(ratio, tolerances)) return null;
+  if (ratio === 1) return `on target: stays at ${specReplicas}`;
+  const percent = formatNumber((ratio > 1 ? tolerances.up : tolerances.down) * 100);
+  return `within the tolerance of ${percent} %: stays at ${specReplicas}`;
+}
+
+function timesText(result: MetricResult, pods: number, noun: string): string | null {
+  if (result.ratio === null) return null;
+  return ceilText({ factor: result.ratio * pods, shown: `${ratioText(result.ratio)} x ${noun}`, result });
+}
+
+function ceilText(parts: {
+  readonly factor: number;
+  readonly shown: string;
+  readonly result: MetricResult;
+}): string | null {
+  const { factor, shown, result } = parts;
+  return ceilCount(factor) === result.proposal ? `ceil(${shown}) = ${result.proposal}` : null;
+}
+
+function ratioText(ratio: number | null): string {
+  return ratio === null ? 'none' : String(Math.round(ratio * 10_000) / 10_000);
+}

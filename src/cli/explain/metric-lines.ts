@@ -1,0 +1,128 @@
+import type { MetricResult } from '../../decision/decision.js';
+import { explainMetric } from '../../decision/explain.js';
+import { judgeSample } from '../../decision/proposals/judge-sample.js';
+import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
+import { milliToNumber } from '../../units/quantity.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { type ExplainedMetric, explainArithmetic } from './arithmetic.js';
+import { countOf, firstNames, formatAmount, formatSeconds } from './words.js';
+
+/** Names of pods in one line; the rest is counted. */
+const MAX_NAMES = 5;
+
+/** What was asked for one metric, what came back, how the pods were sorted and the sum that was done with it. */
+export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
+  const { spec, result } = metric;
+  const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
+  const arithmetic = explainArithmetic(metric, snapshot);
+  return [
+    `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
+    labeled('asked', askedText(spec)),
+    labeled('answer', answerText(metric, snapshot)),
+    ...podLines(result),
+    ...(arithmetic === null ? [] : [labeled('count', arithmetic)]),
+  ];
+}
+
+function labeled(label: string, text: string): string {
+  return `    ${label.padEnd(7)} ${text}`;
+}
+
+function valueText(spec: MetricSpec, result: MetricResult): string {
+  const { target } = spec;
+  if (result.error !== null || target.type === 'Utilization')
+    return result.error === null
+      ? explainMetric(spec, result).replace(`${spec.identity} is at `, '')
+      : `no value, target ${targetText(spec)}`;
+  const { averageValue, value } = result.current;
+  const shown = averageValue ?? value;
+  const current = shown === undefined ? 'no value' : formatAmount(shown, spec.name);
+  return `${current}${averageValue === undefined ? '' : ' for each pod'}, target ${targetText(spec)}`;
+}
+
+function targetText({ target, name }: MetricSpec): string {
+  return target.type === 'Utilization'
+    ? `${target.percent} %`
+    : formatAmount(milliToNumber(target.milli), name);
+}
+
+function askedText(spec: MetricSpec): string {
+  const source = spec.source === 'default' ? '' : ` (source ${spec.source})`;
+  if (spec.type === 'Resource' || spec.type === 'ContainerResource') {
+    const what = spec.type === 'Resource' ? spec.name : `${spec.name} of container ${spec.container}`;
+    return `the resource query of source ${spec.source} for ${what}`;
+  }
+  const selector = spec.selector.length === 0 ? '' : `, of it the series with ${selectorText(spec.selector)}`;
+  return `${spec.query.replace(/\s+/g, ' ').trim()}${selector}${source}`;
+}
+
+function selectorText(selector: LabelSelector): string {
+  return selector
+    .map(({ key, operator, values }) => {
+      if (operator === 'Exists') return key;
+      if (operator === 'DoesNotExist') return `no ${key}`;
+      const [only] = values;
+      if (operator === 'In' && values.length === 1 && only !== undefined) return `${key}=${only}`;
+      return `${key} ${operator === 'In' ? 'in' : 'not in'} (${values.join(', ')})`;
+    })
+    .join(', ');
+}
+
+/** The class of the answer first: value, partial, missing, nan, invalid, failed. */
+function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
+  const judged = judgeSample(spec, sample);
+  if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
+  if (sample.form === 'error' || judged !== sample)
+    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document says`;
+  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: may raise, never lower)`;
+  const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
+  return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
+}
+
+function ageText(at: Instant, now: Instant): string {
+  return `${formatSeconds(secondsBetween(at, now))} old`;
+}
+
+function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {
+  if (sample.form === 'values') return [`${sample.values.length} series`];
+  const pods = sample.form === 'pods' ? sample.pods : sample.containers;
+  const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s`];
+  return [...window, `of ${countOf(pods.size, 'pod')}`];
+}
+
+function sinceText(spec: MetricSpec, { state }: Snapshot): string {
+  const since = state.failingSince.get(`${spec.type}/${spec.identity}`);
+  return since === undefined ? '' : ` (since ${formatInstant(since)})`;
+}
+
+function podLines({ pods, podReasons }: MetricResult): readonly string[] {
+  const groups = ['ready', 'unready', 'missing', 'ignored'] as const;
+  if (groups.every((group) => pods[group].length === 0)) return [];
+  const counts = groups.flatMap((group) =>
+    group === 'ready' || pods[group].length > 0 ? [`${pods[group].length} ${group}`] : [],
+  );
+  const aside = groups.flatMap((group) =>
+    group === 'ready'
+      ? []
+      : [...byReason(pods[group], podReasons)].map(
+          ([why, names]) => `${group}, ${why}: ${firstNames(names, MAX_NAMES)}`,
+        ),
+  );
+  return [labeled('pods', counts.join(', ')), ...aside.map((line) => labeled('', line))];
+}
+
+function byReason(
+  names: readonly string[],
+  reasons: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const why = reasons[name] ?? 'no reason given';
+    const group = groups.get(why);
+    if (group === undefined) groups.set(why, [name]);
+    else group.push(name);
+  }
+  return groups;
+}

@@ -1,0 +1,202 @@
+import { type JsonObject, asObject, textIn } from '../kubernetes/json.js';
+import { KubernetesError } from '../kubernetes/types.js';
+import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
+import type { ReachOptions, ReachedService } from './find-service.js';
+import { nearestKeys } from './nearest-keys.js';
+import type { CommandIo } from './io.js';
+import { CommandError } from './io.js';
+
+/** The read-only API of a running service. Whatever fails is a `CommandError` with a sentence. */
+export interface ServiceClient {
+  /** What messages call the service. */
+  readonly where: string;
+  /** The rows of all scalers, or of one namespace; every page is followed. */
+  readonly listScalers: (namespace: string | null) => Promise<readonly ScalerRow[]>;
+  /** The last decision of a scaler and the snapshot it was made on. */
+  readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
+  readonly close: () => void;
+}
+
+export interface ScalerName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A row of the list as it came, and what it is called. */
+export interface ScalerRow extends ScalerName {
+  readonly view: JsonObject;
+}
+
+export interface ReadScaler {
+  /** The JSON form of a snapshot, unchecked. */
+  readonly snapshot: JsonObject;
+  /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
+  readonly detail: JsonObject;
+  /** Whether both are of one cycle. */
+  readonly isOneCycle: boolean;
+}
+
+/** A client of the service that the options name. */
+export async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
+  const service = await reachService(options, io);
+  const get: Get = (page, query = {}) =>
+    service.transport.request({
+      lane: 'list',
+      method: 'GET',
+      path: `${service.prefix}${page}`,
+      ...(Object.keys(query).length === 0 ? {} : { query }),
+      doing: `asking ${service.where} for ${page}`,
+      verb: 'get',
+      resource: 'services/proxy',
+      deadlineMs: ANSWER_DEADLINE_MS,
+      signal: io.signal,
+    });
+  const listScalers: ServiceClient['listScalers'] = (namespace) => listAll(service, get, namespace);
+  return {
+    where: service.where,
+    listScalers,
+    readScaler: async (name) => {
+      try {
+        return await readOneCycle(get, name);
+      } catch (error) {
+        if (!isMissing(error)) throw explained(service, error);
+        throw whyNothing(name, { service, rows: await listScalers(null) });
+      }
+    },
+    close: service.transport.close,
+  };
+}
+
+type Get = (page: string, query?: Readonly<Record<string, string>>) => Promise<JsonObject>;
+
+const LIST_PAGE = '/api/v1/scalers';
+/** Of 500 scalers each: more than one service can carry. */
+const MAX_PAGES = 1000;
+
+async function listAll(
+  service: ReachedService,
+  get: Get,
+  namespace: string | null,
+): Promise<readonly ScalerRow[]> {
+  const rows: ScalerRow[] = [];
+  let behind: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const query: Record<string, string> = {
+      ...(namespace === null ? {} : { namespace }),
+      ...(behind === null ? {} : { continue: behind }),
+    };
+    let page: JsonObject;
+    try {
+      page = await get(LIST_PAGE, query);
+    } catch (error) {
+      throw explained(service, error);
+    }
+    rows.push(...readRows(service, page));
+    behind = textIn(page, 'continue');
+    if (behind === null) return rows;
+  }
+  throw new CommandError(`asking ${service.where} for ${LIST_PAGE}: the list has no end`);
+}
+
+function readRows(service: ReachedService, page: JsonObject): readonly ScalerRow[] {
+  const { items } = page;
+  const rows = Array.isArray(items) ? items.map(readRow) : [null];
+  return rows.map((row) => {
+    if (row !== null) return row;
+    throw new CommandError(
+      `asking ${service.where} for ${LIST_PAGE}: the answer is JSON, but no list of scalers: this is not a promscaler`,
+    );
+  });
+}
+
+function readRow(item: unknown): ScalerRow | null {
+  const view = asObject(item);
+  const namespace = textIn(view, 'namespace');
+  const name = textIn(view, 'name');
+  return view === null || namespace === null || name === null ? null : { namespace, name, view };
+}
+
+const MOST_TRIES = 3;
+
+/** Two pages, asked one after the other: a cycle may end between them, so they are asked again until they agree. */
+async function readOneCycle(get: Get, { namespace, name }: ScalerName): Promise<ReadScaler> {
+  const page = `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  for (let tries = 1; ; tries += 1) {
+    const snapshot = await get(`${page}/snapshot`);
+    const detail = await get(page);
+    const isOneCycle = textIn(snapshot, 'now') === textIn(detail, 'at');
+    if (isOneCycle || tries === MOST_TRIES) return { snapshot, detail, isOneCycle };
+  }
+}
+
+const NO_SUCH_PAGE = 'there is no such page';
+
+/** 404 of a page that exists: there is nothing on it. */
+function isMissing(error: unknown): boolean {
+  return (
+    error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
+  );
+}
+
+/** Why a scaler's page is empty, found out from the list. */
+function whyNothing(
+  { namespace, name }: ScalerName,
+  { service, rows }: { readonly service: ReachedService; readonly rows: readonly ScalerRow[] },
+): CommandError {
+  const key = `${namespace}/${name}`;
+  const row = rows.find((one) => one.namespace === namespace && one.name === name);
+  if (row !== undefined) {
+    const conditions: unknown = row.view['conditions'];
+    const failed = (Array.isArray(conditions) ? conditions : [])
+      .map(asObject)
+      .find((condition) => textIn(condition, 'status') === 'False' && textIn(condition, 'type') !== 'Held');
+    const why =
+      failed === undefined
+        ? 'its last cycle could not read the target'
+        : `${textIn(failed, 'reason') ?? ''}: ${textIn(failed, 'message') ?? ''}`;
+    return new CommandError(`${key} has no decision yet: ${why}`);
+  }
+  const near = nearestKeys(
+    key,
+    rows.map((one) => `${one.namespace}/${one.name}`),
+  );
+  const hint =
+    near.length > 0
+      ? `; similar: ${near.join(', ')}`
+      : `; it has ${rows.length === 0 ? 'none' : rows.length} in all`;
+  return new CommandError(
+    `${service.where} has no scaler ${key}, or none of its cycles has ended yet${hint}`,
+  );
+}
+
+/** The sentence of a failed request, with what it means here. */
+function explained({ where, proxyNamespace }: ReachedService, error: unknown): unknown {
+  if (!(error instanceof KubernetesError)) return error;
+  const meaning = meaningOf(error, proxyNamespace);
+  if (error.kind === 'canceled') return new CommandError(`asking ${where}: interrupted`);
+  return new CommandError(meaning === '' ? error.message : `${error.message}: ${meaning}`);
+}
+
+function meaningOf(error: KubernetesError, proxyNamespace: string | null): string {
+  switch (error.kind) {
+    case 'connection':
+      return proxyNamespace === null
+        ? 'nothing that speaks HTTP listens there'
+        : 'the API server does not answer';
+    case 'bad_answer':
+      return 'this is not a promscaler';
+    case 'not_found':
+      return error.message.includes(NO_SUCH_PAGE)
+        ? 'it is an older version than this command'
+        : 'this is not a promscaler, or an older version than this command';
+    case 'unauthorized':
+    case 'forbidden':
+      return proxyNamespace === null
+        ? 'something before it asks for credentials, which --url does not send'
+        : `the permission to get services/proxy in namespace ${proxyNamespace} is missing; --url needs none`;
+    case 'server_error':
+      return proxyNamespace === null ? '' : 'the service has no pod that answers';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,131 @@
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { instantIn } from '../explain/read-status.js';
+import { formatAmount, formatSeconds } from '../explain/words.js';
+
+/** The cells of one scaler's row. */
+export interface StatusRow {
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: string;
+  readonly metrics: string;
+  readonly min: string;
+  readonly max: string;
+  readonly replicas: string;
+  readonly desired: string;
+  /** What holds the count or the change, with the time it has left: `stabilization 4m10s`; `-`: nothing. */
+  readonly held: string;
+  readonly lastChange: string;
+  /** As `held`, with instants in the place of what is left. */
+  readonly heldBy: string;
+  /** It cannot scale, or has no usable metric. */
+  readonly isFailing: boolean;
+  readonly isChanging: boolean;
+}
+
+type Cell = Exclude<keyof StatusRow, 'heldBy' | 'isFailing' | 'isChanging'>;
+
+/** The columns in their order. */
+export const COLUMNS: readonly { readonly title: string; readonly cell: Cell }[] = [
+  { title: 'NAMESPACE', cell: 'namespace' },
+  { title: 'NAME', cell: 'name' },
+  { title: 'TARGET', cell: 'target' },
+  { title: 'METRICS', cell: 'metrics' },
+  { title: 'MIN', cell: 'min' },
+  { title: 'MAX', cell: 'max' },
+  { title: 'REPLICAS', cell: 'replicas' },
+  { title: 'DESIRED', cell: 'desired' },
+  { title: 'HELD', cell: 'held' },
+  { title: 'CHANGED', cell: 'lastChange' },
+];
+
+const UNKNOWN = '<unknown>';
+
+/** The row of a `GET /api/v1/scalers` view; what is not known now is `<unknown>`, as kubectl has it. */
+export function statusRow(view: JsonObject, now: Instant): StatusRow {
+  const target = objectIn(view, 'target');
+  const holds = readHolds(view);
+  const [current, desired] = [countIn(view, 'currentReplicas'), countIn(view, 'desiredReplicas')];
+  return {
+    namespace: textIn(view, 'namespace') ?? '',
+    name: textIn(view, 'name') ?? '',
+    target: `${textIn(target, 'kind') ?? ''}/${textIn(target, 'name') ?? ''}`,
+    metrics: metricsText(objectsIn(view, 'metrics')),
+    min: numberText(countIn(view, 'minReplicas')),
+    max: numberText(countIn(view, 'maxReplicas')),
+    replicas: numberText(current),
+    desired: numberText(desired),
+    held: holds.map((hold) => holdText(hold, now)).join(', ') || '-',
+    lastChange: lastChangeText(view, now),
+    heldBy: holds.map(({ what, until }) => `${what} ${until ?? ''}`).join(', '),
+    isFailing: failingConditions(view).length > 0,
+    isChanging: current !== desired,
+  };
+}
+
+function numberText(number: number | null): string {
+  return number === null ? UNKNOWN : String(number);
+}
+
+/** As `kubectl get hpa`: the first two, and how many more there are. */
+const SHOWN_METRICS = 2;
+
+function metricsText(metrics: readonly JsonObject[]): string {
+  const shown = metrics.slice(0, SHOWN_METRICS).map(metricText).join(', ');
+  return metrics.length > SHOWN_METRICS ? `${shown} + ${metrics.length - SHOWN_METRICS} more` : shown;
+}
+
+function metricText(metric: JsonObject): string {
+  const identity = textIn(metric, 'metric') ?? '';
+  const unit = textIn(metric, 'unit');
+  const name = identity.slice(identity.lastIndexOf('/') + 1);
+  const write = (value: unknown): string => {
+    if (typeof value !== 'number') return UNKNOWN;
+    return unit === 'percent' ? `${value}%` : formatAmount(value, name);
+  };
+  return `${identity}: ${write(metric['value'])}/${write(metric['target'])}${unit === 'average' ? ' (avg)' : ''}`;
+}
+
+interface Hold {
+  readonly what: string;
+  readonly until: Instant | null;
+}
+
+/** Failures first, then what keeps it from acting, then the limits in the order applied. */
+function readHolds(view: JsonObject): readonly Hold[] {
+  const held = objectsIn(view, 'conditions').filter(
+    (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
+  );
+  return [
+    ...[...failingConditions(view), ...held].map((condition) => ({
+      what: textIn(condition, 'reason') ?? '',
+      until: null,
+    })),
+    ...objectsIn(view, 'limits').map((limit) => ({
+      what: textIn(limit, 'limit') ?? '',
+      until: instantIn(limit, 'until'),
+    })),
+  ];
+}
+
+/** AbleToScale of a forbidden window is no failure; the limit itself tells of it. */
+function failingConditions(view: JsonObject): readonly JsonObject[] {
+  return objectsIn(view, 'conditions').filter((condition) => {
+    const [type, reason] = [textIn(condition, 'type'), textIn(condition, 'reason') ?? ''];
+    if (textIn(condition, 'status') !== 'False' || reason.startsWith('Backoff')) return false;
+    return type === 'AbleToScale' || type === 'ScalingActive';
+  });
+}
+
+function holdText({ what, until }: Hold, now: Instant): string {
+  const left = until === null ? 0 : secondsBetween(now, until);
+  return left > 0 ? `${what} ${formatSeconds(left)}` : what;
+}
+
+function lastChangeText(view: JsonObject, now: Instant): string {
+  const up = instantIn(view, 'lastScaleUp');
+  const down = instantIn(view, 'lastScaleDown');
+  const last = up === null || (down !== null && down > up) ? down : up;
+  return last === null ? '<none>' : formatSeconds(secondsBetween(last, now));
+}

@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { Ledger } from '../../src/telemetry/ledger.js';
+import { ManualClock, eventually } from '../support/manual-clock.js';
+import { runCli } from './fake-io.js';
+import { appOf, cpuSnapshot, listen, recordOf, scalerDocument } from './live-service.js';
+import type { Listening } from './live-service.js';
+
+let service: Listening | null = null;
+
+afterEach(() => service?.close());
+
+async function serve(ledger: Ledger): Promise<readonly string[]> {
+  service = await listen(appOf(ledger));
+  return ['--url', service.url];
+}
+
+const CLOCK_AT_20_S = (): ManualClock => new ManualClock('2026-01-01T00:00:20Z');
+
+/** Four scalers: one rises, one is held by its window, one has lost its metric, one is elsewhere and in dry run. */
+function fourScalers(): Ledger {
+  const ledger = createLedger();
+  ledger.add(recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' } }));
+  const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
+  ledger.add(recordOf(cpuSnapshot(30, { name: 'api', state })));
+  ledger.add(recordOf(cpuSnapshot(0, { name: 'dead', samples: [{ error: 'gone', kind: 'missing' }] })));
+  const elsewhere = recordOf(cpuSnapshot(60, { name: 'zoo', namespace: 'animals' }));
+  const held = { type: 'Held', status: 'True', reason: 'DryRun', message: '' } as const;
+  ledger.add({ ...elsewhere, conditions: [...elsewhere.conditions, held] });
+  return ledger;
+}
+
+describe('status', () => {
+  it('shows 4 scalers by namespace and name, as kubectl get hpa does', async () => {
+    const url = await serve(fourScalers());
+
+    const { exitCode, stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(
+      [
+        'NAMESPACE   NAME   TARGET            METRICS              MIN   MAX   REPLICAS   DESIRED   HELD                      CHANGED',
+        'animals     zoo    Deployment/zoo    cpu: 60%/60%         2     10    4          4         DryRun                    <none>',
+        'shop        api    Deployment/api    cpu: 30%/60%         2     10    4          4         stabilization 3m40s       <none>',
+        'shop        dead   Deployment/dead   cpu: <unknown>/60%   2     10    4          4         FailedGetResourceMetric   <none>',
+        'shop        web    Deployment/web    cpu: 83%/60%         2     10    4          6         -                         20s',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {
+    const averages = { cpu: '500m', memory: '1Gi', other: 5 };
+    const metrics = Object.entries(averages).map(([name, averageValue]) =>
+      name === 'other'
+        ? { external: { metric: { name }, query: 'x', target: { value: averageValue } } }
+        : { resource: { name, target: { averageValue } } },
+    );
+    const containers = (value: number): object => ({ a: { app: value }, b: { app: value } });
+    const at = '2026-01-01T00:00:00Z';
+    const ledger = createLedger();
+    ledger.add(
+      recordOf(
+        cpuSnapshot(0, {
+          scaler: scalerDocument({ metrics }),
+          samples: [
+            { at, containers: containers(0.25) },
+            { at, containers: containers(900 * 1024 ** 2) },
+            { at, values: [1] },
+          ],
+        }),
+      ),
+    );
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', ...url]);
+
+    expect(stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg) + 1 more  ');
+  });
+
+  it('keeps to one namespace, and says where there is none in it', async () => {
+    const url = await serve(fourScalers());
+
+    const some = await runCli(['status', '-n', 'animals', ...url]);
+    const none = await runCli(['status', '-n', 'nowhere', ...url]);
+
+    expect(some.stdout.split('\n')).toHaveLength(3);
+    expect([none.exitCode, none.stdout]).toEqual([0, '']);
+    expect(none.stderr).toContain('has no scaler in namespace nowhere');
+  });
+
+  it('colors the rows that fail or change on a terminal only, and not with NO_COLOR', async () => {
+    const url = await serve(fourScalers());
+
+    const piped = await runCli(['status', ...url]);
+    const terminal = await runCli(['status', ...url], { isTerminal: true });
+    const plain = await runCli(['status', ...url], { isTerminal: true, env: { NO_COLOR: '1' } });
+
+    const colored = ({ stdout }: { stdout: string }): string[] =>
+      stdout.split('\n').filter((line) => line.includes('\u001b['));
+    expect(colored(terminal).map((line) => /shop +(\w+)/.exec(line)?.[1])).toEqual(['dead', 'web']);
+    expect([colored(piped), colored(plain)]).toEqual([[], []]);
+  });
+
+  it('follows all pages of 1,001 scalers, and gives them as JSON', async () => {
+    const ledger = createLedger();
+    for (let index = 0; index < 1001; index += 1)
+      ledger.add(recordOf(cpuSnapshot(60, { name: `s${index}` })));
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', '-o', 'json', ...url]);
+
+    const { items } = JSON.parse(stdout) as { items: { name: string }[] };
+    expect(new Set(items.map(({ name }) => name)).size).toBe(1001);
+  });
+});
+
+describe('status --watch', () => {
+  /** Runs it beside `act`, which gets the clock and what was written, and stops it afterwards. */
+  async function watching(
+    argv: readonly string[],
+    act: (clock: ManualClock, written: { stdout: string; stderr: string }) => Promise<void>,
+  ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
+    const clock = CLOCK_AT_20_S();
+    const stop = new AbortController();
+    const written = { stdout: '', stderr: '' };
+    const running = runCli(['status', '--watch', ...argv], { clock, signal: stop.signal, written });
+    await eventually(() => written.stdout !== '', 'the first table');
+    await act(clock, written);
+    stop.abort();
+    return running;
+  }
+
+  /** Lets the period of 3 s pass, and the answer come. */
+  async function nextRound(clock: ManualClock): Promise<void> {
+    await eventually(() => clock.nextMs === 3000, 'the wait for the next round');
+    clock.advance(3000);
+    await eventually(() => clock.nextMs === 3000, 'the end of the round');
+  }
+
+  it('prints a row again once it has changed, below its column, and not because time has passed', async () => {
+    const ledger = fourScalers();
+    const url = await serve(ledger);
+
+    const { exitCode, stdout } = await watching(url, async (clock) => {
+      await nextRound(clock);
+      ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+      await nextRound(clock);
+    });
+
+    const lines = stdout.trimEnd().split('\n');
+    expect([exitCode, lines.length]).toEqual([0, 6]);
+    expect(lines[5]).toMatch(/^shop {8}api {4}Deployment\/api {4}cpu: 90%\/60% /);
+  });
+
+  it('tells once that the service is away for 2 rounds, and goes on when it is back', async () => {
+    const ledger = fourScalers();
+    let isAway = false;
+    const app = appOf(ledger);
+    service = await listen((request, response) => {
+      if (isAway) response.writeHead(500).end();
+      else app(request, response);
+    });
+
+    const { exitCode, stdout, stderr } = await watching(['--url', service.url], async (clock) => {
+      isAway = true;
+      await nextRound(clock);
+      await nextRound(clock);
+      isAway = false;
+      ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+      await nextRound(clock);
+    });
+
+    expect([exitCode, stdout.trimEnd().split('\n').length]).toEqual([0, 6]);
+    expect(stderr.match(/500 Internal Server Error/g)).toHaveLength(1);
+  });
+
+  it('writes one compact JSON line a scaler, and no more for one that stays as it is', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await watching(['-o', 'json', ...url], nextRound);
+
+    const names = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { name: string }).name);
+    expect(names).toEqual(['zoo', 'api', 'dead', 'web']);
+  });
+});
