@@ -138,6 +138,8 @@ A simulated cluster, a real Prometheus that scrapes its pods, and the service as
 To look further, from another terminal:
   kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} get deployments -w
   kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} describe deployment checkout
+  promscaler status --url http://127.0.0.1:${port}            in a checkout: node dist/cli/main.js status ...
+  promscaler explain ${DEMO_NAMESPACE}/checkout --url http://127.0.0.1:${port}
   curl http://127.0.0.1:${port}/metrics
   curl http://127.0.0.1:${port}/api/v1/scalers/${DEMO_NAMESPACE}/checkout
   ${prometheus.url}/graph                           Prometheus' own page
