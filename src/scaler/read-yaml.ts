@@ -13,6 +13,7 @@ import {
   visit,
 } from 'yaml';
 import { type Finding, formatPath } from './finding.js';
+import { findKeyFaults } from './mapping-keys.js';
 import { MAX_DEPTH } from './plain.js';
 import { PROBLEM_CLASSES, type ProblemCode } from './problem-codes.js';
 import type { Place, Problem } from './problem.js';
@@ -72,7 +73,7 @@ export function readYaml(text: string, file: string | null): readonly YamlDocume
       source.lines.addNewLine(at + 1);
     return [refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep)];
   }
-  const options = { lineCounter: source.lines, uniqueKeys: true, stringKeys: true, merge: false } as const;
+  const options = { lineCounter: source.lines, uniqueKeys: false, stringKeys: true, merge: false } as const;
   const documents = parseAllDocuments(text, { ...options, prettyErrors: false, logLevel: 'silent' });
   return Array.from(documents)
     .filter((document) => document.errors.length > 0 || hasContent(document))
@@ -89,10 +90,14 @@ function refused(source: Source, code: ProblemCode, message: string, offset: num
 }
 
 function readDocument(document: Document, source: Source): YamlDocument {
-  const problems = [...syntaxProblems(document, source), ...aliasProblems(document, source)];
+  const problems = [
+    ...syntaxProblems(document, source),
+    ...keyProblems(document, source),
+    ...aliasProblems(document, source),
+  ];
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
-    // `uniqueKeys` has reported a key given twice; the value then holds the last one.
+    // Of a key given twice the value holds the last one.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
     place: (found) => {
@@ -108,7 +113,6 @@ function readDocument(document: Document, source: Source): YamlDocument {
 }
 
 const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
-  DUPLICATE_KEY: 'duplicate-key',
   NON_STRING_KEY: 'key-not-text',
   TAG_RESOLVE_FAILED: 'yaml-tag',
   BAD_ALIAS: 'yaml-alias',
@@ -120,7 +124,7 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
   for (const { code, pos, message } of all) {
     const own = YAML_CODES[code] ?? 'yaml-syntax';
-    if (own !== 'duplicate-key' && problems.some((other) => other.code === own)) continue;
+    if (problems.some((other) => other.code === own)) continue;
     problems.push(
       problemAt(source, {
         code: own,
@@ -149,8 +153,6 @@ const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
 function yamlSentence(code: ProblemCode, message: string, text: string): string {
   const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
   switch (code) {
-    case 'duplicate-key':
-      return 'this key stands twice in one mapping';
     case 'key-not-text':
       return 'a key must be text; a value that begins with {{ or [ needs quotes';
     case 'yaml-tag':
@@ -158,6 +160,13 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
     default:
       return `not YAML: ${message}${YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? ''}`;
   }
+}
+
+function keyProblems(document: Document, source: Source): readonly Problem[] {
+  return findKeyFaults(document).map(({ kind, message, offset }) => {
+    const code = kind === 'twice' ? 'duplicate-key' : 'yaml-size';
+    return problemAt(source, { code, message, path: '', offset });
+  });
 }
 
 function aliasProblems(document: Document, source: Source): readonly Problem[] {
