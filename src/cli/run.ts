@@ -10,6 +10,7 @@ import type { CycleOutput } from '../control/ports.js';
 import { findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
 import { ConnectionError } from '../kubernetes/kubeconfig.js';
+import { createTransport } from '../kubernetes/transport.js';
 import { formatProblem } from '../scaler/format-problem.js';
 import type { Problem } from '../scaler/problem.js';
 import { scalerKey } from '../scaler/spec.js';
@@ -20,7 +21,8 @@ import type { Log } from '../telemetry/log.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { createService } from './service.js';
-import type { Service } from './service.js';
+import type { Service, ServiceOptions } from './service.js';
+import { VERSION } from './version.js';
 
 export interface RunOptions {
   /** Null: every value has its default. */
@@ -121,10 +123,13 @@ async function buildService(parts: {
 }): Promise<Service> {
   const { config, connection, log, options, io } = parts;
   const { dryRun, onCycle } = options;
+  const { clock } = io;
+  const openTransport: ServiceOptions['openTransport'] = (onRequest) =>
+    createTransport({ connection, clock, onRequest, userAgent: `promscaler/${VERSION}` });
   // In a pod the host is called like the pod.
   const instance = io.env['POD_NAME'] ?? hostname();
   try {
-    return await createService({ config, connection, dryRun, clock: io.clock, log, instance, onCycle });
+    return await createService({ config, openTransport, dryRun, clock, log, instance, onCycle });
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(error.message);
     throw error;

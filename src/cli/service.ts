@@ -8,10 +8,10 @@ import type { CycleOutput } from '../control/ports.js';
 import { createTurns } from '../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../decision/write-json.js';
 import { createCluster } from '../kubernetes/cluster.js';
-import type { Connection } from '../kubernetes/connection.js';
+import type { RequestReport, Transport } from '../kubernetes/transport.js';
 import type { Cluster } from '../kubernetes/types.js';
 import { FAILURE_REASONS } from '../prometheus/answer.js';
-import { createMetricSource } from '../prometheus/planner.js';
+import { createMetricSource, type MetricSourceOptions } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import { createApp } from '../server/app.js';
@@ -36,10 +36,13 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly config: ServiceConfig;
-  readonly connection: Connection;
+  /** Requests to the API server; each is to be reported. */
+  readonly openTransport: (onRequest: (report: RequestReport) => void) => Transport;
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** How a data source is asked; over HTTP unless said otherwise. */
+  readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events. */
   readonly instance: string;
   /** Called after each cycle: for those who want to tell of it in another way. */
@@ -62,15 +65,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   metrics.setLeader(true);
   const recorder = createRecorder({ ledger, metrics, log });
   const cluster = createCluster({
-    connection: options.connection,
+    transport: options.openTransport(metrics.observeKubernetesRequest),
     namespaces: config.kubernetes.namespaces,
     clock,
     log: factsFirst(log),
-    onRequest: metrics.observeKubernetesRequest,
-    userAgent: `promscaler/${VERSION}`,
     instance: options.instance,
   });
-  const source = createMetricSource({ sources, clock, onQuery: metrics.observeQuery });
+  const source = createMetricSource({
+    sources,
+    clock,
+    onQuery: metrics.observeQuery,
+    ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
+  });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
   const takeTurn = createTurns(MAX_CHANGES_UNDER_WAY);
   const controller = createController({

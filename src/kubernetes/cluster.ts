@@ -1,6 +1,5 @@
 import type { TargetRef } from '../scaler/spec.js';
 import { withDeadline, type Clock } from '../units/clock.js';
-import type { Connection } from './connection.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './events.js';
 import type { Feed } from './feeds.js';
@@ -9,20 +8,17 @@ import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
 import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
-import { createTransport, type RequestReport } from './transport.js';
+import type { Transport } from './transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
 import { createWatches, problemOfFeed, type Watches } from './watches.js';
 
 export interface ClusterOptions {
-  readonly connection: Connection;
+  /** Closed when `run` ends. */
+  readonly transport: Transport;
   /** The only namespaces that are read and written, one watch each; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** Called after each request, for the metrics. */
-  readonly onRequest?: (report: RequestReport) => void;
-  /** `promscaler/VERSION`. */
-  readonly userAgent?: string;
   /** Names this replica in Events: the pod's name. */
   readonly instance?: string;
 }
@@ -32,9 +28,8 @@ const FIRST_LIST_MS = 10_000;
 
 /** The cluster behind a connection. Nothing is asked before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster {
-  const { clock, namespaces } = options;
+  const { transport, clock, namespaces } = options;
   const log = options.log ?? SILENT;
-  const transport = createTransport(options);
   const watches = createWatches({ transport, clock, log, namespaces });
   const discovery = createDiscovery(transport, clock);
   const otherScalers = createOtherScalers(transport, clock);

@@ -1,6 +1,6 @@
 import { createCluster } from '../../src/kubernetes/cluster.js';
 import { connectTo } from '../../src/kubernetes/connection.js';
-import type { RequestReport } from '../../src/kubernetes/transport.js';
+import { createTransport, type RequestReport } from '../../src/kubernetes/transport.js';
 import type { Cluster, KubernetesError } from '../../src/kubernetes/types.js';
 import { KubernetesError as KubernetesErrorClass } from '../../src/kubernetes/types.js';
 import type { TargetRef } from '../../src/scaler/spec.js';
@@ -26,10 +26,13 @@ export class ClusterRig {
     this.fake = fake;
     this.clock = new ManualClock();
     this.cluster = createCluster({
-      connection: connectTo(fake.url),
+      transport: createTransport({
+        connection: connectTo(fake.url),
+        clock: this.clock,
+        onRequest: (report) => this.reports.push(report),
+      }),
       namespaces,
       clock: this.clock,
-      onRequest: (report) => this.reports.push(report),
       instance: 'promscaler-0',
     });
   }
