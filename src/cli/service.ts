@@ -3,6 +3,7 @@ import type { ServiceConfig } from '../config/service-config.js';
 import { createController } from '../control/controller.js';
 import { runCycle } from '../control/cycle.js';
 import { eventsOf } from '../control/events.js';
+import { alwaysLeads } from '../control/leadership.js';
 import { metricObserver } from '../control/observe-metrics.js';
 import type { CycleOutput } from '../control/ports.js';
 import { createTurns } from '../control/turns.js';
@@ -78,6 +79,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const leadership = alwaysLeads(options.instance);
   const takeTurn = createTurns(MAX_CHANGES_UNDER_WAY);
   const controller = createController({
     clock,
@@ -85,7 +87,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     follow: (scalers) => cluster.follow(scalers.map(targetOf)),
     startRound: source.startRound,
     runCycle: async (input) => {
-      const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, takeTurn });
+      const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, leadership, takeTurn });
       try {
         tell(output, { recorder, cluster });
         options.onCycle?.(output);

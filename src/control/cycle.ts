@@ -110,7 +110,7 @@ function movedTo(
 /** The change that the decision asks for; null where it asks for none or something holds it back. */
 async function act(
   { isCurrent, signal }: CycleInput,
-  { cluster, takeTurn }: CyclePorts,
+  { cluster, leadership, takeTurn }: CyclePorts,
   {
     target,
     decision,
@@ -120,7 +120,7 @@ async function act(
   if (decision.action === 'none' || hold !== null) return null;
   const done = await takeTurn();
   try {
-    if (signal.aborted || !isCurrent()) return null;
+    if (signal.aborted || !isCurrent() || !leadership.mayWrite()) return null;
     // A change that has begun is brought to its end also while the service stops: the cluster has its own deadlines.
     const patience = new AbortController().signal;
     const change = { target, from: decision.currentReplicas, to: decision.desiredReplicas };
@@ -134,7 +134,7 @@ function outcomeOf(decision: Decision, hold: Hold | null, result: ScaleResult | 
   const { currentReplicas: from, desiredReplicas: to } = decision;
   if (decision.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
-  if (result === null) return { kind: 'conflict', from, to, message: 'the scaler is not wanted any more' };
+  if (result === null) return { kind: 'conflict', from, to, message: 'the scaler is not wanted any more, or another replica leads' };
   switch (result.kind) {
     case 'patched':
       return result.replicas === to

@@ -5,6 +5,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
+import type { Leadership } from './leadership.js';
 import type { Memory } from './memory.js';
 
 /** What one cycle of one scaler starts from. */
@@ -35,6 +36,7 @@ export interface CyclePorts {
   readonly observeMetrics: ObserveMetrics;
   /** For all scalers: decide, export, never patch. */
   readonly dryRun: boolean;
+  readonly leadership: Leadership;
   /** Waits for one of the places for changes under way; the answer gives it back. */
   readonly takeTurn: () => Promise<() => void>;
 }

@@ -1,3 +1,4 @@
+import { alwaysLeads } from '../../src/control/leadership.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory.js';
 import { metricObserver } from '../../src/control/observe-metrics.js';
@@ -145,6 +146,7 @@ export class World {
         recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
       }),
       dryRun: this.dryRun,
+      leadership: alwaysLeads('test'),
       takeTurn: () => {
         this.turnsTaken += 1;
         return Promise.resolve(() => (this.turnsGivenBack += 1));
