@@ -134,7 +134,13 @@ function outcomeOf(decision: Decision, hold: Hold | null, result: ScaleResult | 
   const { currentReplicas: from, desiredReplicas: to } = decision;
   if (decision.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
-  if (result === null) return { kind: 'conflict', from, to, message: 'the scaler is not wanted any more, or another replica leads' };
+  if (result === null)
+    return {
+      kind: 'conflict',
+      from,
+      to,
+      message: 'the scaler is not wanted any more, or another replica leads',
+    };
   switch (result.kind) {
     case 'patched':
       return result.replicas === to
