@@ -10,6 +10,8 @@ import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { takeShortCut } from './short-cuts.js';
 import type { ShortCut } from './short-cuts.js';
+import { boundsInForce, highestCeiling } from './schedules.js';
+import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
@@ -18,15 +20,24 @@ import type { Snapshot } from './snapshot.js';
  * decision anywhere. It knows nothing of dry run, pause or leadership; those keep a decision from being carried out.
  * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), CHPA's limits on top.
  */
-export function decide(snapshot: Snapshot): Decision {
-  const shortCut = takeShortCut(snapshot);
+export function decide(given: Snapshot): Decision {
+  const bounds = boundsInForce(given.scaler.spec, given.now);
+  const snapshot = withBounds(given, bounds);
+  const shortCut = takeShortCut(snapshot, bounds, highestCeiling(given.scaler.spec));
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
   const metrics = proposeAll(snapshot);
   const pick = pickProposal(metrics);
   if (pick.replicas === null || (!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)) {
     return holdUntrusted(snapshot, metrics, pick);
   }
-  return decideWithinLimits(snapshot, metrics, { pick, recommended: pick.replicas });
+  return decideWithinLimits(snapshot, metrics, { pick, recommended: pick.replicas, bounds });
+}
+
+/** The snapshot as if the bounds in force were the document's; without schedules the same one. */
+function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
+  const { scaler } = snapshot;
+  if (scaler.spec.schedules.length === 0) return snapshot;
+  return { ...snapshot, scaler: { ...scaler, spec: { ...scaler.spec, minReplicas, maxReplicas } } };
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
@@ -75,13 +86,18 @@ function whyUntrusted(metrics: readonly JudgedMetric[]): string {
 function decideWithinLimits(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],
-  { pick, recommended }: { readonly pick: Pick; readonly recommended: number },
+  {
+    pick,
+    recommended,
+    bounds,
+  }: { readonly pick: Pick; readonly recommended: number; readonly bounds: Bounds },
 ): Decision {
   const context: LimitContext = {
     now: snapshot.now,
     spec: snapshot.scaler.spec,
     current: snapshot.target.specReplicas,
     recommended,
+    bounds,
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };

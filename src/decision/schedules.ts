@@ -1,6 +1,6 @@
 import type { Occurrence, Schedule } from '../schedules/schedule.js';
 import { recurringAround } from '../schedules/occurrences.js';
-import { addSeconds, secondsBetween } from '../units/time.js';
+import { addSeconds, formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
 /** The bounds in force at an instant. */
@@ -57,6 +57,17 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 /** The highest ceiling that the document and its schedules know: above it a count is cut at once. */
 export function highestCeiling({ maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>): number {
   return schedules.reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
+}
+
+/** `minReplicas is 3`, or which schedule says so: `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */
+export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
+  if (by === null) return `${field} is ${replicas}`;
+  const when: Readonly<Record<BoundBy['phase'], string>> = {
+    during: 'until',
+    before: 'on the way to its start at',
+    after: 'on the way back until',
+  };
+  return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
 /** How far a schedule is on: above 0, at most 1. */

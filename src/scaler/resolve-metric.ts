@@ -72,10 +72,10 @@ function resolveQueried(body: Queried): {
   readonly source: string;
   readonly selector: LabelSelector;
 } {
-  const name = queriedName(body);
-  if (name === null || body.query === undefined)
-    throw new Error('a metric without a query passed its checks');
   const { query, source = BUILT_IN.source } = body;
+  if (query === undefined) throw new Error('a metric without a query passed its checks');
+  // No name can be taken from a query that is no PromQL, which a snapshot may hold all the same.
+  const name = queriedName(body) ?? 'unnamed';
   return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
 }
 

@@ -1,6 +1,7 @@
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
+import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput, SpecInput } from './schema.js';
 import type { Behavior, ScaleUpLimit, ScalerSpec, ScalingPolicy, ScalingRules } from './spec.js';
 
@@ -43,6 +44,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? false,
     paused: input.paused ?? false,
+    schedules: (input.schedules ?? []).map(resolveSchedule),
   };
 }
 

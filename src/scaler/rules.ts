@@ -5,6 +5,7 @@ import { checkMetricQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from './presets.js';
 import { identityOf } from './resolve-metric.js';
 import { toleranceNumber } from './resolve-spec.js';
+import { checkSchedules } from './schedule-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from './schema.js';
 
 /** Whether something at or under a path is refused already, so that a rule about what is missing keeps silent. */
@@ -21,6 +22,7 @@ export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): 
     ...checkTolerances(spec),
     ...checkScaleUpLimit(spec),
     ...checkStabilization(spec, isBroken),
+    ...checkSchedules(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], isBroken),
   ];
 }
@@ -35,12 +37,19 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const total = (metrics ?? []).some(
     (metric) => metric?.object !== undefined || metric?.external !== undefined,
   );
-  if (minReplicas === 0 && !total && !isBroken(['spec', 'metrics'])) {
-    const message =
-      'spec.minReplicas is 0, which needs an Object or External metric: without pods no other has a value';
-    findings.push(finding('scale-to-zero', ['spec', 'minReplicas'], message));
+  const zero = findZero(spec);
+  if (zero !== null && !total && !isBroken(['spec', 'metrics'])) {
+    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other has a value`;
+    findings.push(finding('scale-to-zero', zero, message));
   }
   return findings;
+}
+
+/** The first floor of 0. */
+function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
+  if (minReplicas === 0) return ['spec', 'minReplicas'];
+  const index = (schedules ?? []).findIndex((schedule) => schedule?.minReplicas === 0);
+  return index < 0 ? null : ['spec', 'schedules', index, 'minReplicas'];
 }
 
 function checkTarget({ scaleTargetRef }: LooseSpec): readonly Finding[] {

@@ -85,6 +85,24 @@ const scalingRules = z.strictObject({
   tolerance: toleranceValue.optional(),
 });
 
+/** Times and dates are texts here; schedule-rules.ts reads them. */
+const scheduleText = z.string().min(1).max(200);
+const schedule = z.strictObject({
+  name: labelName,
+  start: scheduleText.optional(),
+  end: scheduleText.optional(),
+  timeZone: scheduleText.optional(),
+  minReplicas: z.int().min(0).max(MAX_REPLICAS).optional(),
+  maxReplicas: z.int().min(1).max(MAX_REPLICAS).optional(),
+  rampSeconds: seconds(0, 86_400).optional(),
+  exceptions: z.array(scheduleText).max(400).optional(),
+  dates: z
+    .array(z.strictObject({ start: scheduleText, end: scheduleText }))
+    .min(1)
+    .max(100)
+    .optional(),
+});
+
 /** What may be left out of a spec, or stand in the service config's `defaults`: everything but one field. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional(),
@@ -107,7 +125,7 @@ const defaultableFields = {
   paused: z.boolean().optional(),
   // Empty ones mean absent; anything in them is refused by unsupported.ts.
   fallback: z.strictObject({}).optional(),
-  schedules: z.array(z.never()).max(0).optional(),
+  schedules: z.array(schedule).max(50).optional(),
   podDeletionCost: z.strictObject({}).optional(),
 };
 
@@ -144,6 +162,7 @@ export type SpecInput = DocumentInput['spec'];
 export type MetricInput = NonNullable<SpecInput['metrics']>[number];
 export type MetricTargetInput = z.infer<typeof metricTarget>;
 export type ScalingRulesInput = z.infer<typeof scalingRules>;
+export type ScheduleInput = z.infer<typeof schedule>;
 export type LabelSelectorInput = z.infer<typeof labelSelector>;
 
 /** As much of `T` as could be read: every part may be missing. */

@@ -1,3 +1,4 @@
+import type { Schedule } from '../schedules/schedule.js';
 import type { Milli } from '../units/quantity.js';
 
 /** Which defaults hold where the document says nothing: the HPA of today, CHPA's, or the HPA's before 1.12. */
@@ -131,6 +132,8 @@ export interface ScalerSpec {
   readonly syncPeriodSeconds: number;
   readonly dryRun: boolean;
   readonly paused: boolean;
+  /** Floors and ceilings by time. */
+  readonly schedules: readonly Schedule[];
 }
 
 /** A scaler document that was read without an error. Frozen. */

@@ -7,7 +7,7 @@ const SPEC_FIELDS = [
   'downscaleConfirmation',
   'maxScaleDownPercentPerWindow',
 ] as const;
-const EMPTY_MEANS_ABSENT = ['fallback', 'schedules', 'podDeletionCost'] as const;
+const EMPTY_MEANS_ABSENT = ['fallback', 'podDeletionCost'] as const;
 const METRIC_FIELDS = ['activation', 'guard', 'freshness'] as const;
 
 /** Fields that are planned and not built: finding them is better than `unknown`, and taking them would be worse. */
@@ -15,7 +15,7 @@ export const UNSUPPORTED_FIELDS: readonly string[] = [...SPEC_FIELDS, ...METRIC_
 
 /**
  * A spec without the fields that this version has not built, and a finding for each; `path` is where the spec stands.
- * An empty `fallback`, `schedules` or `podDeletionCost` means absent and stays.
+ * An empty `fallback` or `podDeletionCost` means absent and stays.
  */
 export function takeUnsupported(
   document: unknown,

@@ -1,5 +1,6 @@
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import type { Occurrence } from './schedule.js';
 
 const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;
 const DAY_MS = 86_400_000;
@@ -18,6 +19,18 @@ export function parseLocalTime(text: string): LocalTime | null {
   const ms = Date.parse(`${date}T${time}:${second}Z`);
   const readsBack = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(`${date}T${time}:${second}`);
   return readsBack ? { ms, hasTime: text.length > date.length } : null;
+}
+
+/**
+ * From one local time to another. A date without a time as the end means that whole day. Null where one of them is no
+ * date or the end is not after the start.
+ */
+export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
+  const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
+  if (first === null || last === null) return null;
+  const start = instantOfLocal(first.ms, timeZone);
+  const end = instantOfLocal(last.hasTime ? last.ms : last.ms + DAY_MS, timeZone);
+  return end > start ? { start, end } : null;
 }
 
 /** Whether this system's time zone data has the name. */
@@ -41,11 +54,6 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
   const candidates = offsets.map((offset) => local - offset);
   const exact = candidates.filter((ms) => localMs(ms, timeZone) === local);
   return instantFromMs(Math.min(...(exact.length > 0 ? exact : [Math.max(...candidates)])));
-}
-
-/** The first instant of the local day after the one that begins at `local`. */
-export function nextDay(local: number, timeZone: string): Instant {
-  return instantOfLocal(local + DAY_MS, timeZone);
 }
 
 /** What clocks in the zone show, in milliseconds as if it were UTC. */

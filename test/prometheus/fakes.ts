@@ -109,6 +109,7 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+    schedules: [],
     },
   };
 }

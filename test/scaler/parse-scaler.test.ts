@@ -53,6 +53,7 @@ describe('defaults', () => {
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+      schedules: [],
     });
   });
 
@@ -247,6 +248,15 @@ describe('parseScaler', () => {
 
     expect(problems.map((problem) => problem.code)).toEqual([code]);
     expect(scaler).not.toBeNull();
+  });
+
+  it('gives a scaler, which a snapshot may hold, for a query that is no PromQL and names no metric', () => {
+    const { scaler, problems } = parseScaler(
+      documentOf({ metrics: [{ object: { query: 'sum(', target: { value: 1 } } }] }),
+    );
+
+    expect(problems.map(({ code }) => code)).toEqual(['query-syntax']);
+    expect(scaler?.spec.metrics[0]?.name).toBe('unnamed');
   });
 
   it('gives no scaler for a value that is no document', () => {

@@ -16,6 +16,18 @@ const GOOD = {
     minReplicas: 2,
     maxReplicas: 10,
     tolerance: '100m',
+    schedules: [
+      {
+        name: 'day',
+        start: '0 8 * * 1-5',
+        end: '0 19 * * *',
+        timeZone: 'Europe/Warsaw',
+        minReplicas: 5,
+        rampSeconds: 600,
+        exceptions: ['2026-12-25'],
+      },
+      { name: 'sale', maxReplicas: 9, dates: [{ start: '2026-11-27', end: '2026-11-30T12:00' }] },
+    ],
     behavior: { scaleUp: { policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }], tolerance: 0 } },
     metrics: [
       {

@@ -3,8 +3,8 @@ import {
   instantOfLocal,
   isTimeZone,
   localDate,
-  nextDay,
   parseLocalTime,
+  parseRange,
 } from '../../src/schedules/local-time.js';
 import { formatInstant, instantFromMs } from '../../src/units/time.js';
 
@@ -52,14 +52,28 @@ describe('instantOfLocal', () => {
   });
 });
 
-describe('nextDay', () => {
-  it('is 23 hours after the start of the spring day and 25 after that of the autumn day', () => {
-    const hours = (day: string): number =>
-      (nextDay(utc(`${day}T00:00:00`), 'Europe/Warsaw') -
-        instantOfLocal(utc(`${day}T00:00:00`), 'Europe/Warsaw')) /
-      3_600_000;
+describe('parseRange', () => {
+  const hours = (from: string, to: string): number | null => {
+    const range = parseRange(from, to, 'Europe/Warsaw');
+    return range === null ? null : (range.end - range.start) / 3_600_000;
+  };
 
-    expect([hours('2026-03-29'), hours('2026-10-25'), hours('2026-11-01')]).toEqual([23, 25, 24]);
+  it('means the whole of a last day without a time: 23 hours in spring, 25 in autumn', () => {
+    expect([
+      hours('2026-03-29', '2026-03-29'),
+      hours('2026-10-25', '2026-10-25'),
+      hours('2026-11-27', '2026-11-30'),
+    ]).toEqual([23, 25, 96]);
+  });
+
+  it('ends at the time that is written', () => {
+    expect(hours('2026-11-27T06:00', '2026-11-27T18:30')).toBe(12.5);
+  });
+
+  it('is none where the end is not after the start or is no date', () => {
+    expect(hours('2026-11-27T06:00', '2026-11-27T06:00')).toBeNull();
+    expect(hours('2026-11-28', '2026-11-27')).toBeNull();
+    expect(hours('2026-11-27', 'soon')).toBeNull();
   });
 });
 

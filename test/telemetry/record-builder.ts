@@ -71,6 +71,7 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+    schedules: [],
     },
   };
 }

@@ -83,14 +83,7 @@ function recoveryHold({ snapshot, decision, now }: Explained): readonly Hold[] {
 /** Forbidden windows that are not in the way of this decision, but would be of another. */
 function windowHolds({ snapshot, decision, now }: Explained): readonly Hold[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
-  const context = {
-    now,
-    spec: snapshot.scaler.spec,
-    state: snapshot.state,
-    current: decision.currentReplicas,
-    recommended: decision.desiredReplicas,
-    recommendations: [],
-  };
+  const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };
   const up = upscaleForbiddenUntil(context);
   const down = downscaleForbiddenUntil(context);
   return [

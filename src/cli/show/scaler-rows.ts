@@ -35,6 +35,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     limitRow(written, spec, 'factor'),
     limitRow(written, spec, 'minimum'),
     ...LAST_FIELDS.map(field),
+    ...rowsIn(written, ['spec', 'schedules']),
   ];
 }
 
