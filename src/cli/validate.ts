@@ -6,9 +6,11 @@ import { isPlainObject } from '../scaler/plain.js';
 import type { Problem } from '../scaler/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import type { Instant } from '../units/time.js';
 import { type InputFile, readInputFiles, unreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { readOutputFormat } from './output-format.js';
+import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
 import { type ServiceInput, readOptionsOf, readServiceInput } from './service-input.js';
 
 export interface ValidateOptions {
@@ -27,6 +29,7 @@ export interface ValidationReport {
   readonly errors: number;
   readonly warnings: number;
   readonly problems: readonly Problem[];
+  readonly schedules: readonly NextTimes[];
 }
 
 /**
@@ -38,7 +41,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   const named = options.config === undefined ? null : await readServiceInput(options.config, io);
   const { files, problems } = await readInputFiles(options.paths, io);
   const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
-  const report = validate(others, { named, problems });
+  const report = validate(others, { named, problems, now: io.clock.now() });
   io.stdout.write(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
   return report.errors > 0 ? 1 : 0;
 }
@@ -53,7 +56,8 @@ function validate(
   {
     named,
     problems: unreadable,
-  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[] },
+    now,
+  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[]; readonly now: Instant },
 ): ValidationReport {
   const placed = files.flatMap((file) =>
     readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
@@ -63,8 +67,10 @@ function validate(
   const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
   const documents = placed.filter(({ document }) => !isService(document));
   const read = documents.map(({ document, file }) =>
-    readScalerDocument(document, file.name, readOptionsOf(config)),
+    readScalerDocument(document, file.name, { ...readOptionsOf(config), now }),
   );
+  const unique = refuseDuplicates(read);
+  const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const tooMuch = checkLimits(
     files.map(({ text }) => text.length),
     documents.length,
@@ -75,7 +81,7 @@ function validate(
     ...(placed.length === 0 ? files.map(empty) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
-    ...refuseDuplicates(read).flatMap((document) => document.problems),
+    ...unique.flatMap((document) => document.problems),
   ];
   return {
     serviceConfigs: configs.length + (named === null ? 0 : 1),
@@ -83,6 +89,7 @@ function validate(
     errors: problems.filter(({ severity }) => severity === 'error').length,
     warnings: problems.filter(({ severity }) => severity === 'warning').length,
     problems,
+    schedules: nextTimes(scalers, now),
   };
 }
 
@@ -102,14 +109,15 @@ function empty({ name }: InputFile): Problem {
   return unreadable(name, 'there is no document in this file');
 }
 
-function describeReport({ serviceConfigs, documents, errors, warnings, problems }: ValidationReport): string {
+function describeReport(report: ValidationReport): string {
+  const { serviceConfigs, documents, errors, warnings, problems, schedules } = report;
   const counts = [
     ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
     count(documents, 'document'),
     count(errors, 'error'),
     count(warnings, 'warning'),
   ];
-  return `${[...problems.map(formatProblem), counts.join(', ')].join('\n')}\n`;
+  return `${[...problems.map(formatProblem), ...schedules.map(describeNextTimes), counts.join(', ')].join('\n')}\n`;
 }
 
 function count(number: number, noun: string): string {

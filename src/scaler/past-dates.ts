@@ -2,7 +2,7 @@ import { instantOfLocal, isTimeZone, parseLocalTime, parseRange } from '../sched
 import type { Instant } from '../units/time.js';
 import { type Finding, type Path, finding, formatPath } from './finding.js';
 import { isPlainObject, valueAt } from './plain.js';
-import { DEFAULT_TIME_ZONE } from './schedule-rules.js';
+import { BUILT_IN } from './presets.js';
 
 const DAY_MS = 86_400_000;
 
@@ -12,7 +12,7 @@ export function findPast(document: unknown, now: Instant): readonly Finding[] {
   if (!Array.isArray(schedules)) return [];
   return schedules.flatMap((schedule: unknown, index) => {
     if (!isPlainObject(schedule)) return [];
-    const { timeZone = DEFAULT_TIME_ZONE, exceptions, dates } = schedule;
+    const { timeZone = BUILT_IN.timeZone, exceptions, dates } = schedule;
     if (typeof timeZone !== 'string' || !isTimeZone(timeZone)) return [];
     const path = ['spec', 'schedules', index];
     return [

@@ -51,5 +51,6 @@ export const BUILT_IN = {
   initialReadinessDelaySeconds: 30,
   syncPeriodSeconds: 15,
   source: 'default',
+  timeZone: 'UTC',
   cpuUtilizationPercent: 80,
 } as const;

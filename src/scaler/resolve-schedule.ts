@@ -1,11 +1,11 @@
 import { parseRange } from '../schedules/local-time.js';
 import type { Schedule } from '../schedules/schedule.js';
-import { DEFAULT_TIME_ZONE } from './schedule-rules.js';
+import { BUILT_IN } from './presets.js';
 import type { ScheduleInput } from './schema.js';
 
 /** A schedule with its defaults. The input must have passed its rules; throws a plain Error where a date has not. */
 export function resolveSchedule(input: ScheduleInput): Schedule {
-  const { name, start, end, timeZone = DEFAULT_TIME_ZONE } = input;
+  const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
   return {
     name,
     recurring: start === undefined || end === undefined ? null : { start, end },

@@ -2,11 +2,9 @@ import { CronError, readCron } from '../schedules/cron.js';
 import { isTimeZone, parseLocalTime, parseRange } from '../schedules/local-time.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
 import { didYouMean } from './nearest.js';
+import { BUILT_IN } from './presets.js';
 import type { IsBroken } from './rules.js';
 import type { Loose, ScheduleInput, SpecInput } from './schema.js';
-
-/** What holds where a schedule names no time zone. */
-export const DEFAULT_TIME_ZONE = 'UTC';
 
 type LooseSchedule = Loose<ScheduleInput>;
 
@@ -37,7 +35,7 @@ function duplicate(path: Path, name: string | undefined): Finding {
 }
 
 function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonly Finding[] {
-  const { start, end, dates, timeZone = DEFAULT_TIME_ZONE } = schedule;
+  const { start, end, dates, timeZone = BUILT_IN.timeZone } = schedule;
   const name = formatPath(path);
   const has = (field: string): boolean => isBroken([...path, field]);
   if ((start === undefined) !== (end === undefined) && !has('start') && !has('end')) {

@@ -48,6 +48,11 @@ export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
 
+/** What clocks in the zone show, to the minute: `2026-11-27T06:00`. */
+export function formatLocal(instant: Instant, timeZone: string): string {
+  return new Date(localMs(instant, timeZone)).toISOString().slice(0, 16);
+}
+
 /** Where a time comes twice, the first; where it is left out, the moment the clocks are moved by as much later. */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
