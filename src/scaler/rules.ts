@@ -1,4 +1,4 @@
-import type { Finding, Path } from './finding.js';
+import type { Finding, IsBroken, Path } from './finding.js';
 import { finding, formatPath, formatValue } from './finding.js';
 import { checkMetricForm } from './metric-form.js';
 import { checkMetricQuery } from './query-rules.js';
@@ -7,9 +7,6 @@ import { identityOf } from './resolve-metric.js';
 import { toleranceNumber } from './resolve-spec.js';
 import { checkSchedules } from './schedule-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from './schema.js';
-
-/** Whether something at or under a path is refused already, so that a rule about what is missing keeps silent. */
-export type IsBroken = (path: Path) => boolean;
 
 type LooseSpec = Loose<SpecInput>;
 

@@ -1,9 +1,8 @@
 import { CronError, readCron } from '../schedules/cron.js';
 import { isTimeZone, parseLocalTime, parseRange } from '../schedules/local-time.js';
-import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
+import { type Finding, type IsBroken, type Path, finding, formatPath, formatValue } from './finding.js';
 import { didYouMean } from './nearest.js';
 import { BUILT_IN } from './presets.js';
-import type { IsBroken } from './rules.js';
 import type { Loose, ScheduleInput, SpecInput } from './schema.js';
 
 type LooseSchedule = Loose<ScheduleInput>;

@@ -23,18 +23,26 @@ interface Recurrence {
   found: Around | null;
 }
 
-/** Schedules are frozen, so what their texts mean is worked out once. */
-const recurrences = new WeakMap<Schedule, Recurrence>();
+/** Far more than a service has; what is forgotten is worked out anew. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * What a text means is worked out once, and what was found around an instant is shared by all schedules of the same
+ * times: at eight in the morning a thousand of them begin at once.
+ */
+const recurrences = new Map<string, Recurrence>();
+const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /** The recurring occurrences around an instant: each from a start that is no exception to the first end after it. */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
   const recurrence = recurrenceOf(schedule);
   if (recurrence === null) return { last: null, next: null };
-  if (recurrence.found === null || !holdsAt(recurrence.found, now))
-    recurrence.found = {
-      last: lastBefore(schedule, recurrence, now),
-      next: nextAfter(schedule, recurrence, now),
-    };
+  const { found } = recurrence;
+  if (found !== null && holdsAt(found, now)) return found;
+  recurrence.found = moveOn(schedule, recurrence, now) ?? {
+    last: lastBefore(schedule, recurrence, now),
+    next: nextAfter(schedule, recurrence, now),
+  };
   return recurrence.found;
 }
 
@@ -51,15 +59,28 @@ export function nextOccurrences(schedule: Schedule, now: Instant, count: number)
 }
 
 function recurrenceOf(schedule: Schedule): Recurrence | null {
-  const { recurring, timeZone } = schedule;
+  const { recurring, timeZone, exceptions } = schedule;
   if (recurring === null) return null;
-  let recurrence = recurrences.get(schedule);
+  const known = recurrenceOfSchedule.get(schedule);
+  if (known !== undefined) return known;
+  const { start, end } = recurring;
+  const key = JSON.stringify([start, end, timeZone, exceptions]);
+  let recurrence = recurrences.get(key);
   if (recurrence === undefined) {
-    const { start, end } = recurring;
+    if (recurrences.size >= MAX_REMEMBERED) recurrences.clear();
     recurrence = { starts: readCron(start, timeZone), ends: readCron(end, timeZone), found: null };
-    recurrences.set(schedule, recurrence);
+    recurrences.set(key, recurrence);
   }
+  recurrenceOfSchedule.set(schedule, recurrence);
   return recurrence;
+}
+
+/** The usual step: what was to start next has started. Null where more has happened. */
+function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
+  const last = recurrence.found?.next ?? null;
+  if (last === null || last.start > now) return null;
+  const around = { last, next: nextAfter(schedule, recurrence, last.start) };
+  return holdsAt(around, now) ? around : null;
 }
 
 function holdsAt({ last, next }: Around, now: Instant): boolean {
