@@ -1,3 +1,5 @@
+import { activate, readActivation, withoutPodMetrics } from './activation.js';
+import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
 import type { Condition, Decision, LimitStep } from './decision.js';
 import { explainCount } from './explain.js';
@@ -26,11 +28,16 @@ export function decide(given: Snapshot): Decision {
   const shortCut = takeShortCut(snapshot, bounds, highestCeiling(given.scaler.spec));
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
   const metrics = proposeAll(snapshot);
-  const pick = pickProposal(metrics);
+  const activation = readActivation(snapshot);
+  const isAsleep = activation !== null && snapshot.target.specReplicas === 0;
+  const pick = pickProposal(isAsleep ? withoutPodMetrics(metrics) : metrics);
   if (pick.replicas === null || (!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)) {
-    return holdUntrusted(snapshot, metrics, pick);
+    return holdUntrusted(snapshot, metrics, { pick, activation });
   }
-  return decideWithinLimits(snapshot, metrics, { pick, recommended: pick.replicas, bounds });
+  const { isTrusted, replicas } = pick;
+  const activated =
+    activation === null ? { replicas, note: null } : activate(replicas, activation, { isTrusted, snapshot });
+  return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
 }
 
 /** The snapshot as if the bounds in force were the document's; without schedules the same one. */
@@ -41,7 +48,12 @@ function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): S
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
-  const state = remember(snapshot, { desired: replicas, recommended: null, metrics: null });
+  const state = remember(snapshot, {
+    desired: replicas,
+    recommended: null,
+    metrics: null,
+    activation: null,
+  });
   return assemble(snapshot, {
     desired: replicas,
     recommended: null,
@@ -54,7 +66,11 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
 }
 
 /** Some metric has no value, or not all of it: the count may rise, never fall. (algorithm.md, step 4) */
-function holdUntrusted(snapshot: Snapshot, metrics: readonly JudgedMetric[], pick: Pick): Decision {
+function holdUntrusted(
+  snapshot: Snapshot,
+  metrics: readonly JudgedMetric[],
+  { pick, activation }: { readonly pick: Pick; readonly activation: Activation | null },
+): Decision {
   const desired = snapshot.target.specReplicas;
   const why = whyUntrusted(metrics);
   const step = (from: number): LimitStep => ({
@@ -71,7 +87,7 @@ function holdUntrusted(snapshot: Snapshot, metrics: readonly JudgedMetric[], pic
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
     conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
     reason: `stays at ${desired}: ${why}`,
-    state: remember(snapshot, { desired, recommended: null, metrics }),
+    state: remember(snapshot, { desired, recommended: null, metrics, activation }),
   });
 }
 
@@ -88,10 +104,17 @@ function decideWithinLimits(
   metrics: readonly JudgedMetric[],
   {
     pick,
-    recommended,
+    activation,
+    activated,
     bounds,
-  }: { readonly pick: Pick; readonly recommended: number; readonly bounds: Bounds },
+  }: {
+    readonly pick: Pick;
+    readonly activation: Activation | null;
+    readonly activated: ReturnType<typeof activate>;
+    readonly bounds: Bounds;
+  },
 ): Decision {
+  const { replicas: recommended, note } = activated;
   const context: LimitContext = {
     now: snapshot.now,
     spec: snapshot.scaler.spec,
@@ -109,8 +132,8 @@ function decideWithinLimits(
     metrics,
     steps: limited.steps,
     conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
-    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner }),
-    state: remember(snapshot, { desired, recommended, metrics }),
+    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note }),
+    state: remember(snapshot, { desired, recommended, metrics, activation }),
   });
 }
 

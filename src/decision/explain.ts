@@ -11,13 +11,21 @@ export function explainCount(
     desired,
     steps,
     winner,
-  }: { readonly desired: number; readonly steps: readonly LimitStep[]; readonly winner: JudgedMetric | null },
+    note,
+  }: {
+    readonly desired: number;
+    readonly steps: readonly LimitStep[];
+    readonly winner: JudgedMetric | null;
+    /** What activation made of the count. */
+    readonly note: string | null;
+  },
 ): string {
   const measured = winner === null ? '' : `${explainMetric(winner.spec, winner.result)}: `;
+  const noted = note === null ? '' : `; ${note}`;
   const held = steps.map(({ limit, to, reason }) => `${to} by ${limit} (${reason})`).join(', ');
   const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
-  return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}`;
+  return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
 /** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %, 2 pods unready`. */

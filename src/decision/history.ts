@@ -1,6 +1,7 @@
 import type { ScalerSpec } from '../scaler/spec.js';
 import { addSeconds } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import type { Activation } from './activation.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Recommendation, Snapshot, State } from './snapshot.js';
 
@@ -22,6 +23,8 @@ export interface Outcome {
   readonly recommended: number | null;
   /** The metrics that were looked at; null on a short cut. */
   readonly metrics: readonly JudgedMetric[] | null;
+  /** Null where it takes no part. */
+  readonly activation: Activation | null;
 }
 
 /** The state the next decision starts from, if the change is made. (algorithm.md, step 7) */
@@ -45,6 +48,8 @@ export function remember(snapshot: Snapshot, outcome: Outcome): State {
     ),
     failingSince: outcome.metrics === null ? state.failingSince : failingSince(snapshot, outcome.metrics),
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
+    inactiveSince:
+      outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
   };
 }
 

@@ -50,6 +50,7 @@ export const BUILT_IN = {
   cpuInitializationPeriodSeconds: 300,
   initialReadinessDelaySeconds: 30,
   syncPeriodSeconds: 15,
+  cooldownSeconds: 300,
   source: 'default',
   timeZone: 'UTC',
   cpuUtilizationPercent: 80,

@@ -53,6 +53,7 @@ const CLASSES = {
   'vector-zero': 'warning',
   'unconfirmed-scale-down': 'warning',
   'schedule-past': 'warning',
+  'activation-unused': 'warning',
   'wrong-url': 'shape',
   'wrong-settings': 'shape',
   unreadable: 'shape',

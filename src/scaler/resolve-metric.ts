@@ -1,5 +1,5 @@
 import { metricNames } from '../promql/metric-names.js';
-import { parseQuantity } from '../units/quantity.js';
+import { parseQuantity, type Milli } from '../units/quantity.js';
 import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
 import { BUILT_IN } from './presets.js';
 import type { LabelSelectorInput, Loose, MetricInput } from './schema.js';
@@ -53,6 +53,7 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
   const total = {
     ...resolveQueried(body),
     target,
+    activation: resolveActivation(body),
     onMissing: body.onMissing ?? 'error',
     onNaN: body.onNaN ?? 'error',
   } as const;
@@ -63,6 +64,13 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     ...total,
     describedObject: describedObject === undefined ? null : resolveReference(describedObject),
   };
+}
+
+function resolveActivation({
+  activation,
+}: NonNullable<MetricInput['external']>): { readonly above: Milli } | null {
+  const above = activation === undefined ? null : parseQuantity(activation.above);
+  return above === null ? null : { above };
 }
 
 function resolveQueried(body: Queried): {

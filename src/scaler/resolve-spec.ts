@@ -41,6 +41,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
       input.cpuInitializationPeriodSeconds ?? BUILT_IN.cpuInitializationPeriodSeconds,
     initialReadinessDelaySeconds: input.initialReadinessDelaySeconds ?? BUILT_IN.initialReadinessDelaySeconds,
     downscaleStabilizationSeconds,
+    cooldownSeconds: input.cooldownSeconds ?? BUILT_IN.cooldownSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? false,
     paused: input.paused ?? false,

@@ -6,6 +6,7 @@ import {
   labelName,
   objectName,
   positiveQuantity,
+  quantity,
   seconds,
   toleranceValue,
 } from './schema-parts.js';
@@ -58,7 +59,13 @@ const queried = {
 };
 
 const missingPolicy = z.enum(['error', 'zero']);
-const total = { ...queried, onMissing: missingPolicy.optional(), onNaN: missingPolicy.optional() };
+const activation = z.strictObject({ above: quantity });
+const total = {
+  ...queried,
+  activation: activation.optional(),
+  onMissing: missingPolicy.optional(),
+  onNaN: missingPolicy.optional(),
+};
 
 const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional(),
@@ -121,6 +128,7 @@ const defaultableFields = {
   initialReadinessDelaySeconds: seconds(0, 86_400).optional(),
   downscaleStabilizationSeconds: seconds(0, 3600).optional(),
   syncPeriodSeconds: seconds(1, 3600).optional(),
+  cooldownSeconds: seconds(0, 86_400).optional(),
   dryRun: z.boolean().optional(),
   paused: z.boolean().optional(),
   // Empty ones mean absent; anything in them is refused by unsupported.ts.

@@ -63,6 +63,8 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
+  /** Above which value there is work at all; null: the metric neither wakes nor keeps awake. */
+  readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
 }
@@ -130,6 +132,8 @@ export interface ScalerSpec {
   readonly initialReadinessDelaySeconds: number;
   readonly downscaleStabilizationSeconds: number;
   readonly syncPeriodSeconds: number;
+  /** How long every activation must have been unmet before the last replica goes. */
+  readonly cooldownSeconds: number;
   readonly dryRun: boolean;
   readonly paused: boolean;
   /** Floors and ceilings by time. */

@@ -1,14 +1,9 @@
 import { type Finding, type Path, formatPath, formatValue } from './finding.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 
-const SPEC_FIELDS = [
-  'cooldownSeconds',
-  'podWarmupSeconds',
-  'downscaleConfirmation',
-  'maxScaleDownPercentPerWindow',
-] as const;
+const SPEC_FIELDS = ['podWarmupSeconds', 'downscaleConfirmation', 'maxScaleDownPercentPerWindow'] as const;
 const EMPTY_MEANS_ABSENT = ['fallback', 'podDeletionCost'] as const;
-const METRIC_FIELDS = ['activation', 'guard', 'freshness'] as const;
+const METRIC_FIELDS = ['guard', 'freshness'] as const;
 
 /** Fields that are planned and not built: finding them is better than `unknown`, and taking them would be worse. */
 export const UNSUPPORTED_FIELDS: readonly string[] = [...SPEC_FIELDS, ...METRIC_FIELDS];

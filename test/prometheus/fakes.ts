@@ -75,6 +75,7 @@ export function externalMetric(overrides: Partial<ExternalMetric> = {}): Externa
     target: { type: 'Value', milli: 1000n },
     query: 'sum(queue)',
     selector: [],
+    activation: null,
     onMissing: 'error',
     onNaN: 'error',
     ...overrides,
@@ -110,6 +111,7 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       dryRun: false,
       paused: false,
     schedules: [],
+    cooldownSeconds: 300,
     },
   };
 }

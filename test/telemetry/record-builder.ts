@@ -39,6 +39,7 @@ export const QUEUE: MetricSpec = {
   target: { type: 'Value', milli: 30_000n },
   query: 'queue',
   selector: [],
+  activation: null,
   onMissing: 'error',
   onNaN: 'error',
 };
@@ -72,6 +73,7 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       dryRun: false,
       paused: false,
     schedules: [],
+    cooldownSeconds: 300,
     },
   };
 }

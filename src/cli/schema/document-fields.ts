@@ -8,16 +8,25 @@ const NOT_BUILT = 'Not in this version: must be empty.';
 const SCHEDULE_FIELDS: FieldTable = {
   'spec.schedules[].name': { description: 'The name, unique in the document.' },
   'spec.schedules[].start': { description: 'When it begins: cron, five fields. Together with end.' },
-  'spec.schedules[].end': { description: 'When it ends: cron, five fields; the first one after a start counts.' },
+  'spec.schedules[].end': {
+    description: 'When it ends: cron, five fields; the first one after a start counts.',
+  },
   'spec.schedules[].timeZone': { description: 'IANA name of the zone of all its times.', default: 'UTC' },
   'spec.schedules[].minReplicas': { description: 'The floor while it is on. This or maxReplicas is needed.' },
   'spec.schedules[].maxReplicas': { description: 'The ceiling while it is on.' },
   'spec.schedules[].rampSeconds': {
-    description: 'How long before its start the bounds begin to move, and how long after its end they are back.',
+    description:
+      'How long before its start the bounds begin to move, and how long after its end they are back.',
     default: 0,
   },
-  'spec.schedules[].exceptions': { description: 'Local dates on which it does not start: 2026-12-25.', default: [] },
-  'spec.schedules[].dates': { description: 'Single times, beside start and end or without them.', default: [] },
+  'spec.schedules[].exceptions': {
+    description: 'Local dates on which it does not start: 2026-12-25.',
+    default: [],
+  },
+  'spec.schedules[].dates': {
+    description: 'Single times, beside start and end or without them.',
+    default: [],
+  },
   'spec.schedules[].dates[].start': { description: 'A local date or time: 2026-11-27, 2026-11-27T06:00.' },
   'spec.schedules[].dates[].end': { description: 'Likewise; a date without a time means that whole day.' },
 };
@@ -97,6 +106,13 @@ const METRIC_FIELDS: FieldTable = {
     default: BUILT_IN.targetKind,
   },
   'spec.metrics[].object.describedObject.name': { description: 'The name of the object.' },
+  'spec.metrics[].{object,external}.activation': {
+    description:
+      'Whether there is work at all, for the way to 0 replicas and back. Used where minReplicas is 0.',
+  },
+  'spec.metrics[].{object,external}.activation.above': {
+    description: 'A value above this one wakes the workload, and keeps it awake.',
+  },
   'spec.metrics[].{object,external}.onMissing': {
     description: 'What no series means: an error, which never scales down, or the value 0.',
     default: 'error',
@@ -215,10 +231,17 @@ export const DOCUMENT_FIELDS: FieldTable = {
     description: 'Seconds from one decision to the next.',
     default: BUILT_IN.syncPeriodSeconds,
   },
+  'spec.cooldownSeconds': {
+    description: 'How long no metric must have been above its activation before the last replica goes.',
+    default: BUILT_IN.cooldownSeconds,
+  },
   'spec.dryRun': { description: 'Decide, export and explain, never patch.', default: false },
   'spec.paused': { description: 'Nothing is patched while it is true.', default: false },
   'spec.fallback': { description: NOT_BUILT, default: {} },
-  'spec.schedules': { description: 'Floors and ceilings by time, in place of those of the document.', default: [] },
+  'spec.schedules': {
+    description: 'Floors and ceilings by time, in place of those of the document.',
+    default: [],
+  },
   ...SCHEDULE_FIELDS,
   'spec.podDeletionCost': { description: NOT_BUILT, default: {} },
 };

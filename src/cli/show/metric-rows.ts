@@ -41,8 +41,16 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
     case 'Object':
     case 'External': {
       const object = metric.type === 'Object' ? objectRows(written, memberPath, metric.describedObject) : [];
+      const activation = rowsIn(written, [...memberPath, 'activation']);
       const policies = [leaf('onMissing', metric.onMissing), leaf('onNaN', metric.onNaN)];
-      return [type, ...object, ...queryRows(written, memberPath, metric), ...target, ...policies];
+      return [
+        type,
+        ...object,
+        ...queryRows(written, memberPath, metric),
+        ...target,
+        ...activation,
+        ...policies,
+      ];
     }
     default:
       return metric satisfies never;

@@ -13,6 +13,7 @@ const LAST_FIELDS = [
   'initialReadinessDelaySeconds',
   'downscaleStabilizationSeconds',
   'syncPeriodSeconds',
+  'cooldownSeconds',
   'dryRun',
   'paused',
 ] as const satisfies readonly (keyof ScalerSpec)[];
