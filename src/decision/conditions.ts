@@ -6,6 +6,7 @@ import type { LimitContext } from './limits/limit.js';
 import type { LimitedCount } from './limits/limits.js';
 import { policyLimit } from './limits/policy.js';
 import { scaleUpLimit } from './limits/scale-up-limit.js';
+import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
 
@@ -25,8 +26,12 @@ export const SCALING_DISABLED: Condition = {
 
 /** ScalingActive where the metrics could be used, or the failure of the first one that could not. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
-  const { winner, firstFailing } = pick;
+  const { winner, firstFailing, firstReplaced } = pick;
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
+  if (firstReplaced?.result.fallback !== undefined) {
+    const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
+    return { type: 'ScalingActive', status: 'True', reason: 'FallbackActive', message };
+  }
   return {
     type: 'ScalingActive',
     status: 'True',

@@ -6,6 +6,7 @@ import { explainCount } from './explain.js';
 import { remember, seedRecommendations } from './history.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
+import { describeFallback } from './proposals/fallback.js';
 import { pickProposal } from './proposals/pick.js';
 import type { Pick } from './proposals/pick.js';
 import { proposeAll } from './proposals/propose.js';
@@ -34,7 +35,8 @@ export function decide(given: Snapshot): Decision {
   if (pick.replicas === null || (!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)) {
     return holdUntrusted(snapshot, metrics, { pick, activation });
   }
-  const { isTrusted, replicas } = pick;
+  const { replicas } = pick;
+  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
   const activated =
     activation === null ? { replicas, note: null } : activate(replicas, activation, { isTrusted, snapshot });
   return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
@@ -93,7 +95,8 @@ function holdUntrusted(
 
 function whyUntrusted(metrics: readonly JudgedMetric[]): string {
   const doubts = metrics.flatMap(({ spec, result }) => {
-    const doubt = result.error ?? result.partial;
+    const { fallback } = result;
+    const doubt = fallback === undefined ? (result.error ?? result.partial) : describeFallback(fallback);
     return doubt === null ? [] : [`${spec.identity}: ${doubt}`];
   });
   return doubts.length === 0 ? 'there is no metric' : doubts.join('; ');

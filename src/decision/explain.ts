@@ -1,6 +1,7 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli } from '../units/quantity.js';
 import type { Decision, LimitStep, MetricResult, PodGroups } from './decision.js';
+import { describeFallback } from './proposals/fallback.js';
 import type { LimitContext } from './limits/limit.js';
 import type { JudgedMetric } from './proposals/propose.js';
 
@@ -29,7 +30,9 @@ export function explainCount(
 }
 
 /** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %, 2 pods unready`. */
-export function explainMetric(spec: MetricSpec, { current, error, pods }: MetricResult): string {
+export function explainMetric(spec: MetricSpec, result: MetricResult): string {
+  const { current, error, pods, fallback } = result;
+  if (fallback !== undefined) return `${spec.identity} has ${describeFallback(fallback)}`;
   if (error !== null) return `${spec.identity} has no value (${error})`;
   const value =
     current.averageUtilization === undefined

@@ -2,6 +2,7 @@ import type { ScalerSpec } from '../scaler/spec.js';
 import { addSeconds } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { Activation } from './activation.js';
+import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Recommendation, Snapshot, State } from './snapshot.js';
 
@@ -63,10 +64,10 @@ function failingSince(
   { now, state }: Snapshot,
   metrics: readonly JudgedMetric[],
 ): ReadonlyMap<string, Instant> {
-  const failing = metrics.filter(({ result }) => result.proposal === null);
+  const failing = metrics.filter(({ result }) => result.proposal === null || result.fallback !== undefined);
   return new Map(
     failing.map(({ spec }) => {
-      const key = `${spec.type}/${spec.identity}`;
+      const key = failingKey(spec);
       return [key, state.failingSince.get(key) ?? now];
     }),
   );

@@ -53,5 +53,6 @@ export const BUILT_IN = {
   cooldownSeconds: 300,
   source: 'default',
   timeZone: 'UTC',
+  fallbackMode: 'atLeast',
   cpuUtilizationPercent: 80,
 } as const;

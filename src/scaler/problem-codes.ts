@@ -50,6 +50,7 @@ const CLASSES = {
   'query-unknown': 'warning',
   'never-scales-up': 'warning',
   'missing-is-zero': 'warning',
+  'missing-scales-down': 'warning',
   'vector-zero': 'warning',
   'unconfirmed-scale-down': 'warning',
   'schedule-past': 'warning',

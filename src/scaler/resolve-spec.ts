@@ -3,7 +3,7 @@ import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
 import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput, SpecInput } from './schema.js';
-import type { Behavior, ScaleUpLimit, ScalerSpec, ScalingPolicy, ScalingRules } from './spec.js';
+import type { Behavior, Fallback, ScaleUpLimit, ScalerSpec, ScalingPolicy, ScalingRules } from './spec.js';
 
 /** The policies of `behavior` where a direction gives none. Source: algorithm.md, point 29. */
 const UP_POLICIES: readonly ScalingPolicy[] = [
@@ -45,6 +45,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? false,
     paused: input.paused ?? false,
+    fallback: resolveFallback(input),
     schedules: (input.schedules ?? []).map(resolveSchedule),
   };
 }
@@ -55,6 +56,11 @@ export function toleranceNumber(value: string | number | undefined): number | nu
   if (/^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
   const milli = parseQuantity(value);
   return milli === null ? null : milliToNumber(milli);
+}
+
+function resolveFallback({ fallback }: SpecInput): Fallback | null {
+  const { afterSeconds, replicas, mode = BUILT_IN.fallbackMode } = fallback ?? {};
+  return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
 }
 
 function resolveScaleUpLimit(input: SpecInput, values: PresetValues): ScaleUpLimit {

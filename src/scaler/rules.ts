@@ -5,6 +5,7 @@ import { checkMetricQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from './presets.js';
 import { identityOf } from './resolve-metric.js';
 import { toleranceNumber } from './resolve-spec.js';
+import { checkFallback } from './fallback-rules.js';
 import { checkActivation } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from './schema.js';
@@ -22,6 +23,7 @@ export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): 
     ...checkStabilization(spec, isBroken),
     ...checkSchedules(spec, isBroken),
     ...checkActivation(spec),
+    ...checkFallback(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], isBroken),
   ];
 }

@@ -92,6 +92,13 @@ const scalingRules = z.strictObject({
   tolerance: toleranceValue.optional(),
 });
 
+/** An empty one means absent; that a part of one is none is said by fallback-rules.ts. */
+const fallback = z.strictObject({
+  afterSeconds: seconds(0, 86_400).optional(),
+  replicas: z.int().min(0).max(MAX_REPLICAS).optional(),
+  mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']).optional(),
+});
+
 /** Times and dates are texts here; schedule-rules.ts reads them. */
 const scheduleText = z.string().min(1).max(200);
 const schedule = z.strictObject({
@@ -132,7 +139,7 @@ const defaultableFields = {
   dryRun: z.boolean().optional(),
   paused: z.boolean().optional(),
   // Empty ones mean absent; anything in them is refused by unsupported.ts.
-  fallback: z.strictObject({}).optional(),
+  fallback: fallback.optional(),
   schedules: z.array(schedule).max(50).optional(),
   podDeletionCost: z.strictObject({}).optional(),
 };

@@ -105,6 +105,19 @@ export interface Behavior {
   readonly scaleDown: ScalingRules;
 }
 
+/**
+ * How far a fallback's count goes: `atLeast` only raises, `exact` also lowers, `currentReplicasIfHigher` stands for the
+ * present count where that is higher.
+ */
+export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
+
+export interface Fallback {
+  /** How long a metric must have been without a value. */
+  readonly afterSeconds: number;
+  readonly replicas: number;
+  readonly mode: FallbackMode;
+}
+
 /** CHPA's cap on one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
 export interface ScaleUpLimit {
   readonly factor: number;
@@ -136,6 +149,8 @@ export interface ScalerSpec {
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
   readonly paused: boolean;
+  /** What stands in for a metric without a value; null: nothing, the count is held. */
+  readonly fallback: Fallback | null;
   /** Floors and ceilings by time. */
   readonly schedules: readonly Schedule[];
 }

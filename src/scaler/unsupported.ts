@@ -2,7 +2,7 @@ import { type Finding, type Path, formatPath, formatValue } from './finding.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 
 const SPEC_FIELDS = ['podWarmupSeconds', 'downscaleConfirmation', 'maxScaleDownPercentPerWindow'] as const;
-const EMPTY_MEANS_ABSENT = ['fallback', 'podDeletionCost'] as const;
+const EMPTY_MEANS_ABSENT = ['podDeletionCost'] as const;
 const METRIC_FIELDS = ['guard', 'freshness'] as const;
 
 /** Fields that are planned and not built: finding them is better than `unknown`, and taking them would be worse. */
@@ -10,7 +10,7 @@ export const UNSUPPORTED_FIELDS: readonly string[] = [...SPEC_FIELDS, ...METRIC_
 
 /**
  * A spec without the fields that this version has not built, and a finding for each; `path` is where the spec stands.
- * An empty `fallback` or `podDeletionCost` means absent and stays.
+ * An empty `podDeletionCost` means absent and stays.
  */
 export function takeUnsupported(
   document: unknown,

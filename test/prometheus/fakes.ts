@@ -111,6 +111,7 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       dryRun: false,
       paused: false,
     schedules: [],
+    fallback: null,
     cooldownSeconds: 300,
     },
   };

@@ -54,6 +54,7 @@ describe('defaults', () => {
       dryRun: false,
       paused: false,
       schedules: [],
+      fallback: null,
       cooldownSeconds: 300,
     });
   });

@@ -73,6 +73,7 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       dryRun: false,
       paused: false,
     schedules: [],
+    fallback: null,
     cooldownSeconds: 300,
     },
   };

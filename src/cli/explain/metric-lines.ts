@@ -1,5 +1,6 @@
 import type { MetricResult } from '../../decision/decision.js';
 import { explainMetric } from '../../decision/explain.js';
+import { describeFallback } from '../../decision/proposals/fallback.js';
 import { judgeSample } from '../../decision/proposals/judge-sample.js';
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
@@ -16,7 +17,9 @@ const MAX_NAMES = 5;
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
-  const arithmetic = explainArithmetic(metric, snapshot);
+  const { fallback } = result;
+  const arithmetic =
+    fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback);
   return [
     `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
     labeled('asked', askedText(spec)),
@@ -32,6 +35,7 @@ function labeled(label: string, text: string): string {
 
 function valueText(spec: MetricSpec, result: MetricResult): string {
   const { target } = spec;
+  if (result.fallback !== undefined) return `no value, target ${targetText(spec)}`;
   if (result.error !== null || target.type === 'Utilization')
     return result.error === null
       ? explainMetric(spec, result).replace(`${spec.identity} is at `, '')

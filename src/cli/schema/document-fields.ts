@@ -237,7 +237,17 @@ export const DOCUMENT_FIELDS: FieldTable = {
   },
   'spec.dryRun': { description: 'Decide, export and explain, never patch.', default: false },
   'spec.paused': { description: 'Nothing is patched while it is true.', default: false },
-  'spec.fallback': { description: NOT_BUILT, default: {} },
+  'spec.fallback': {
+    description: 'What stands in for a metric without a value. Empty: nothing, the count is held.',
+    default: {},
+  },
+  'spec.fallback.afterSeconds': { description: 'How long a metric must have been without a value. Needed.' },
+  'spec.fallback.replicas': { description: 'The count in its place, within the bounds. Needed.' },
+  'spec.fallback.mode': {
+    description:
+      'atLeast only raises, exact also lowers, currentReplicasIfHigher keeps a count that is higher.',
+    default: BUILT_IN.fallbackMode,
+  },
   'spec.schedules': {
     description: 'Floors and ceilings by time, in place of those of the document.',
     default: [],

@@ -36,8 +36,15 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     limitRow(written, spec, 'factor'),
     limitRow(written, spec, 'minimum'),
     ...LAST_FIELDS.map(field),
+    ...fallbackRows(written, spec),
     ...rowsIn(written, ['spec', 'schedules']),
   ];
+}
+
+function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[] {
+  const path = ['spec', 'fallback'];
+  if (fallback === null) return [rowOf(written, path, { value: {} })];
+  return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
 /** Where a field that is written nowhere has its value from. */
