@@ -3,6 +3,7 @@ import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client.js';
+import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, type MetricNeed } from './scaler-queries.js';
@@ -81,6 +82,8 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   };
 }
 
+type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
+
 interface NeededScaler extends DueScaler {
   readonly needs: readonly MetricNeed[];
 }
@@ -110,18 +113,17 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
   for (const { scaler, periodSeconds, needs } of needed) {
     for (const need of needs) {
       if (need.kind === 'refused') continue;
-      const seconds = queryDeadlineSeconds(need.source, periodSeconds);
-      const key = keyOf(need);
+      const { source } = need;
+      const seconds = queryDeadlineSeconds(source, periodSeconds);
       if (need.kind === 'query') {
-        const known = queries.get(key);
-        if (known === undefined) queries.set(key, { source: need.source, query: need.query, seconds });
-        else known.seconds = Math.min(known.seconds, seconds);
+        for (const query of queriesOf(need)) planQuery(queries, { source, query, seconds });
         continue;
       }
+      const key = keyOf(source, need.resource);
       const known = resources.get(key);
       if (known === undefined) {
         const namespaces = new Set([scaler.namespace]);
-        resources.set(key, { source: need.source, resource: need.resource, namespaces, seconds });
+        resources.set(key, { source, resource: need.resource, namespaces, seconds });
       } else {
         known.namespaces.add(scaler.namespace);
         known.seconds = Math.min(known.seconds, seconds);
@@ -131,8 +133,21 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
   return { queries, resources };
 }
 
-function keyOf(need: Exclude<MetricNeed, { readonly kind: 'refused' }>): string {
-  return `${need.source.name}\n${need.kind === 'query' ? need.query : need.resource}`;
+/** The query of a metric, and those that say whether it can be believed. */
+function queriesOf({ query, checks }: QueryNeed): readonly string[] {
+  const { guard = null, freshness = null } = checks ?? {};
+  return [query, guard, freshness?.query ?? null].filter((one) => one !== null);
+}
+
+function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): void {
+  const key = keyOf(planned.source, planned.query);
+  const known = queries.get(key);
+  if (known === undefined) queries.set(key, planned);
+  else known.seconds = Math.min(known.seconds, planned.seconds);
+}
+
+function keyOf({ name }: SourceConfig, asked: string): string {
+  return `${name}\n${asked}`;
 }
 
 function runRound(input: {
@@ -162,8 +177,9 @@ function runRound(input: {
 
   const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
     if (need.kind === 'refused') return Promise.resolve(need.answer);
-    const key = keyOf(need);
-    return need.kind === 'query' ? mustGet(byQuery, key) : mustGet(byResource, key)(scaler.namespace);
+    const { source } = need;
+    if (need.kind === 'resource') return mustGet(byResource, keyOf(source, need.resource))(scaler.namespace);
+    return checkedAnswer(need, (query) => mustGet(byQuery, keyOf(source, query)));
   };
 
   return {
@@ -181,6 +197,20 @@ function runRound(input: {
       return startTime;
     },
   };
+}
+
+/** The answer of a metric's query, judged by the answers to its guard and its freshness. */
+async function checkedAnswer(
+  { query, checks }: QueryNeed,
+  answerTo: (query: string) => Promise<Answer>,
+): Promise<Answer> {
+  if (checks === null) return answerTo(query);
+  const [answer, guard, freshness] = await Promise.all([
+    answerTo(query),
+    checks.guard === null ? null : answerTo(checks.guard),
+    checks.freshness === null ? null : answerTo(checks.freshness.query),
+  ]);
+  return applyChecks(checks, { answer, guard, freshness });
 }
 
 /** Another one first in each round: where the budget does not reach all, it is not always the same that go without. */

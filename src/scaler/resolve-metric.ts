@@ -56,6 +56,8 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     activation: resolveActivation(body),
     onMissing: body.onMissing ?? 'error',
     onNaN: body.onNaN ?? 'error',
+    guard: body.guard ?? null,
+    freshness: body.freshness ?? null,
   } as const;
   if (object === undefined) return { type: 'External', ...total };
   const { describedObject } = object;

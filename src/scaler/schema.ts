@@ -60,11 +60,14 @@ const queried = {
 
 const missingPolicy = z.enum(['error', 'zero']);
 const activation = z.strictObject({ above: quantity });
+const promql = z.string().min(1).max(65_536);
 const total = {
   ...queried,
   activation: activation.optional(),
   onMissing: missingPolicy.optional(),
   onNaN: missingPolicy.optional(),
+  guard: promql.optional(),
+  freshness: z.strictObject({ query: promql, maxAgeSeconds: seconds(1, 86_400) }).optional(),
 };
 
 const metric = z.strictObject({

@@ -67,6 +67,18 @@ interface TotalMetric extends QueriedMetric {
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
+  /** PromQL that must be true, else there is no value; null: none. Variables not yet replaced. */
+  readonly guard: string | null;
+  /** How old the data may be; null: as old as the source takes it. */
+  readonly freshness: Freshness | null;
+}
+
+/** The age of a metric's data, at which there is no value any more. */
+export interface Freshness {
+  /** PromQL whose value is a time in seconds since 1970: when the newest sample was taken. Variables not yet replaced. */
+  readonly query: string;
+  /** 1 to 86,400. */
+  readonly maxAgeSeconds: number;
 }
 
 export interface ObjectMetric extends TotalMetric {

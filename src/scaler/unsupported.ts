@@ -3,7 +3,7 @@ import { isPlainObject, valueAt, without } from './plain.js';
 
 const SPEC_FIELDS = ['podWarmupSeconds', 'downscaleConfirmation', 'maxScaleDownPercentPerWindow'] as const;
 const EMPTY_MEANS_ABSENT = ['podDeletionCost'] as const;
-const METRIC_FIELDS = ['guard', 'freshness'] as const;
+const METRIC_FIELDS = [] as const;
 
 /** Fields that are planned and not built: finding them is better than `unknown`, and taking them would be worse. */
 export const UNSUPPORTED_FIELDS: readonly string[] = [...SPEC_FIELDS, ...METRIC_FIELDS];

@@ -112,6 +112,28 @@ Last scale-up: none known; last scale-down: none known
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });
 
+  it('shows the guard and the freshness of a metric, and which of them failed', async () => {
+    const external = {
+      metric: { name: 'queue' },
+      query: 'sum(messages)',
+      target: { averageValue: 30 },
+      guard: 'count(\n  up == 1\n) >= 1',
+      freshness: { query: 'max(timestamp(messages))', maxAgeSeconds: 120 },
+    };
+    const error = 'the guard is not true: no series';
+
+    const text = await explain(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics: [{ external }] }),
+        samples: [{ error, kind: 'missing' }],
+      }),
+    );
+
+    expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
+    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain(`answer  missing: ${error}\n`);
+  });
+
   it('looks at no metric where 12 replicas are above a maximum of 10', async () => {
     const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
 

@@ -115,6 +115,17 @@ describe('show', () => {
     expect(fields.get(`${path}.target.averageValue`)).toBe('"2k" document');
   });
 
+  it('shows a guard and a freshness as written, and none where there is none', async () => {
+    const metric = "query: sum(x), target: { value: 1 }, guard: 'up == 1'";
+    const fields = await fieldsOf(
+      `${MINIMAL}  metrics: [{ external: { ${metric}, freshness: { query: f, maxAgeSeconds: 60 } } }, { object: { ${metric} } }]\n`,
+    );
+
+    expect(fields.get('spec.metrics[0].external.guard')).toBe('"up == 1" document');
+    expect(fields.get('spec.metrics[0].external.freshness.maxAgeSeconds')).toBe('60 document');
+    expect(fields.get('spec.metrics[1].object.freshness')).toBe('null built in');
+  });
+
   it('shows the good documents of a file, and ends with 1 for the wrong one', async () => {
     const wrong = MINIMAL.replace('name: checkout,', 'name: wrong,').replace('60', '0');
 

@@ -78,6 +78,8 @@ export function externalMetric(overrides: Partial<ExternalMetric> = {}): Externa
     activation: null,
     onMissing: 'error',
     onNaN: 'error',
+    guard: null,
+    freshness: null,
     ...overrides,
   };
 }

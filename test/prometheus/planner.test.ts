@@ -69,6 +69,23 @@ describe('a round', () => {
     expect(asked).toEqual(['sum(queue)']);
   });
 
+  it('asks a guard and a freshness once for all that use them, with their variables replaced', async () => {
+    const { start, asked } = setUp((query) => (query.startsWith('up') ? answerOf(0) : answerOf(7)));
+    const freshness = { query: 'max(timestamp(queue{n="$namespace"}))', maxAgeSeconds: 60 };
+    const guarded = externalMetric({ guard: 'up{n="$namespace"}', freshness });
+
+    const round = start(
+      due([guarded], 'shop', 'a'),
+      due([guarded], 'shop', 'b'),
+      due([externalMetric({ query: 'up{n="shop"}' })], 'shop', 'c'),
+    );
+    const answers = await Promise.all(['shop/a', 'shop/b', 'shop/c'].map((key) => round.of(key)));
+
+    const refused = [{ class: 'missing', message: expect.stringContaining('the guard is not true') }];
+    expect(answers).toEqual([refused, refused, [answerOf(0)]]);
+    expect(asked.toSorted()).toEqual(['max(timestamp(queue{n="shop"}))', 'sum(queue)', 'up{n="shop"}']);
+  });
+
   it('asks anew in the next round', async () => {
     const { start, asked } = setUp(() => answerOf(7));
     const scaler = due([externalMetric()]);

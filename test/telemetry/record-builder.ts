@@ -42,6 +42,8 @@ export const QUEUE: MetricSpec = {
   activation: null,
   onMissing: 'error',
   onNaN: 'error',
+  guard: null,
+  freshness: null,
 };
 
 export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Scaler {

@@ -23,6 +23,7 @@ export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readon
   return [
     `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
     labeled('asked', askedText(spec)),
+    ...checkTexts(spec).map((text) => labeled('check', text)),
     labeled('answer', answerText(metric, snapshot)),
     ...podLines(result),
     ...(arithmetic === null ? [] : [labeled('count', arithmetic)]),
@@ -59,7 +60,21 @@ function askedText(spec: MetricSpec): string {
     return `the resource query of source ${spec.source} for ${what}`;
   }
   const selector = spec.selector.length === 0 ? '' : `, of it the series with ${selectorText(spec.selector)}`;
-  return `${spec.query.replace(/\s+/g, ' ').trim()}${selector}${source}`;
+  return `${oneLine(spec.query)}${selector}${source}`;
+}
+
+/** What must hold before the answer is believed. */
+function checkTexts(spec: MetricSpec): readonly string[] {
+  if (spec.type !== 'Object' && spec.type !== 'External') return [];
+  const { guard, freshness } = spec;
+  return [
+    ...(guard === null ? [] : [`${oneLine(guard)} must be true`]),
+    ...(freshness === null ? [] : [`${oneLine(freshness.query)} at most ${freshness.maxAgeSeconds} s ago`]),
+  ];
+}
+
+function oneLine(query: string): string {
+  return query.replace(/\s+/g, ' ').trim();
 }
 
 function selectorText(selector: LabelSelector): string {

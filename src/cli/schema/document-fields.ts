@@ -121,6 +121,18 @@ const METRIC_FIELDS: FieldTable = {
     description: 'What NaN alone means: an error, which never scales down, or the value 0.',
     default: 'error',
   },
+  'spec.metrics[].{object,external}.guard': {
+    description: 'PromQL that must be true, else the metric counts as missing, also with onMissing: zero.',
+  },
+  'spec.metrics[].{object,external}.freshness': {
+    description: 'How old the data may be; older, the metric counts as missing, also with onMissing: zero.',
+  },
+  'spec.metrics[].{object,external}.freshness.query': {
+    description: 'PromQL that gives the time of the newest sample, in seconds since 1970.',
+  },
+  'spec.metrics[].{object,external}.freshness.maxAgeSeconds': {
+    description: 'The greatest age, counted from that time to when the query is evaluated.',
+  },
 };
 
 const BEHAVIOR_FIELDS: FieldTable = {
