@@ -159,19 +159,24 @@ function runRound(input: {
 }): RoundAnswers {
   const { plan, needed, asked, signal, round } = input;
   const byResource = new Map<string, (namespace: string) => Promise<Answer>>();
-  for (const [key, { source, resource, namespaces, seconds }] of plan.resources) {
+  const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
     const { queue, batches } = mustGet(asked, source.name);
     let batch = batches.get(resource);
     if (batch === undefined) batches.set(resource, (batch = createResourceBatches(source, resource)));
     byResource.set(
       key,
-      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal })),
+      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal, round })),
     );
-  }
+  };
   const byQuery = new Map<string, Promise<Answer>>();
-  for (const [key, { source, query, seconds }] of rotate(Array.from(plan.queries), round)) {
-    byQuery.set(key, mustGet(asked, source.name).queue.ask(query, { seconds, signal }));
-  }
+  const askQuery = ([key, { source, query, seconds }]: [string, PlannedQuery]): void => {
+    byQuery.set(key, mustGet(asked, source.name).queue.ask(query, { seconds, signal, round }));
+  };
+  const asks = [
+    ...Array.from(plan.resources, (entry) => () => askResource(entry)),
+    ...Array.from(plan.queries, (entry) => () => askQuery(entry)),
+  ];
+  for (const ask of rotate(asks, round)) ask();
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const startTimes = new Map<string, Promise<Instant | null>>();
 
@@ -213,7 +218,10 @@ async function checkedAnswer(
   return applyChecks(checks, { answer, guard, freshness });
 }
 
-/** Another one first in each round: where the budget does not reach all, it is not always the same that go without. */
+/**
+ * Another one first in each round: where the budget does not reach all, it is not always the same that go without, and
+ * it is not always the same that tries a source that failed.
+ */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;
   const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);

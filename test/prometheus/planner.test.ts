@@ -224,6 +224,32 @@ describe('a round', () => {
   });
 });
 
+describe('a source that answers nothing', () => {
+  it('is tried by one query a round, and not always by the same: of three, one fails always', async () => {
+    let isBack = false;
+    const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
+    const { start, asked } = setUp((query) =>
+      isBack && !query.includes('cpu_seconds') ? answerOf(1) : failure,
+    );
+    const metrics = ['a', 'b'].map((query) => externalMetric({ query, identity: query }));
+    const scaler = due([cpuMetric, ...metrics]);
+    const counts: number[] = [];
+    const run = async (): Promise<void> => {
+      asked.length = 0;
+      await start(scaler).of('shop/web');
+      counts.push(asked.length);
+    };
+
+    for (let round = 0; round < 6; round += 1) await run();
+    isBack = true;
+    for (let round = 0; round < 3; round += 1) await run();
+
+    expect(counts.slice(0, 6)).toEqual([3, 3, 1, 1, 1, 1]);
+    expect(counts.slice(6)).toContain(3);
+    expect(counts.at(-1)).toBe(3);
+  });
+});
+
 describe('resource queries', () => {
   it('are one for each resource, however many scalers and namespaces', async () => {
     const { start, asked } = setUp((query) => usageOf(query));
