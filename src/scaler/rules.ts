@@ -88,14 +88,15 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
 
 /** Decision 4 of reliability.md: one bad answer scales down where nothing waits for a second one. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
-  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds } = spec;
+  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
+  if (downscaleConfirmation !== undefined) return [];
   const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
   const isOff = behavior === undefined ? scalerWide === 0 : (window ?? scalerWide) === 0;
   if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} turns stabilization off: one answer that is too low scales down at once`;
+  const message = `${cause} turns stabilization off: one answer that is too low scales down at once; downscaleConfirmation: {} asks for three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 

@@ -137,6 +137,11 @@ const defaultableFields = {
   cpuInitializationPeriodSeconds: seconds(0, 86_400).optional(),
   initialReadinessDelaySeconds: seconds(0, 86_400).optional(),
   downscaleStabilizationSeconds: seconds(0, 3600).optional(),
+  downscaleConfirmation: z
+    .strictObject({ seconds: seconds(0, 3600).optional(), decisions: z.int().min(2).max(100).optional() })
+    .optional(),
+  maxScaleDownPercentPerWindow: z.int().min(1).max(100).optional(),
+  podWarmupSeconds: seconds(0, 3600).optional(),
   syncPeriodSeconds: seconds(1, 3600).optional(),
   cooldownSeconds: seconds(0, 86_400).optional(),
   dryRun: z.boolean().optional(),

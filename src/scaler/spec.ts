@@ -138,6 +138,14 @@ export interface ScaleUpLimit {
   readonly isExplicit: boolean;
 }
 
+/** What confirms a scale-down. */
+export interface DownscaleConfirmation {
+  /** 0 to 3,600: every decision of so long has asked for less. */
+  readonly seconds: number;
+  /** 2 to 100: and at least so many in a row. */
+  readonly decisions: number;
+}
+
 /** The `spec` of a scaler document with every default filled in and quantities as milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
@@ -156,6 +164,12 @@ export interface ScalerSpec {
   readonly cpuInitializationPeriodSeconds: number;
   readonly initialReadinessDelaySeconds: number;
   readonly downscaleStabilizationSeconds: number;
+  /** Null: a scale-down needs no confirmation. */
+  readonly downscaleConfirmation: DownscaleConfirmation | null;
+  /** 1 to 100; null: no limit. */
+  readonly maxScaleDownPercentPerWindow: number | null;
+  /** 0: only the HPA's own rules for young pods. */
+  readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
   /** How long every activation must have been unmet before the last replica goes. */
   readonly cooldownSeconds: number;

@@ -239,6 +239,27 @@ export const DOCUMENT_FIELDS: FieldTable = {
       'A scale-down goes to the highest recommendation of the last so many seconds. chpa and hpa-1.11: 0.',
     default: HPA.downscaleStabilizationSeconds,
   },
+  'spec.downscaleConfirmation': {
+    description:
+      'No scale-down before enough decisions in a row have asked for one, and then to the highest of them. Left out: none is needed; {} is 3 in 60 seconds.',
+  },
+  'spec.downscaleConfirmation.seconds': {
+    description: 'For so long every decision has asked for less.',
+    default: BUILT_IN.confirmationSeconds,
+  },
+  'spec.downscaleConfirmation.decisions': {
+    description: 'At least so many decisions in a row have asked for less.',
+    default: BUILT_IN.confirmationDecisions,
+  },
+  'spec.maxScaleDownPercentPerWindow': {
+    description:
+      'No more than this share of the replicas goes within one window, but always one. Left out: no limit.',
+  },
+  'spec.podWarmupSeconds': {
+    description:
+      'A young pod counts, in every metric of pods, once it has been ready for so long. 0: only cpu looks at readiness.',
+    default: BUILT_IN.podWarmupSeconds,
+  },
   'spec.syncPeriodSeconds': {
     description: 'Seconds from one decision to the next.',
     default: BUILT_IN.syncPeriodSeconds,
