@@ -5,6 +5,7 @@ import type { Answer } from './answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client.js';
 import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
+import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, type MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './source-config.js';
@@ -51,6 +52,7 @@ interface Asked {
   readonly config: SourceConfig;
   readonly queue: QueryQueue;
   readonly batches: Map<string, ResourceBatches>;
+  readonly refused: RefusedQueries;
 }
 
 /** The planner: which queries a round needs, each asked once. */
@@ -59,7 +61,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const asked = new Map<string, Asked>();
   for (const [name, config] of sources) {
     const queue = createQueryQueue({ config, client: createClient(config, clock), clock, onQuery });
-    asked.set(name, { config, queue, batches: new Map() });
+    asked.set(name, { config, queue, batches: new Map(), refused: createRefusedQueries(clock) });
   }
   /** A document is frozen, so its queries are written once. */
   const needsOf = new WeakMap<Scaler, readonly MetricNeed[]>();
@@ -91,6 +93,8 @@ interface NeededScaler extends DueScaler {
 interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
+  /** The shortest of those who ask it, as `seconds` is. */
+  periodSeconds: number;
   seconds: number;
 }
 
@@ -116,7 +120,7 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
       const { source } = need;
       const seconds = queryDeadlineSeconds(source, periodSeconds);
       if (need.kind === 'query') {
-        for (const query of queriesOf(need)) planQuery(queries, { source, query, seconds });
+        for (const query of queriesOf(need)) planQuery(queries, { source, query, periodSeconds, seconds });
         continue;
       }
       const key = keyOf(source, need.resource);
@@ -143,7 +147,10 @@ function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): v
   const key = keyOf(planned.source, planned.query);
   const known = queries.get(key);
   if (known === undefined) queries.set(key, planned);
-  else known.seconds = Math.min(known.seconds, planned.seconds);
+  else {
+    known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
+    known.seconds = Math.min(known.seconds, planned.seconds);
+  }
 }
 
 function keyOf({ name }: SourceConfig, asked: string): string {
@@ -169,8 +176,10 @@ function runRound(input: {
     );
   };
   const byQuery = new Map<string, Promise<Answer>>();
-  const askQuery = ([key, { source, query, seconds }]: [string, PlannedQuery]): void => {
-    byQuery.set(key, mustGet(asked, source.name).queue.ask(query, { seconds, signal, round }));
+  const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
+    const { queue, refused } = mustGet(asked, source.name);
+    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    byQuery.set(key, refused.ask(query, periodSeconds, ask));
   };
   const asks = [
     ...Array.from(plan.resources, (entry) => () => askResource(entry)),

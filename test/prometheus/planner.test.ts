@@ -7,6 +7,8 @@ import type { QueryReport } from '../../src/prometheus/query-queue.js';
 import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
+import type { Clock } from '../../src/units/clock.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric, realClock, T0, values } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
@@ -17,7 +19,7 @@ const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): 
   periodSeconds: 15,
 });
 
-function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock = realClock) {
+function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: Clock = realClock) {
   const asked: string[] = [];
   const deadlinesMs: number[] = [];
   const reports: QueryReport[] = [];
@@ -221,6 +223,40 @@ describe('a round', () => {
       'namespace secret may not ask data source "default"',
     ]);
     expect(asked).toEqual([]);
+  });
+});
+
+describe('a query that is refused as wrong', () => {
+  it('is asked again in every fifth round, and at once when it was changed', async () => {
+    const refusal: Answer = { class: 'failed', reason: 'bad_query', message: 'h: parse error' };
+    const clock = new ManualClock();
+    const { start, asked } = setUp((query) => (query === 'wrong' ? refusal : answerOf(1)), {}, clock);
+    const metrics = [externalMetric({ query: 'wrong' }), externalMetric({ query: 'good', identity: 'g' })];
+    const scaler = due(metrics);
+    const answers: (readonly Answer[])[] = [];
+    for (let round = 0; round < 11; round += 1) {
+      answers.push(await start(scaler).of('shop/web'));
+      clock.advance(15_000);
+    }
+
+    expect(asked.filter((query) => query === 'good')).toHaveLength(11);
+    expect(asked.filter((query) => query === 'wrong')).toHaveLength(3);
+    expect(answers).toEqual(answers.map(() => [refusal, answerOf(1)]));
+    await expect(start(due([externalMetric({ query: 'mended' })])).of('shop/web')).resolves.toEqual([
+      answerOf(1),
+    ]);
+  });
+
+  it('is asked in every round where it cannot be executed or is late: that may pass', async () => {
+    const failure: Answer = { class: 'failed', reason: 'execution', message: 'h: too many samples' };
+    const clock = new ManualClock();
+    const { start, asked } = setUp(() => failure, {}, clock);
+    for (let round = 0; round < 4; round += 1) {
+      await start(due([externalMetric()])).of('shop/web');
+      clock.advance(15_000);
+    }
+
+    expect(asked).toHaveLength(4);
   });
 });
 
