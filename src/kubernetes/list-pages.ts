@@ -1,3 +1,4 @@
+import { sleep, type Clock } from '../units/clock.js';
 import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import type { Transport } from './transport.js';
 import { KubernetesError } from './types.js';
@@ -72,6 +73,41 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
     'bad_answer',
     `listing ${nameScope(listing.scope)}: more than ${MAX_PAGES} pages`,
   );
+}
+
+const TOO_LARGE_ATTEMPTS = 3;
+const TOO_LARGE_REST_SECONDS = 1;
+
+/**
+ * Lists a resource as it was at `version` or later, which the server answers from its watch cache. A server whose cache
+ * is not there yet says so and is asked three times; then, and where it no longer takes the version, the list is a
+ * consistent one. Throws `KubernetesError`. Source: reliability.md, K3.
+ */
+export async function listNotOlder<T>(
+  listing: Listing<T>,
+  version: string,
+  clock: Clock,
+): Promise<Listed<T>> {
+  const query = { resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
+  for (let attempt = 1; attempt <= TOO_LARGE_ATTEMPTS; attempt += 1) {
+    try {
+      return readPage(listing, await requestPage(listing, query));
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+      if (error.kind === 'gone' || error.kind === 'invalid') break;
+      if (!isTooLarge(error)) throw error;
+      if (attempt < TOO_LARGE_ATTEMPTS) {
+        const seconds = Math.max(TOO_LARGE_REST_SECONDS, error.retryAfterSeconds ?? 0);
+        await sleep(clock, seconds * 1000, listing.signal);
+      }
+    }
+  }
+  return listAll(listing);
+}
+
+/** Servers of every age say it in these words; only the newer ones name a cause. */
+function isTooLarge({ status, message }: KubernetesError): boolean {
+  return status === 504 && message.includes('Too large resource version');
 }
 
 async function listWhole<T>(listing: Listing<T>): Promise<Listed<T>> {
