@@ -199,8 +199,9 @@ function addSchema(program: Command, io: CommandIo, result: Result): void {
     .command('schema')
     .description('JSON Schema of the scaler document, for editors')
     .option('--service', 'of the service config instead')
-    .action(async ({ service = false }: { service?: boolean }) => {
+    .option('--api', "the OpenAPI document of the service's pages instead")
+    .action(async (options: { service?: boolean; api?: boolean }) => {
       const { runSchema } = await import('./schema.js');
-      result.exitCode = runSchema({ service }, io);
+      result.exitCode = runSchema(options, io);
     });
 }

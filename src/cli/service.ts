@@ -16,14 +16,15 @@ import { createMetricSource, type MetricSourceOptions } from '../prometheus/plan
 import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import { createApp } from '../server/app.js';
+import { createEventStreams } from '../server/event-streams.js';
 import { startServer } from '../server/server.js';
-import { createLedger } from '../telemetry/ledger.js';
 import { factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
 import { createMetrics, createRegistry } from '../telemetry/metrics.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { createRecorder } from '../telemetry/recorder.js';
 import type { Recorder } from '../telemetry/recorder.js';
+import { createRecords } from '../telemetry/records.js';
 import type { Clock } from '../units/clock.js';
 import { VERSION } from './version.js';
 
@@ -53,7 +54,8 @@ export interface ServiceOptions {
 /** Builds clients, ledger, metrics, controller and server, and listens. Throws `ListenError` where it can't listen. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
-  const ledger = createLedger();
+  const records = createRecords(clock);
+  const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: true }), {
     ledger,
@@ -64,7 +66,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   // One process does all the work in this version: it always leads.
   metrics.setLeader(true);
-  const recorder = createRecorder({ ledger, metrics, log });
+  const recorder = createRecorder({ ...records, metrics, log });
   const cluster = createCluster({
     transport: options.openTransport(metrics.observeKubernetesRequest),
     namespaces: config.kubernetes.namespaces,
@@ -102,12 +104,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
     onRemoved: recorder.remove,
   });
+  const streams = createEventStreams({ feed, clock });
   const app = createApp({
     ailments: () => [],
     waitingFor: () =>
       cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet'],
     metrics,
-    api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
+    api: {
+      ...records,
+      streams,
+      writeSnapshot: snapshotToJson,
+      writeDecision: decisionToJson,
+      version: VERSION,
+      isLeading: () => true,
+    },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
   const server = await startServer({ app, port: config.server.port, clock });
@@ -116,6 +126,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setScalers: (scalers, errors) => {
       controller.setScalers(scalers);
       metrics.recordReload(errors);
+      feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
       // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
@@ -127,6 +138,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await controller.run(signal);
       } finally {
         ending.abort();
+        streams.close();
         await Promise.all([server.close(), watching]);
       }
     },

@@ -41,7 +41,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
-  zod: ['scaler/', 'importers/', 'config/', 'kubernetes/'],
+  zod: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'server/'],
   yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'cli/'],
   leven: ['scaler/', 'importers/', 'config/', 'cli/'],
   '@lezer/common': ['promql/'],

@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../../src/server/app.js';
 import type { AppParts } from '../../src/server/app.js';
-import { createLedger } from '../../src/telemetry/ledger.js';
 import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import type { Clock } from '../../src/units/clock.js';
 import { instantFromMs } from '../../src/units/time.js';
+import { partsOf } from './app-parts.js';
 
 const open: RunningServer[] = [];
 
@@ -49,14 +49,14 @@ describe('pages', () => {
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it.each(['/', '/api/v1', '/api/v1/events', '/api/v1/Scalers', '/Metrics', '/../etc/passwd'])(
+  it.each(['/', '/api/v1', '/api/v1/Scalers', '/Metrics', '/../etc/passwd'])(
     '%s is 404 in JSON',
     async (path) => {
       const server = await start();
 
       expect(await get(server, path)).toMatchObject({
         status: 404,
-        body: '{"error":"there is no such page; there are /healthz, /readyz, /metrics and /api/v1/scalers"}',
+        body: '{"error":"there is no such page; /api/v1/openapi.json has those there are"}',
       });
     },
   );
@@ -193,19 +193,9 @@ describe('startServer', () => {
   });
 });
 
-function parts(): AppParts {
-  return {
-    ailments: () => [],
-    waitingFor: () => [],
-    metrics: {
-      contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      render: () => Promise.resolve('up 1\n'),
-    },
-    api: { ledger: createLedger(), writeSnapshot: () => null, writeDecision: () => null },
-    onError: (error) => {
-      throw error;
-    },
-  };
+function parts(overrides: Partial<AppParts> = {}): AppParts {
+  const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+  return partsOf({}, { metrics: { contentType, render: () => Promise.resolve('up 1\n') }, ...overrides });
 }
 
 /** Timers fire at the next turn of the event loop, whatever their length. */
@@ -223,7 +213,7 @@ function clock(waits: number[] = []): Clock {
 }
 
 async function start(overrides: Partial<AppParts> = {}, time = clock()): Promise<RunningServer> {
-  const app = createApp({ ...parts(), ...overrides });
+  const app = createApp(parts(overrides));
   const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: time });
   open.push(server);
   return server;
