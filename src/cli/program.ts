@@ -170,9 +170,13 @@ function addExplain(program: Command, io: CommandIo, result: Result): void {
     .description('the last decision on a scaler, as text: values, pods, arithmetic, limits, holds')
     .argument('[scaler]', 'NAMESPACE/NAME')
     .option('--snapshot <file>', 'explains the decision on a snapshot instead; - is standard input')
+    .option('--at <time>', 'the one in force then: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)')
     .option('-o, --output <format>', 'text or json', 'text');
   reaching(command).action(
-    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; output: string }) => {
+    async (
+      scaler: string | undefined,
+      options: ReachFlags & { snapshot?: string; at?: string; output: string },
+    ) => {
       const { runExplain } = await import('./explain.js');
       result.exitCode = await runExplain({ scaler, ...options }, io);
     },

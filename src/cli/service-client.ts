@@ -5,6 +5,9 @@ import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from './nearest-keys.js';
 import type { CommandIo } from './io.js';
 import { CommandError } from './io.js';
+import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
+import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
+import type { Instant } from '../units/time.js';
 
 /** The read-only API of a running service. Whatever fails is a `CommandError` with a sentence. */
 export interface ServiceClient {
@@ -14,26 +17,14 @@ export interface ServiceClient {
   readonly listScalers: (namespace: string | null) => Promise<readonly ScalerRow[]>;
   /** The last decision of a scaler and the snapshot it was made on. */
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
+  /** The decision in force at an instant; null where the service is too old to know. */
+  readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
   readonly close: () => void;
-}
-
-export interface ScalerName {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** A row of the list as it came, and what it is called. */
 export interface ScalerRow extends ScalerName {
   readonly view: JsonObject;
-}
-
-export interface ReadScaler {
-  /** The JSON form of a snapshot, unchecked. */
-  readonly snapshot: JsonObject;
-  /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
-  readonly detail: JsonObject;
-  /** Whether both are of one cycle. */
-  readonly isOneCycle: boolean;
 }
 
 /** A client of the service that the options name. */
@@ -52,24 +43,23 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       signal: io.signal,
     });
   const listScalers: ServiceClient['listScalers'] = (namespace) => listAll(service, get, namespace);
+  const orWhyNot = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isMissing(error)) throw explained(service, error);
+      throw whyNothing(name, { service, rows: await listScalers(null) });
+    }
+  };
   return {
     where: service.where,
     listScalers,
-    readScaler: async (name) => {
-      try {
-        return await readOneCycle(get, name);
-      } catch (error) {
-        if (!isMissing(error)) throw explained(service, error);
-        throw whyNothing(name, { service, rows: await listScalers(null) });
-      }
-    },
+    readScaler: (name) => orWhyNot(name, readOneCycle(get, name)),
+    readPast: (name, at) => orWhyNot(name, readPast(get, name, at)),
     close: service.transport.close,
   };
 }
 
-type Get = (page: string, query?: Readonly<Record<string, string>>) => Promise<JsonObject>;
-
-const LIST_PAGE = '/api/v1/scalers';
 /** Of 500 scalers each: more than one service can carry. */
 const MAX_PAGES = 1000;
 
@@ -114,28 +104,6 @@ function readRow(item: unknown): ScalerRow | null {
   const namespace = textIn(view, 'namespace');
   const name = textIn(view, 'name');
   return view === null || namespace === null || name === null ? null : { namespace, name, view };
-}
-
-const MOST_TRIES = 3;
-
-/** Two pages, asked one after the other: a cycle may end between them, so they are asked again until they agree. */
-async function readOneCycle(get: Get, { namespace, name }: ScalerName): Promise<ReadScaler> {
-  const page = `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-  for (let tries = 1; ; tries += 1) {
-    const snapshot = await get(`${page}/snapshot`);
-    const detail = await get(page);
-    const isOneCycle = textIn(snapshot, 'now') === textIn(detail, 'at');
-    if (isOneCycle || tries === MOST_TRIES) return { snapshot, detail, isOneCycle };
-  }
-}
-
-const NO_SUCH_PAGE = 'there is no such page';
-
-/** 404 of a page that exists: there is nothing on it. */
-function isMissing(error: unknown): boolean {
-  return (
-    error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
-  );
 }
 
 /** Why a scaler's page is empty, found out from the list. */
