@@ -33,9 +33,6 @@ function lastTimeOfDay(text: string, now: Instant): Instant | null {
 function secondsAgo(text: string, now: Instant): Instant | null {
   const match = text === '' ? null : AGO.exec(text);
   if (match === null) return null;
-  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0));
-  return addSeconds(
-    now,
-    -((days ?? 0) * 86_400 + (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0)),
-  );
+  const part = (index: number): number => Number(match[index] ?? 0);
+  return addSeconds(now, -(part(1) * 86_400 + part(2) * 3600 + part(3) * 60 + part(4)));
 }
