@@ -45,7 +45,7 @@ export interface HistoryRange {
 }
 
 export interface HistoryLimits {
-  /** Of all scalers together, shared out evenly, though each keeps 60 points; default 6 MiB. */
+  /** Of all scalers together, shared out evenly, though each keeps 60 points; default 4 MiB. */
   readonly totalBytes?: number;
   /** Points as they were decided; default 480: two hours at 15 s. */
   readonly fine?: number;
@@ -67,7 +67,7 @@ interface Series {
 
 /** An empty history. */
 export function createHistory(limits: HistoryLimits = {}): History {
-  const { totalBytes = 6 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
+  const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
   const roomFor = ({ metrics }: Series): { readonly fine: number; readonly coarse: number } => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics.length);
@@ -140,22 +140,12 @@ function pointOf({ at, decision }: CycleRecord, metrics: readonly MetricSpec[]):
 
 /** Of points in a row that say the same the first and the last are kept: a line through them reads the same. */
 function addFine({ fine, scaler }: Series, point: Point, room: number): void {
-  const last = fine.get(fine.size() - 1);
-  const before = fine.get(fine.size() - 2);
+  const newest = fine.size() - 1;
+  const last = fine.timeOf(newest);
   // A pause longer than two periods stays a gap between two points.
-  const isNext = last !== null && point.at - last.at <= 2500 * scaler.spec.syncPeriodSeconds;
-  if (isNext && before !== null && isSame(before, last) && isSame(last, point)) fine.moveNewest(point.at);
+  const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
+  if (isNext && fine.saysSame(newest, point) && fine.saysSame(newest - 1, point)) fine.moveNewest(point.at);
   else fine.push(point, room);
-}
-
-function isSame(a: Point, b: Point): boolean {
-  // Kept numbers have 4 bytes: what comes in must be cut as they are before it can be the same.
-  const isEqual = (x: number | null, y: number | null): boolean =>
-    x === y || (x !== null && y !== null && Math.fround(x) === Math.fround(y));
-  return (
-    a.counts.every((count, index) => count === b.counts[index]) &&
-    a.values.every((value, index) => isEqual(value, b.values[index] ?? null))
-  );
 }
 
 function addCoarse(series: Series, point: Point, room: number): void {

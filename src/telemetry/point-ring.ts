@@ -16,6 +16,10 @@ export interface PointRing {
   readonly moveNewest: (at: Instant) => void;
   /** 0: the oldest; null where there is none. */
   readonly get: (index: number) => Point | null;
+  /** Whether the point there says the same as this one, at whatever time; false where there is none. */
+  readonly saysSame: (index: number, point: Point) => boolean;
+  /** Milliseconds since the epoch; null where there is none. Cheaper than `get`. */
+  readonly timeOf: (index: number) => Instant | null;
   readonly size: () => number;
 }
 
@@ -82,6 +86,18 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
       if (size > 0) times[slot(size - 1)] = at;
     },
     get,
+    saysSame: (index, point) => {
+      if (index < 0 || index >= size) return false;
+      const place = slot(index);
+      // What comes in is cut to 4 bytes as what is kept was; Object.is takes NaN for NaN.
+      return (
+        point.counts.every((count, at) => counts[place * countsPerPoint + at] === (count ?? MISSING_COUNT)) &&
+        point.values.every((value, at) =>
+          Object.is(values[place * valuesPerPoint + at], Math.fround(value ?? Number.NaN)),
+        )
+      );
+    },
+    timeOf: (index) => (index < 0 || index >= size ? null : instantFromMs(times[slot(index)] ?? 0)),
     size: () => size,
   };
 }
