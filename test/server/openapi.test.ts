@@ -143,17 +143,20 @@ describe('the answers of a running service', () => {
     expect(await check(path, url)).toMatchObject({ status, breaches: [] });
   });
 
-  it.each(Object.keys(DOCUMENT.paths))('%s: a POST is 405 and a URL of more than 2,048 characters 414 as documented', async (path) => {
-    const url = path.replace('{namespace}', 'shop').replace('{name}', 'web');
+  it.each(Object.keys(DOCUMENT.paths))(
+    '%s: a POST is 405 and a URL of more than 2,048 characters 414 as documented',
+    async (path) => {
+      const url = path.replace('{namespace}', 'shop').replace('{name}', 'web');
 
-    const posted = await check(path, url, { method: 'POST' });
-    const long = await check(path, `${url}?${'x'.repeat(2048)}`);
+      const posted = await check(path, url, { method: 'POST' });
+      const long = await check(path, `${url}?${'x'.repeat(2048)}`);
 
-    expect([posted, long]).toMatchObject([
-      { status: 405, breaches: [] },
-      { status: 414, breaches: [] },
-    ]);
-  });
+      expect([posted, long]).toMatchObject([
+        { status: 405, breaches: [] },
+        { status: 414, breaches: [] },
+      ]);
+    },
+  );
 
   it('answers JSON whatever a client says it accepts', async () => {
     const headers = { Accept: 'text/html' };
