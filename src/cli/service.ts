@@ -131,6 +131,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     run: async (signal) => {
       // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
       setMaxListeners(0, signal);
+      // Whoever watches learns at once that the service stops, not when its last change is done.
+      signal.addEventListener('abort', streams.close, { once: true });
       const ending = new AbortController();
       setMaxListeners(0, ending.signal);
       const watching = cluster.run(ending.signal);
@@ -138,7 +140,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await controller.run(signal);
       } finally {
         ending.abort();
-        streams.close();
         await Promise.all([server.close(), watching]);
       }
     },

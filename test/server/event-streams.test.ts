@@ -41,7 +41,13 @@ async function start(most?: number): Promise<World> {
   const feed = createEventFeed('run', 3);
   const streams = createEventStreams({ feed, clock, ...(most === undefined ? {} : { most }) });
   const app = createApp(partsOf({ feed }, { api: { streams } }));
-  const immediately = { ...clock, after: (_ms: number, callback: () => void) => clock.after(0, callback) };
+  const { now, monotonicMs, random } = clock;
+  // The grace of the server's end must not wait for a clock that stands still.
+  const after = (_ms: number, callback: () => void): (() => void) => {
+    const timer = setTimeout(callback, 20);
+    return () => clearTimeout(timer);
+  };
+  const immediately = { now, monotonicMs, random, after };
   const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: immediately });
   const world = { feed, streams, clock, server };
   open.push(world);

@@ -5,7 +5,6 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import type { Ran } from '../cli/fake-io.js';
-import { eventually } from '../support/manual-clock.js';
 
 /** `promscaler run` in this process, on an embedded cluster and a data source that knows every kind of answer. */
 export interface LiveWorld {
@@ -67,20 +66,23 @@ defaults: { syncPeriodSeconds: 1 }
     written,
   });
   const urlOf = (): string => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? '';
-  await eventually(() => urlOf() !== '', 'the service to listen');
-  const url = urlOf();
-  await waitForScalers(url, Object.keys(SPECS).length);
-  return {
-    url,
-    close: async () => {
-      stop.abort();
-      const ran = await running;
-      prometheus.closeAllConnections();
-      await new Promise((resolve) => prometheus.close(resolve));
-      await simulator.close();
-      return ran;
-    },
+  const close = async (): Promise<Ran> => {
+    stop.abort();
+    const ran = await running;
+    prometheus.closeAllConnections();
+    await new Promise((resolve) => prometheus.close(resolve));
+    await simulator.close();
+    return ran;
   };
+  try {
+    await patiently(() => Promise.resolve(urlOf() !== ''), 'the service to listen');
+    const url = urlOf();
+    await patiently(() => haveDecided(url), 'all scalers to have decided');
+    return { url, close };
+  } catch (error) {
+    const { stderr } = await close();
+    throw new Error(`the service wrote:\n${stderr}`, { cause: error });
+  }
 }
 
 interface PodList {
@@ -111,16 +113,21 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body === '' ? ((request.url ?? '').split('?')[1] ?? '') : body;
 }
 
-/** In real time: the service has the clock of the machine. */
-async function waitForScalers(url: string, count: number): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (performance.now() < endMs) {
-    const { items } = (await (await fetch(`${url}/api/v1/scalers`)).json()) as { items: unknown[] };
-    const { items: changes } = (await (
-      await fetch(`${url}/api/v1/scalers/shop/web/decisions?changes=true`)
-    ).json()) as { items?: readonly unknown[] };
-    if (items.length === count && (changes?.length ?? 0) > 0) return;
+/** Whether all scalers are there and one has changed its target. */
+async function haveDecided(url: string): Promise<boolean> {
+  const items = async (page: string): Promise<readonly unknown[]> => {
+    const body = (await (await fetch(`${url}/api/v1/scalers${page}`)).json()) as { items?: unknown[] };
+    return body.items ?? [];
+  };
+  const isComplete = (await items('')).length === Object.keys(SPECS).length;
+  return isComplete && (await items('/shop/web/decisions?changes=true')).length > 0;
+}
+
+/** In real time, as the service has the clock of the machine; a busy one takes its time. */
+async function patiently(condition: () => Promise<boolean>, what: string): Promise<void> {
+  const endMs = performance.now() + 40_000;
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error(`${what} did not come about within 40 s`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`${count} scalers did not decide within 20 s`);
 }
