@@ -25,46 +25,46 @@ export async function startClusterWorld(
   workloads: readonly Workload[],
 ): Promise<World> {
   const { namespace, kubeconfig } = cluster;
-  const socketFolder = await mkdtemp(join(tmpdir(), 'k-'));
-  const api = await openClusterApi(cluster, socketFolder);
-  const exporter = await startPodExporter(namespace, () => listPods(api));
-  const scrapeConfigs = [
-    { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
-  ];
-  const stage = await startStage({
-    scrapeConfigs: JSON.stringify(scrapeConfigs),
-    kubernetes: { kubeconfig, namespaces: [namespace] },
-  });
-  const setLoad = (name: string, load: number): void => exporter.setCores(name, load * REQUEST_CORES);
+  const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    await stage.close();
-    await removeWorkloads(api, workloads);
-    await exporter.close();
-    await api.close();
-    await rm(socketFolder, { recursive: true, force: true });
+    for (const end of closers.splice(0).reverse()) await end();
   };
   try {
+    const folder = await mkdtemp(join(tmpdir(), 'k-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const api = await openClusterApi(cluster, folder);
+    closers.push(api.close);
+    const exporter = await startPodExporter(namespace, () => listPods(api));
+    closers.push(exporter.close);
+    closers.push(() => removeWorkloads(api, workloads));
+    const stage = await startStage({
+      scrapeConfigs: JSON.stringify([
+        { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
+      ]),
+      kubernetes: { kubeconfig, namespaces: [namespace] },
+    });
+    closers.push(stage.close);
+    const setLoad = (name: string, load: number): void => exporter.setCores(name, load * REQUEST_CORES);
     for (const workload of workloads) {
       setLoad(workload.name, workload.load);
       await api.send('POST', '/deployments', deploymentOf(workload));
     }
     await waitUntilReady(api, workloads);
+    return { ...stage, ...views(api), namespace, simulator: null, setLoad, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events'> {
   const read = async (name: string, field: readonly string[]): Promise<number> =>
     numberAt(await api.send('GET', `/deployments/${name}`), field);
   return {
-    ...stage,
-    namespace,
-    simulator: null,
-    setLoad,
     replicas: (name) => read(name, ['spec', 'replicas']),
     // The generation counts changes of the spec, and nobody changes anything else in it.
     changes: async (name) => (await read(name, ['metadata', 'generation'])) - 1,
     events: async () => JSON.stringify(await api.send('GET', '/events')),
-    close,
   };
 }
 
