@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { LoadedScalers } from '../config/scaler-files.js';
@@ -18,6 +18,7 @@ import type { Scaler } from '../scaler/spec.js';
 import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
+import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { createService } from './service.js';
@@ -104,7 +105,7 @@ async function connect(
     return await findConnection({
       settings,
       env: io.env,
-      home: homedir(),
+      home: homeFolder(),
       clock: io.clock,
       log: factsFirst(log),
     });

@@ -27,26 +27,32 @@ export async function startPodExporter(
   list: () => Promise<readonly PresentPod[]>,
 ): Promise<PodExporter> {
   const coresByWorkload = new Map<string, number>();
-  let cpuSeconds = new Map<string, number>();
+  const cpuSeconds = new Map<string, number>();
+  let present: readonly PresentPod[] = [];
   let countedMs = performance.now();
   let isOpen = true;
 
-  const count = (pods: readonly PresentPod[]): void => {
+  // At every look at the pods and at every scrape: the counters are exact at any moment, so that rates are smooth.
+  const count = (): void => {
     const nowMs = performance.now();
     const elapsedSeconds = (nowMs - countedMs) / 1000;
     countedMs = nowMs;
-    const next = new Map<string, number>();
-    for (const { name, workload, isReady } of pods) {
-      const ready = pods.filter((pod) => pod.isReady && pod.workload === workload).length;
+    for (const { name, workload, isReady } of present) {
+      const ready = present.filter((pod) => pod.isReady && pod.workload === workload).length;
       const cores = isReady ? (coresByWorkload.get(workload) ?? 0) / ready : 0;
-      next.set(name, (cpuSeconds.get(name) ?? 0) + cores * elapsedSeconds);
+      cpuSeconds.set(name, (cpuSeconds.get(name) ?? 0) + cores * elapsedSeconds);
     }
-    cpuSeconds = next;
+  };
+  const look = (pods: readonly PresentPod[]): void => {
+    count();
+    present = pods;
+    const names = new Set(pods.map(({ name }) => name));
+    for (const name of cpuSeconds.keys()) if (!names.has(name)) cpuSeconds.delete(name);
   };
   const run = async (): Promise<void> => {
     while (isOpen) {
-      // An API server that is busy for a moment leaves a gap in the curve, as a kubelet would.
-      await list().then(count, () => undefined);
+      // While the API server does not answer, the pods that were there go on as they were.
+      await list().then(look, () => undefined);
       await pause(1);
     }
   };
@@ -54,6 +60,7 @@ export async function startPodExporter(
 
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' });
+    count();
     response.end(pageOf(namespace, cpuSeconds));
   });
   server.listen(0, '127.0.0.1');
@@ -62,7 +69,10 @@ export async function startPodExporter(
   if (address === null || typeof address === 'string') throw new Error('the exporter has no port');
   return {
     address: `127.0.0.1:${address.port}`,
-    setCores: (workload, cores) => void coresByWorkload.set(workload, cores),
+    setCores: (workload, cores) => {
+      count();
+      coresByWorkload.set(workload, cores);
+    },
     close: async () => {
       isOpen = false;
       server.closeAllConnections();
