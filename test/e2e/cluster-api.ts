@@ -25,7 +25,9 @@ export async function openClusterApi(cluster: GivenCluster, folder: string): Pro
   const { kubeconfig, namespace } = cluster;
   const socketPath = join(folder, 's');
   const paths = `^/(api/v1|apis/apps/v1)/namespaces/${namespace}/`;
-  const args = ['proxy', '--kubeconfig', kubeconfig, '--unix-socket', socketPath, '--accept-paths', paths];
+  // A cluster behind a gateway has a path in its address, which kubectl proxy drops unless told otherwise.
+  const options = ['--append-server-path', '--unix-socket', socketPath, '--accept-paths', paths];
+  const args = ['proxy', '--kubeconfig', kubeconfig, ...options];
   const proxy = spawn(await kubectlFile(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [proxy.stdout, proxy.stderr]) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import type { Subject } from '../../src/simulator/api/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds } from '../../src/units/time.js';
@@ -16,6 +17,19 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
 
+/** No more than what README.md of this folder says. */
+const TESTER: Subject = {
+  user: 'tester',
+  rules: [
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['create', 'get', 'list', 'delete'] },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+    { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'list'] },
+    { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
+  ],
+};
+
 /** The simulator stands for any cluster: all that the run has of it is a kubeconfig. */
 (CLUSTER === null ? describe : describe.skip)('npm run test:e2e on a cluster of its own choice', () => {
   let simulator: Simulator;
@@ -25,8 +39,8 @@ const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'promscaler-run-'));
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), -ageSeconds) };
-    simulator = await startSimulator({ clock, namespaces: ['shop'] });
-    await writeFile(join(folder, 'kubeconfig'), simulator.kubeconfig());
+    simulator = await startSimulator({ clock, namespaces: ['shop'], rbac: { tester: TESTER } });
+    await writeFile(join(folder, 'kubeconfig'), simulator.kubeconfig({ isForKubectl: true }));
   });
 
   afterAll(async () => {
@@ -80,6 +94,7 @@ const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
       .requests()
       .filter(({ namespace }) => namespace !== null && namespace !== own[0]);
     expect(foreign).toEqual([]);
+    expect(simulator.requests().filter(({ code }) => code === 403)).toEqual([]);
   });
 
   it('removes its namespace after a test that failed, and ends with 1; it need not be allowed to list namespaces', async () => {

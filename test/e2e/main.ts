@@ -18,10 +18,14 @@ import type { Kubectl, RunNamespace } from './run-namespace.js';
  */
 const stop = new AbortController();
 const received: NodeJS.Signals[] = [];
+let receivedMs = 0;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
-    if (received.length > 0) say('still cleaning up, it takes three minutes at most');
+    // npm hands on what the terminal has sent already: only a second Ctrl-C of a person is answered.
+    if (received.length > 0 && performance.now() - receivedMs > 500)
+      say('still cleaning up, it takes three minutes at most');
     received.push(name);
+    receivedMs = performance.now();
     stop.abort();
   });
 }
