@@ -186,7 +186,7 @@ describe('manifestProblems', () => {
     [
       'a value that is none of those allowed',
       () => inSpec({ strategy: { type: 'Recrate' } }),
-      'data/spec/strategy/type must be string',
+      'data/spec/strategy/type must be equal to one of the allowed values',
     ],
     [
       'a kind that nobody knows',
