@@ -34,10 +34,15 @@ export const HELMS: readonly ('helm' | 'helm 3')[] =
 /** The chart does not change while it is tested: what has been rendered once is the same the next time. */
 const TEMPLATES = new Map<string, HelmResult>();
 
+/** Where its program is. */
+export function helmFile(which: 'helm' | 'helm 3'): Promise<string> {
+  const find = which === 'helm' ? findHelm : findHelm3;
+  return find({ env: process.env, clock: SYSTEM_CLOCK });
+}
+
 /** A real helm: 4, unless another one is on the PATH; or 3. */
 export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm> {
-  const find = which === 'helm' ? findHelm : findHelm3;
-  const file = await find({ env: process.env, clock: SYSTEM_CLOCK });
+  const file = await helmFile(which);
   return (args, input = '') => {
     const run = (): HelmResult => {
       const { status, stdout, stderr } = spawnSync(file, args, { input, encoding: 'utf8' });
