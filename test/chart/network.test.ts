@@ -25,7 +25,7 @@ function portText(port: unknown): string {
 
 function peerText(peer: unknown): string {
   const namespace = at(peer, 'namespaceSelector', 'matchLabels', 'kubernetes.io/metadata.name');
-  return String(namespace ?? JSON.stringify(peer));
+  return typeof namespace === 'string' ? namespace : JSON.stringify(peer);
 }
 
 const DNS = '53/UDP 53/TCP 5353/UDP 5353/TCP -> *';

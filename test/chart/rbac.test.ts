@@ -5,11 +5,11 @@ import type { Helm, Values } from './helm.js';
 jest.setTimeout(HELM_TIMEOUT_MS);
 
 const RULES = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
   {
     apiGroups: ['apps'],
     resources: ['deployments', 'statefulsets', 'replicasets'],
-    verbs: ['get', 'list', 'watch'],
+    verbs: ['list', 'watch'],
   },
   {
     apiGroups: ['apps'],
@@ -138,7 +138,7 @@ describe('the rights', () => {
 
     expect(at(pick(render(helm, { targets }), 'ClusterRole'), 'rules')).toEqual([
       RULES[0],
-      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch'] },
       { apiGroups: ['apps'], resources: ['statefulsets/scale'], verbs: ['get', 'patch'] },
       { apiGroups: ['argoproj.io'], resources: ['rollouts/scale'], verbs: ['get', 'patch'] },
       {

@@ -18,11 +18,11 @@ alone what another one scales.
 {{- end -}}
 - apiGroups: ['']
   resources: [pods]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- if $apps }}
 - apiGroups: [apps]
   resources: {{ toJson $apps }}
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- $_ := set $groups "apps" $apps }}
 {{- end }}
 {{- range $group, $plurals := $groups }}
