@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
-import { CHART, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
+import { CHART, HELMS, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -17,9 +17,11 @@ function read(path: string): Rendered {
 
 describe('a wrong value', () => {
   let helm: Helm;
+  let others: readonly Helm[];
 
   beforeAll(async () => {
     helm = await startHelm();
+    others = await Promise.all(HELMS.slice(1).map(startHelm));
   });
 
   const SCALER = { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: {}, spec: {} };
@@ -91,6 +93,8 @@ describe('a wrong value', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(sentence);
+    // Of an older helm the words are others.
+    for (const older of others) expect(template(older, values).code).toBe(1);
   });
 });
 
