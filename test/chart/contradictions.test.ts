@@ -123,6 +123,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { namespaces: ['pay'], ...scaler('kind: Scaler\nmetadata: { name: web, namespace: shop }') },
     'scalers.web is for the namespace shop',
   ],
+  'two documents of one name': [
+    { scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: shop }' } },
+    'scalers.a and scalers.b are both called shop/web: the service would refuse both',
+  ],
   'documents that fill more than a ConfigMap': [
     scaler(`# ${'x'.repeat(999_999)}\n`),
     'scalers: 1000002 bytes, a ConfigMap holds at most 1 MiB',
@@ -150,6 +154,12 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
   'a certificate here and a name there': credentials({ ca: PEM }, source({ tls: { serverName: 'p' } })),
   'a text that is no YAML': scaler('a: [\n'),
   'an empty document at the end': scaler('kind: Scaler\n---\n# nothing\n'),
+  'two documents of one name in two namespaces': {
+    scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: pay }' },
+  },
+  'a document whose metadata is no mapping': scaler('kind: Scaler\nmetadata: web'),
+  'a list of documents': scaler('- kind: Scaler'),
+  'two documents without a name': { scalers: { a: 'kind: Scaler', b: 'kind: Scaler' } },
   'a document of a listed namespace': { namespaces: ['shop'], ...scaler(SCALER) },
   'documents that just fit': scaler(`# ${'x'.repeat(999_997)}\n`),
 };

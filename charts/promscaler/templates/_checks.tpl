@@ -141,6 +141,7 @@ which reads YAML 1.2 and says where it is wrong.
 {{- $problems := list -}}
 {{- $namespaces := default list .Values.namespaces -}}
 {{- $size := 0 -}}
+{{- $seen := dict -}}
 {{- range $name, $given := .Values.scalers -}}
   {{- $path := printf "scalers.%s" $name -}}
   {{- $documents := list $given -}}
@@ -155,11 +156,19 @@ which reads YAML 1.2 and says where it is wrong.
   {{- end -}}
   {{- range $document := $documents -}}
     {{- if not (or (empty $document) (hasKey $document "Error")) -}}
-      {{- $namespace := (default dict $document.metadata).namespace -}}
+      {{- $metadata := ternary $document.metadata dict (kindIs "map" $document.metadata) -}}
+      {{- $namespace := $metadata.namespace -}}
+      {{- $key := printf "%v/%v" $namespace $metadata.name -}}
+      {{- with get $seen $key -}}
+        {{- $problems = append $problems (printf "%s and %s are both called %s: the service would refuse both" . $path $key) -}}
+      {{- end -}}
       {{- if ne (toString $document.kind) "Scaler" -}}
         {{- $problems = append $problems (printf "%s: kind is %s, must be Scaler" $path (default "not given" (toString (default "" $document.kind)))) -}}
       {{- else if and $namespaces $namespace (not (has $namespace $namespaces)) -}}
-        {{- $problems = append $problems (printf "%s is for the namespace %s, which `namespaces` does not list: its rights end there" $path $namespace) -}}
+        {{- $problems = append $problems (printf "%s is for the namespace %v, which `namespaces` does not list: its rights end there" $path $namespace) -}}
+      {{- end -}}
+      {{- if and $namespace $metadata.name -}}
+        {{- $_ := set $seen $key $path -}}
       {{- end -}}
     {{- end -}}
   {{- end -}}
