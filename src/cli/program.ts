@@ -45,6 +45,7 @@ function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
   addDecide(program, io, result);
   addExplain(program, io, result);
   addStatus(program, io, result);
+  addDoctor(program, io, result);
   addSchema(program, io, result);
   return program;
 }
@@ -196,6 +197,25 @@ function addStatus(program: Command, io: CommandIo, result: Result): void {
       result.exitCode = await runStatus(options, io);
     },
   );
+}
+
+function addDoctor(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('doctor')
+    .description('why it does not work: asks Prometheus and the cluster, names the line that mends it')
+    .argument('[scaler]', 'NAMESPACE/NAME: this one alone')
+    .option('--config <file>', 'the service config; left out, every value has its default')
+    .option('--prometheus <url>', 'asked in place of the urls of the data source default')
+    .option('-o, --output <format>', 'text or json', 'text')
+    .action(
+      async (
+        scaler: string | undefined,
+        options: { config?: string; prometheus?: string; output: string },
+      ) => {
+        const { runDoctor } = await import('./doctor.js');
+        result.exitCode = await runDoctor({ scaler, ...options }, io);
+      },
+    );
 }
 
 function addSchema(program: Command, io: CommandIo, result: Result): void {

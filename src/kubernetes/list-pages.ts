@@ -41,6 +41,8 @@ export interface Listing<T> {
   readonly scope: ResourceScope;
   /** Takes what is needed of an object, page by page; null leaves it out. */
   readonly convert: (object: JsonObject) => T | null;
+  /** Only the objects whose labels match, in the text form of a selector; left out: all. */
+  readonly labelSelector?: string;
   readonly signal: AbortSignal;
 }
 
@@ -115,12 +117,12 @@ async function listWhole<T>(listing: Listing<T>): Promise<Listed<T>> {
 }
 
 function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, string>>): Promise<JsonObject> {
-  const { transport, scope, signal } = listing;
+  const { transport, scope, labelSelector, signal } = listing;
   return transport.request({
     lane: 'list',
     method: 'GET',
     path: scope.path,
-    query,
+    query: labelSelector === undefined ? query : { ...query, labelSelector },
     doing: `listing ${nameScope(scope)}`,
     verb: 'list',
     resource: scope.plural,
