@@ -112,14 +112,23 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
 function addValidate(program: Command, io: CommandIo, result: Result): void {
   program
     .command('validate')
-    .description('checks service configs and scaler documents, without asking any server')
+    .description('checks service configs and scaler documents; asks no server, unless with --live')
     .argument('<path...>', 'files, or folders of *.yaml and *.yml')
     .option('--config <file>', 'the service config whose data sources and defaults the documents use')
+    .option('--live', 'also asks Prometheus and the cluster for these documents, as doctor does')
+    .option('--prometheus <url>', 'with --live: asked in place of the urls of the data source default')
     .option('-o, --output <format>', 'text or json', 'text')
-    .action(async (paths: string[], options: { config?: string; output: string }) => {
+    .action(async (paths: string[], options: ValidateFlags) => {
       const { runValidate } = await import('./validate.js');
       result.exitCode = await runValidate({ paths, ...options }, io);
     });
+}
+
+interface ValidateFlags {
+  readonly config?: string;
+  readonly live?: boolean;
+  readonly prometheus?: string;
+  readonly output: string;
 }
 
 function addShow(program: Command, io: CommandIo, result: Result): void {

@@ -114,6 +114,7 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is of an unknown authority: set tls.caFile',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is of an unknown authority: set tls.caFile',
+  EPROTO: 'the TLS handshake failed: is that port plain http?',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
 };

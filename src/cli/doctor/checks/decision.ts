@@ -44,7 +44,10 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
   const sentence = `it would decide now: ${decision.reason}${held}`;
   if (failing?.type === 'ScalingActive')
     return [
-      make.warning(sentence, 'mend what the findings above name: until then this metric moves nothing'),
+      make.warning(
+        sentence,
+        'see the findings above: until they are mended, a metric without a value moves nothing',
+      ),
     ];
   return [make.ok(sentence)];
 }

@@ -9,6 +9,10 @@ import { CLUSTER_SUBJECT, type ClusterInquiry, listSome } from '../inquiry.js';
 const MAX_NAMESPACES = 20;
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
+/** How a connection by the pod's service account names itself. */
+const OWN_ACCOUNT = 'service account';
+const OTHER_ACCOUNT = " (the service's own account is asked in its pod alone: helm test, or kubectl exec)";
+
 /** Something that the service does, and what it is without. */
 export interface Need extends Omit<AccessQuestion, 'namespace'> {
   /** Without it nothing works, or only something less. */
@@ -73,7 +77,7 @@ function needsOfKind(group: string, plural: string): readonly Need[] {
 /** Whether the account may do what the service does, as the API server itself says. */
 export async function checkPermissions(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
   const make = findingsOf('permissions', CLUSTER_SUBJECT);
-  const { transport, signal, config, scalers } = inquiry;
+  const { transport, connection, signal, config, scalers } = inquiry;
   const needs = neededAccess(
     await kindsOf(
       scalers.map(({ spec }) => spec.scaleTargetRef),
@@ -93,7 +97,9 @@ export async function checkPermissions(inquiry: ClusterInquiry): Promise<readonl
       }),
     );
     const refused = asked.filter(({ denied }) => denied.length > 0);
-    if (refused.length === 0) return [make.ok(`${who ?? 'this account'} may do all that the service does`)];
+    const caution = connection.source.startsWith(OWN_ACCOUNT) ? '' : OTHER_ACCOUNT;
+    if (refused.length === 0)
+      return [make.ok(`${who ?? 'this account'} may do all that the service does${caution}`)];
     return judgeRefused(refused, { who, isClusterWide: own.length === 0, make });
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;

@@ -9,6 +9,9 @@ import type { OwnedPod, ScalerFacts } from '../scaler-facts.js';
 /** Kinds whose pods say by their owner whose they are. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
+/** Their pods belong to ReplicaSets, which do not always tell which of the two is above them. */
+const BY_REPLICA_SET = ['Deployment', 'Rollout'];
+
 /** Whether the target's selector matches its pods, all of which are its own, and some are ready. */
 export function checkPods({ scaler, cluster }: ScalerFacts): readonly Finding[] {
   const make = findingsOf('pods', scalerKey(scaler));
@@ -42,6 +45,15 @@ export function checkPods({ scaler, cluster }: ScalerFacts): readonly Finding[] 
           ),
         ];
   const ready = pods.filter(({ pod }) => pod.ready === true);
+  const pending = pods.filter(({ pod }) => pod.phase === 'Pending' && !pod.deleting);
+  const [waiting] = pending;
+  if (ready.length > 0 && waiting !== undefined)
+    return [
+      make.warning(
+        `${pending.length} of ${pods.length} pods of ${nameTarget(namespace, ref)} are Pending: where they stay so, more replicas bring nothing`,
+        `kubectl describe pod -n ${namespace} ${waiting.name} says what they wait for (nodes, a quota, an image)`,
+      ),
+    ];
   if (ready.length > 0) return [make.ok(`${ready.length} of ${pods.length} pods ready`)];
   return [
     make.warning(
@@ -56,7 +68,8 @@ function isOwnPod(
   { kind, name }: { readonly kind: string; readonly name: string },
 ): boolean {
   if (workload === null) return !OWNING_KINDS.includes(kind);
-  if (workload.kind === kind) return workload.name === name;
+  if (workload.kind === kind || [workload.kind, kind].every((one) => BY_REPLICA_SET.includes(one)))
+    return workload.name === name;
   // Another operator's kind may make its pods through workloads of its own.
   return !OWNING_KINDS.includes(kind);
 }

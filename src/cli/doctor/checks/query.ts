@@ -1,4 +1,4 @@
-import type { Pod } from '../../../decision/snapshot.js';
+import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
@@ -110,20 +110,32 @@ function judgeSeries(asked: Asked, answer: Answered): Finding {
   const { source = null, clock = null } = asked.inquiry ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const { sample } = toSample(metric, answer, { namespace, pods: pods ?? [], now, source });
-  if (sample.form !== 'error') {
-    return sample.partial === null
-      ? make.ok('')
-      : make.warning(
-          `${who} is only partly there: ${sample.partial}`,
-          'it may raise the count, never lower it, until that is over',
-        );
-  }
+  if (sample.form !== 'error') return judgeSample(asked, sample);
   if (sample.kind === 'nan')
     return make.failed(
       `${who}: ${sample.error}`,
       'a division by zero? Guard the divisor: x / (y > 0), or say onNaN: zero where NaN means none',
     );
   return make.failed(`${who}: ${sample.error}`, mendOfSample(asked, answer));
+}
+
+/** A usable sample: whether it is whole, and tells of each ready pod. */
+function judgeSample({ metric, make, pods }: Asked, sample: Exclude<Sample, ErrorSample>): Finding {
+  const who = nameMetric(metric);
+  if (sample.partial !== null)
+    return make.warning(
+      `${who} is only partly there: ${sample.partial}`,
+      'it may raise the count, never lower it, until that is over',
+    );
+  if (sample.form === 'values') return make.ok('');
+  const told = sample.form === 'pods' ? sample.pods : sample.containers;
+  const ready = (pods ?? []).filter(({ ready: isReady, deleting }) => isReady === true && !deleting);
+  const missing = ready.filter(({ name }) => !told.has(name)).map(({ name }) => name);
+  if (missing.length === 0) return make.ok('');
+  return make.warning(
+    `${who} has no series of ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): on the way down they are taken to be at the target`,
+    'look at Status > Targets of Prometheus for the nodes or pods that are not scraped; of pods that are minutes old this is nothing',
+  );
 }
 
 function mendOfSample(asked: Asked, answer: Answered): string {

@@ -28,14 +28,16 @@ export async function checkScrapeInterval(inquiry: SourceInquiry): Promise<reado
     secondsRunning(inquiry),
   ]);
   if (inLong === null) return [make.skipped(`there are no series of ${needed.resource}`)];
-  if (runningSeconds !== null && runningSeconds < source.resourceWindowSeconds)
+  const seen = inWindow ?? 0;
+  const isYoung = runningSeconds !== null && runningSeconds < 2 * source.resourceWindowSeconds;
+  if (isYoung && seen < WANTED_SCRAPES)
     return [
       make.skipped(
-        `Prometheus began ${Math.round(runningSeconds)} s ago, less than the window of ${source.resourceWindowSeconds} s`,
+        `Prometheus began ${Math.round(runningSeconds)} s ago, too short a time to tell for a window of ${source.resourceWindowSeconds} s`,
       ),
     ];
   const spanSeconds = Math.min(longSeconds, runningSeconds ?? longSeconds);
-  return [judgeScrapes(make, source, { inWindow: inWindow ?? 0, intervalSeconds: spanSeconds / inLong })];
+  return [judgeScrapes(make, source, { inWindow: seen, intervalSeconds: spanSeconds / inLong })];
 }
 
 async function secondsRunning({ startTime, clock }: SourceInquiry): Promise<number | null> {
