@@ -115,8 +115,8 @@ describe('resource-series', () => {
 
   it('fails where two jobs scrape the same kubelets: every usage would count twice', async () => {
     const [found] = await findings('resource-series', [
-      [/^max\(count by \(namespace, pod, container\)/, 2],
-      [/^min\(count by .*group by \(namespace, pod, container, job\)/, 2],
+      [/^max\(count by \(namespace, pod, container\) \(container_/, 2],
+      [/^max\(count by .*group by \(namespace, pod, container, job\)/, 2],
       [/^group by \(job\)/, [...one({ job: 'kubelet' }), ...one({ job: 'cadvisor' })]],
       ...healthy(pods),
     ]);
@@ -129,8 +129,8 @@ describe('resource-series', () => {
 
   it('takes two series of a restarted container for what they are', async () => {
     const found = await findings('resource-series', [
-      [/^max\(count by \(namespace, pod, container\)/, 2],
-      [/^min\(count by/, 1],
+      [/^max\(count by \(namespace, pod, container\) \(container_/, 2],
+      [/^max\(count by .*group by/, 1],
       ...healthy(pods),
     ]);
 

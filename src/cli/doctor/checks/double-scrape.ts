@@ -20,7 +20,7 @@ export async function findDoubleScrape(
   for (const label of TWICE_BY) {
     const times = onlyValue(
       await ask(
-        `min(count by (namespace, pod, container) (group by (namespace, pod, container, ${label}) (${selector})))`,
+        `max(count by (namespace, pod, container) (group by (namespace, pod, container, ${label}) (${selector})))`,
       ),
     );
     if (times === null || times < 2) continue;
