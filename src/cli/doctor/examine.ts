@@ -31,6 +31,7 @@ import {
 import { openCluster } from './open-cluster.js';
 import { openSource } from './open-source.js';
 import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
+import { suggestPrometheus } from './suggest-prometheus.js';
 
 type Findings = readonly Finding[] | Promise<readonly Finding[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => Findings];
@@ -88,7 +89,11 @@ export async function examine(examination: Examination): Promise<readonly Findin
         sources: sources.answering,
         cluster: cluster.inquiry,
       });
-      return [...sources.findings, ...cluster.findings, ...findings];
+      const ofSources =
+        cluster.inquiry === null
+          ? sources.findings
+          : await suggestPrometheus(sources.findings, cluster.inquiry);
+      return [...ofSources, ...cluster.findings, ...findings];
     } finally {
       cluster.close();
     }

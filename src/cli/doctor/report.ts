@@ -26,6 +26,9 @@ export function makeReport(findings: readonly Finding[]): DoctorReport {
   };
 }
 
+/** Scalers in which all is well that get a line of their own. */
+const MAX_WELL = 20;
+
 type Paint = ReturnType<typeof pc.createColors>;
 
 /**
@@ -40,7 +43,15 @@ export function writeReport(report: DoctorReport, options: { readonly isColored:
     if (group === undefined) bySubject.set(finding.subject, [finding]);
     else group.push(finding);
   }
-  const lines = [...bySubject].flatMap(([subject, findings]) => writeSubject(subject, findings, paint));
+  const isWell = (findings: readonly Finding[]): boolean => findings.every(({ status }) => status === 'ok');
+  const well = [...bySubject].filter(([subject, findings]) => subject.includes('/') && isWell(findings));
+  const untold = new Set(well.slice(MAX_WELL).map(([subject]) => subject));
+  const lines = [
+    ...[...bySubject]
+      .filter(([subject]) => !untold.has(subject))
+      .flatMap(([subject, findings]) => writeSubject(subject, findings, paint)),
+    ...(untold.size === 0 ? [] : [`${label('ok', paint)} ${untold.size} more scalers`]),
+  ];
   return `${[...lines, '', writeCounts(report, paint)].join('\n')}\n`;
 }
 

@@ -9,6 +9,7 @@ import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kuber
 import type { Answer } from '../../prometheus/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type ClusterInquiry, REQUEST_MS, type SourceInquiry } from './inquiry.js';
+import { orError } from './or-error.js';
 
 /** A pod and who made it. */
 export interface OwnedPod extends WatchedPod {
@@ -128,13 +129,4 @@ function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>
       return { kind: above, name: name.slice(0, -hash.length - 1) };
   }
   return { kind, name };
-}
-
-async function orError<T>(ask: () => Promise<T>): Promise<T | KubernetesError> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof KubernetesError) return error;
-    throw error;
-  }
 }

@@ -217,6 +217,35 @@ describe('a Prometheus that cannot be reached', () => {
   });
 });
 
+describe('a Prometheus that is elsewhere in the cluster', () => {
+  it('is looked for among the Services', async () => {
+    const { url, addObject } = await cluster({});
+    const service = (name: string, port: number, clusterIP = '10.0.0.1'): unknown =>
+      addObject({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'monitoring', name },
+        spec: {
+          clusterIP,
+          ports: [
+            { name: 'other', port: 1 },
+            { name: 'http', port },
+          ],
+        },
+      });
+    service('prometheus-operated', 9090, 'None');
+    service('prometheus-server', 80);
+    service('prometheus-node-exporter', 9100);
+    service('grafana', 80);
+
+    const { of } = await examined({ kubernetes: url });
+
+    expect(of('prometheus')[0]?.mend).toMatch(
+      /Services of this cluster that look like one: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
+    );
+  });
+});
+
 describe('a Prometheus that answers in part', () => {
   it('is warned of with its words', async () => {
     const { status, message } = await finding({

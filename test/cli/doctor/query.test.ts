@@ -95,6 +95,20 @@ describe('a query without an answer', () => {
     expect(found?.mend).toContain('are a, job');
   });
 
+  it.each([
+    [
+      'sum(http) / on (x) sum(jobs)',
+      'each selector in it has series, but what joins or compares them leaves none',
+    ],
+    ['http > 5', 'http has series, but a comparison or function around it leaves none'],
+    ['rate(http[1s])', 'http has series, but too few samples in [1s], or none that pass'],
+  ])('%s is told apart where the selectors have series', async (query, message) => {
+    const [found] = await findings(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
+
+    expect(found?.message).toBe(`External metric m has no series: ${message}`);
+    expect(found?.mend).toContain(query);
+  });
+
   it('is what onMissing: zero asks for', async () => {
     const text = metric('external', 'sum(http)').replace('target:', 'onMissing: zero, target:');
 

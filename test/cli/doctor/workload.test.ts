@@ -91,6 +91,18 @@ describe('target', () => {
     });
   });
 
+  it('may be of a kind whose API is not shown to everybody', async () => {
+    const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n';
+    simulator.faults.add(
+      { resource: 'rollouts', subresource: 'scale' },
+      { kind: 'refuse', status: 403, reason: 'Forbidden' },
+    );
+
+    const { mend } = await finding(document('c', canary));
+
+    expect(mend).toContain('targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]');
+  });
+
   it('that may not be read fails with the chart value for its namespace', async () => {
     simulator.faults.add(
       { resource: 'deployments', subresource: 'scale', name: 'checkout' },
@@ -348,6 +360,24 @@ describe('decision', () => {
     expect(findings.find(({ check }) => check === 'decision')?.message).toContain(
       '(not carried out: spec.dryRun is true)',
     );
+  });
+
+  it.each([
+    [101, ['warning']],
+    [99, []],
+  ])('%d times the target is a matter of units, or not yet', async (times, statuses) => {
+    const simulator = await world([shop('web')]);
+    const { url } = await prometheus([[/http/, times * 10]]);
+    const metrics = '  metrics: [{ external: { query: http, target: { value: 10 } } }]\n';
+
+    const { of } = await examined({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', metrics) },
+    });
+
+    expect(of('decision').map(({ status }) => status)).toEqual(statuses);
+    if (statuses.length > 0) expect(of('decision')[0]?.message).toContain('http is 101 times its target');
   });
 
   it('warns where a metric has no value', async () => {

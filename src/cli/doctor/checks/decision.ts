@@ -49,8 +49,19 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
         'see the findings above: until they are mended, a metric without a value moves nothing',
       ),
     ];
+  const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > FAR_OFF);
+  if (far !== undefined)
+    return [
+      make.warning(
+        `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
+        "look at the unit of the target: a quantity of the query's own unit (bytes: 500Mi, cores: 500m, seconds and not milliseconds)",
+      ),
+    ];
   return [make.ok(sentence)];
 }
+
+/** A workload is rarely so far from its target; a target in another unit always is. */
+const FAR_OFF = 100;
 
 function holdWords({ spec }: Scaler): string {
   if (spec.paused) return ' (not carried out: spec.paused is true)';

@@ -1,9 +1,10 @@
 import { type AccessQuestion, mayI, nameAccess, whoAmI } from '../../../kubernetes/access-review.js';
-import { groupOf, watchedPlural } from '../../../kubernetes/targets.js';
+import { groupOf } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import type { TargetRef } from '../../../scaler/spec.js';
 import { type Finding, findingsOf } from '../finding.js';
 import { CLUSTER_SUBJECT, type ClusterInquiry, listSome } from '../inquiry.js';
+import { orNull } from '../or-error.js';
 
 /** Asks of more namespaces than these would take longer than the rest of the doctor. */
 const MAX_NAMESPACES = 20;
@@ -156,21 +157,10 @@ async function kindsOf(
   if (refs.length === 0) kinds.set('deployments', { group: 'apps', plural: 'deployments' });
   for (const ref of refs) {
     const group = groupOf(ref);
-    const plural = watchedPlural(ref) ?? (await pluralOf(ref, { discovery, signal }));
+    // A kind that is not served or cannot be scaled is told of by the check of the target.
+    const kind = await orNull(() => discovery.find(ref, signal));
+    const plural = kind?.plural ?? null;
     if (plural !== null) kinds.set(`${group}/${plural}`, { group, plural });
   }
   return [...kinds.values()];
-}
-
-/** Null for a kind that is not served or cannot be scaled: the check of the target tells that. */
-async function pluralOf(
-  ref: TargetRef,
-  { discovery, signal }: Pick<ClusterInquiry, 'discovery' | 'signal'>,
-): Promise<string | null> {
-  try {
-    return (await discovery.find(ref, signal)).plural;
-  } catch (error) {
-    if (error instanceof KubernetesError) return null;
-    throw error;
-  }
 }

@@ -2,6 +2,8 @@ import { groupOf, nameTarget, watchedPlural } from '../../../kubernetes/targets.
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { scalerKey, type Scaler } from '../../../scaler/spec.js';
 import { type Finding, findingsOf } from '../finding.js';
+import type { ClusterInquiry } from '../inquiry.js';
+import { orNull } from '../or-error.js';
 import type { ScalerFacts } from '../scaler-facts.js';
 import { whereElse } from './where-else.js';
 
@@ -19,7 +21,7 @@ export async function checkTarget({ scaler, cluster, inquiry }: ScalerFacts): Pr
       case 'not_found':
         return [make.failed(...(await whereElse(scaler, inquiry, target)))];
       case 'forbidden':
-        return [make.failed(...whyForbidden(scaler, target))];
+        return [make.failed(...(await whyForbidden(scaler, inquiry, target)))];
       case 'invalid_selector':
         return [
           make.failed(
@@ -48,10 +50,16 @@ export async function checkTarget({ scaler, cluster, inquiry }: ScalerFacts): Pr
   ];
 }
 
-function whyForbidden({ namespace, spec }: Scaler, { message }: KubernetesError): readonly [string, string] {
+async function whyForbidden(
+  { namespace, spec }: Scaler,
+  { discovery, signal }: ClusterInquiry,
+  { message }: KubernetesError,
+): Promise<readonly [string, string]> {
   const { scaleTargetRef: ref } = spec;
-  const plural = watchedPlural(ref) ?? `${ref.kind.toLowerCase()}s.${groupOf(ref)}`;
-  const targets = [...new Set([...GRANTED, plural])].join(', ');
+  const kind = await orNull(() => discovery.find(ref, signal));
+  const plural = kind?.plural ?? `${ref.kind.toLowerCase()}s`;
+  const name = groupOf(ref) === 'apps' ? plural : `${plural}.${groupOf(ref)}`;
+  const targets = [...new Set([...GRANTED, name])].join(', ');
   return [
     message,
     `chart value targets: [${targets}]; where the chart's namespaces are named, ${namespace} must be among them, too`,

@@ -1,10 +1,11 @@
 import { type JsonObject, objectIn, textIn } from '../../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/list-pages.js';
 import { APPS_ROOT, groupOf, nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import type { KubernetesError } from '../../../kubernetes/types.js';
 import { nearest } from '../../../scaler/nearest.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { type ClusterInquiry, listSome } from '../inquiry.js';
+import { orNull } from '../or-error.js';
 
 interface Named {
   readonly namespace: string;
@@ -97,13 +98,4 @@ async function findOtherKind(
     if (names?.some((one) => one.name === name) === true) return other;
   }
   return null;
-}
-
-async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof KubernetesError) return null;
-    throw error;
-  }
 }

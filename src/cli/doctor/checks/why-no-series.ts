@@ -19,13 +19,32 @@ type Ask = SourceInquiry['ask'];
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
-/** Why a query gives no series: the metric is not there, or which label matcher removes all. Null: neither. */
+/**
+ * Why a query gives no series: a metric is not there, a label matcher removes all, or what stands around them does.
+ * Null for a query that selects nothing.
+ */
 export async function whyNoSeries(ask: Ask, query: string): Promise<Why | null> {
-  for (const selector of vectorSelectors(query).slice(0, MAX_SELECTORS)) {
+  const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);
+  for (const selector of selectors) {
     const why = await whyNothing(ask, selector);
     if (why !== null) return why;
   }
-  return null;
+  const [first, second] = selectors;
+  if (first === undefined) return null;
+  if (second !== undefined)
+    return {
+      message: 'each selector in it has series, but what joins or compares them leaves none',
+      mend: `look at the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
+    };
+  return first.range === null
+    ? {
+        message: `${first.text} has series, but a comparison or function around it leaves none`,
+        mend: `take it off and try again on the Prometheus page: ${query}`,
+      }
+    : {
+        message: `${first.text} has series, but too few samples in [${first.range}], or none that pass`,
+        mend: `see query-window, or make the range longer: ${query}`,
+      };
 }
 
 async function whyNothing(ask: Ask, selector: VectorSelector): Promise<Why | null> {
