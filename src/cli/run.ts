@@ -6,6 +6,7 @@ import type { LoadedScalers } from '../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
 import type { ServiceConfig } from '../config/service-config.js';
 import { whyUnreadable } from '../config/why-unreadable.js';
+import { ElectionRefusedError } from '../control/election-refusal.js';
 import type { CycleOutput } from '../control/ports.js';
 import { findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
@@ -60,11 +61,29 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     tellComingAndGoing(present, next.scalers, log);
     present = next.scalers;
   };
-  const watching = files.watch(reload, io.signal);
-  await service.run(io.signal);
-  await watching;
+  const ended = new AbortController();
+  const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]));
+  try {
+    await service.run(io.signal);
+  } catch (error) {
+    if (error instanceof ElectionRefusedError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    ended.abort();
+    await watching;
+  }
   log.info('stopped');
   return 0;
+}
+
+/** The namespace of the service itself: that of its Lease and its state. */
+export function ownNamespace(env: CommandIo['env'], { namespace }: Pick<Connection, 'namespace'>): string {
+  return [env['POD_NAMESPACE'], namespace].find((name) => name !== undefined && name !== '') ?? 'default';
+}
+
+/** In a cluster a second replica is never far: a rolling update runs two. */
+function electsLeader({ leaderElection }: ServiceConfig, env: CommandIo['env']): boolean {
+  return leaderElection.enabled ?? (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }
 
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
@@ -130,7 +149,17 @@ async function buildService(parts: {
   // In a pod the host is called like the pod.
   const instance = io.env['POD_NAME'] ?? hostname();
   try {
-    return await createService({ config, openTransport, dryRun, clock, log, instance, onCycle });
+    return await createService({
+      config,
+      openTransport,
+      dryRun,
+      clock,
+      log,
+      instance,
+      namespace: ownNamespace(io.env, connection),
+      electsLeader: electsLeader(config, io.env),
+      onCycle,
+    });
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(error.message);
     throw error;
