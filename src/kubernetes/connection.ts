@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../units/clock.js';
@@ -12,7 +13,7 @@ export interface Connection {
   readonly url: string;
   /** Which source was used, in one line, for the log. */
   readonly source: string;
-  /** The namespace of the kubeconfig's context; absent where there is none. */
+  /** The namespace of the pod or of the kubeconfig's context; absent where there is none. */
   readonly namespace?: string;
   /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
@@ -102,9 +103,11 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   const folder = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER;
   const token = createFileSecret({ ...options, path: join(folder, 'token'), maxAgeMs: TOKEN_AGE_MS });
   const source = `service account of this pod, ${url}`;
+  const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => '');
   const connection: Connection = {
     url,
     source,
+    ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
     authorization: async (fresh) => `Bearer ${await token.read(fresh)}`,
     tls: tlsOf({ ...NO_ACCESS, ca: { path: join(folder, 'ca.crt') } }, options),
   };

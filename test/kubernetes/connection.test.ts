@@ -78,6 +78,16 @@ describe('in a pod', () => {
     await write('ca.crt', CA);
   });
 
+  it("knows the pod's own namespace where the service account tells it, else none", async () => {
+    const before = await find({ env: IN_CLUSTER });
+    await write('namespace', 'monitoring\n');
+
+    expect([before.namespace, (await find({ env: IN_CLUSTER })).namespace]).toEqual([
+      undefined,
+      'monitoring',
+    ]);
+  });
+
   it('uses the service account', async () => {
     const connection = await find({ env: IN_CLUSTER });
 
