@@ -10,9 +10,10 @@ type Verb = 'get' | 'create' | 'update';
 
 /**
  * The same client, but a verb that is forbidden and was never allowed throws `ElectionRefusedError` with a sentence for
- * the user. One that was allowed before may be so again: that stays a `KubernetesError`.
+ * the user. One that was allowed before may be so again, and a process that `hasStoodBy` need not end because a server
+ * that has just started knows no roles yet: both stay a `KubernetesError`.
  */
-export function withRefusals(client: LeaseClient): LeaseClient {
+export function withRefusals(client: LeaseClient, hasStoodBy: () => boolean): LeaseClient {
   const allowed = new Set<Verb>();
   const guard = async <T>(verb: Verb, request: () => Promise<T>): Promise<T> => {
     try {
@@ -22,7 +23,7 @@ export function withRefusals(client: LeaseClient): LeaseClient {
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'conflict') allowed.add(verb);
-      if (error.kind !== 'forbidden' || allowed.has(verb)) throw error;
+      if (error.kind !== 'forbidden' || allowed.has(verb) || hasStoodBy()) throw error;
       throw new ElectionRefusedError(sentence(verb, client.name, error.message), { cause: error });
     }
   };

@@ -33,7 +33,8 @@ const DEAF_SECONDS = 20;
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
-  const client = withRefusals(options.client);
+  let hasStoodBy = false;
+  const client = withRefusals(options.client, () => hasStoodBy);
   const parts: TermParts = { client, clock, log, times, identity };
   let known: Observation | null = null;
   let term: Term | null = null;
@@ -67,6 +68,7 @@ export function createElection(options: ElectionOptions): Election {
     try {
       const taken = await take(signal);
       isFailing = false;
+      hasStoodBy ||= taken === null;
       return taken;
     } catch (error) {
       if (signal.aborted) return null;

@@ -43,7 +43,7 @@ class ProcessClock implements Clock {
     const fire = (): void => {
       if (isOff) return;
       // After a pause of the machine the monotonic clock is behind: the timer has still to wait.
-      if (this.monotonicMs() < dueMs) arm();
+      if (this.monotonicMs() < dueMs - 0.001) arm();
       else callback();
     };
     const arm = (): void => {

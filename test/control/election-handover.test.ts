@@ -206,6 +206,18 @@ describe('what the server forbids', () => {
     expect([isEnded, a.mayWrite]).toEqual([true, false]);
   });
 
+  it('when a standby is to take over is waited out', async () => {
+    const { world, a, b } = await leaderAndStandby();
+    b.fate = (verb) => (verb === 'update' && world.seconds < 60 ? { refused: 'forbidden' } : {});
+    a.kill();
+
+    await world.pass(57);
+    expect(b.logged('warn')).toEqual(['standing by: the Lease cannot be taken']);
+
+    await world.pass(5);
+    expect(b.mayWrite).toBe(true);
+  });
+
   it('after it was allowed is waited out', async () => {
     const { world, a, b } = await leaderAndStandby();
     a.fate = () => (world.seconds < 60 ? { refused: 'forbidden' } : {});

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { Candidates } from './candidates.js';
 import type { Candidate, Fate } from './candidates.js';
 
-const RUNS = 60;
-const SIMULATED_SECONDS = 150;
+const RUNS = 20;
+const SIMULATED_SECONDS = 100;
 
 /** What happens to one candidate, and when. */
 interface Mishap {
@@ -83,20 +83,21 @@ describe('whatever the network and the machines do', () => {
       fc.asyncProperty(script, async (input) => {
         const world = build(input);
         const lastMs = new Map<Candidate, number>();
-        let closest = Number.POSITIVE_INFINITY;
+        let closestMs = Number.POSITIVE_INFINITY;
         world.onStep = () => {
           const nowMs = world.clock.monotonicMs();
-          for (const one of world.all.filter(({ mayWrite }) => mayWrite)) {
+          const writers = world.all.filter(({ mayWrite }) => mayWrite);
+          if (writers.length > 1) closestMs = 0;
+          for (const one of writers) {
             for (const [other, atMs] of lastMs)
-              if (other !== one && !other.stop.signal.aborted) closest = Math.min(closest, nowMs - atMs);
+              if (other !== one && !other.stop.signal.aborted) closestMs = Math.min(closestMs, nowMs - atMs);
             lastMs.set(one, nowMs);
           }
-          expect(world.all.filter(({ mayWrite }) => mayWrite).length).toBeLessThan(2);
         };
 
         await world.pass(SIMULATED_SECONDS);
 
-        expect(closest).toBeGreaterThan(4999);
+        expect(closestMs).toBeGreaterThan(4999);
       }),
       { numRuns: RUNS },
     );
