@@ -22,6 +22,7 @@ import { scalerKey } from '../scaler/spec.js';
 import { createApp } from '../server/app.js';
 import { createEventStreams } from '../server/event-streams.js';
 import { startServer } from '../server/server.js';
+import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import { factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
 import { createMetrics, createRegistry } from '../telemetry/metrics.js';
@@ -113,6 +114,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         takeTurn,
       });
       try {
+        // The queries of a term that is over were canceled: that is no failure to tell of, only a change is.
+        if (input.signal.aborted && !CHANGES.has(output.record.outcome.kind)) return output;
         tell(output, { recorder, cluster });
         options.onCycle?.(output);
       } catch (error) {
@@ -210,6 +213,9 @@ function openElection(
 }
 
 const LEASE_NAME = 'promscaler';
+
+/** What came of a decision that has reached the API server. */
+const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /** Changes of replicas that may be under way at once, over all scalers. */
 const MAX_CHANGES_UNDER_WAY = 10;
