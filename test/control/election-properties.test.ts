@@ -22,7 +22,10 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
   { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
   { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
-  { weight: 1, arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'forbidden') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
+  },
 );
 
 const mishap: fc.Arbitrary<Mishap> = fc.record({
@@ -69,11 +72,7 @@ function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): 
     const candidate = world.add(`candidate-${index}`);
     candidate.clock.skewSeconds = skew;
     candidate.clock.chance = nextChance;
-    // The first answer decides whether it may contend at all.
-    candidate.fate = () => {
-      const next = nextFate();
-      return next.refused === 'forbidden' && world.seconds < 10 ? {} : next;
-    };
+    candidate.fate = nextFate;
     world.clock.after(index * 700, () => candidate.start());
   });
   for (const one of input.mishaps) happen(world, one);
