@@ -98,10 +98,9 @@ export async function listNotOlder<T>(
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'gone' || error.kind === 'invalid') break;
       if (!isTooLarge(error)) throw error;
-      if (attempt < TOO_LARGE_ATTEMPTS) {
-        const seconds = Math.max(TOO_LARGE_REST_SECONDS, error.retryAfterSeconds ?? 0);
-        await sleep(clock, seconds * 1000, listing.signal);
-      }
+      // Where the server names a time in its header the transport has waited and asked three times already.
+      if (error.retryAfterSeconds !== null) break;
+      if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_REST_SECONDS * 1000, listing.signal);
     }
   }
   return listAll(listing);
