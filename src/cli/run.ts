@@ -22,6 +22,7 @@ import type { Log } from '../telemetry/log.js';
 import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import { pluginRunner } from './run-plugin.js';
 import { createService } from './service.js';
 import type { Service, ServiceOptions } from './service.js';
 import { VERSION } from './version.js';
@@ -127,6 +128,7 @@ async function connect(
       home: homeFolder(),
       clock: io.clock,
       log: factsFirst(log),
+      runPlugin: pluginRunner(io),
     });
   } catch (error) {
     if (error instanceof ConnectionError) throw new CommandError(error.message);
