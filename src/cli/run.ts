@@ -114,22 +114,25 @@ async function connect(
   }
 }
 
-async function buildService(parts: {
+async function buildService(given: {
   readonly config: ServiceConfig;
   readonly connection: Connection;
   readonly log: Log;
   readonly options: RunOptions;
   readonly io: CommandIo;
 }): Promise<Service> {
-  const { config, connection, log, options, io } = parts;
+  const { config, connection, log, options, io } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest) =>
     createTransport({ connection, clock, onRequest, userAgent: `promscaler/${VERSION}` });
   // In a pod the host is called like the pod.
   const instance = io.env['POD_NAME'] ?? hostname();
+  const isKept = config.state.enabled ?? connection.isInCluster === true;
+  const stateNamespace = isKept ? (io.env['POD_NAMESPACE'] ?? connection.namespace ?? 'default') : null;
   try {
-    return await createService({ config, openTransport, dryRun, clock, log, instance, onCycle });
+    const parts = { config, openTransport, dryRun, clock, log, instance, stateNamespace, onCycle };
+    return await createService(parts);
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(error.message);
     throw error;

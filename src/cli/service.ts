@@ -4,11 +4,14 @@ import { createController } from '../control/controller.js';
 import { runCycle } from '../control/cycle.js';
 import { eventsOf } from '../control/events.js';
 import { alwaysLeads } from '../control/leadership.js';
+import type { Leadership } from '../control/leadership.js';
 import { metricObserver } from '../control/observe-metrics.js';
 import type { CycleOutput } from '../control/ports.js';
 import { createTurns } from '../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../decision/write-json.js';
 import { createCluster } from '../kubernetes/cluster.js';
+import { createStateStore, stateInMemory } from '../kubernetes/state-store.js';
+import type { StateStore } from '../kubernetes/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/transport.js';
 import type { Cluster } from '../kubernetes/types.js';
 import { FAILURE_REASONS } from '../prometheus/answer.js';
@@ -24,6 +27,7 @@ import { createMetrics, createRegistry } from '../telemetry/metrics.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { createRecorder } from '../telemetry/recorder.js';
 import type { Recorder } from '../telemetry/recorder.js';
+import { endedWithin } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { VERSION } from './version.js';
 
@@ -46,6 +50,8 @@ export interface ServiceOptions {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events. */
   readonly instance: string;
+  /** The service's own namespace, where its state is stored; null: state is kept in memory alone. */
+  readonly stateNamespace: string | null;
   /** Called after each cycle: for those who want to tell of it in another way. */
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
@@ -65,8 +71,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // One process does all the work in this version: it always leads.
   metrics.setLeader(true);
   const recorder = createRecorder({ ledger, metrics, log });
+  const transport = options.openTransport(metrics.observeKubernetesRequest);
   const cluster = createCluster({
-    transport: options.openTransport(metrics.observeKubernetesRequest),
+    transport,
     namespaces: config.kubernetes.namespaces,
     clock,
     log: factsFirst(log),
@@ -79,7 +86,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const leadership = alwaysLeads(options.instance);
+  const leadership = alwaysLeads(`${options.instance}_${clock.random().toString(36).slice(2)}`);
+  const state = openState(options, transport, leadership);
   const takeTurn = createTurns(MAX_CHANGES_UNDER_WAY);
   const controller = createController({
     clock,
@@ -87,7 +95,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     follow: (scalers) => cluster.follow(scalers.map(targetOf)),
     startRound: source.startRound,
     runCycle: async (input) => {
-      const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, leadership, takeTurn });
+      const output = await runCycle(input, {
+        clock,
+        cluster,
+        observeMetrics,
+        dryRun,
+        leadership,
+        state,
+        takeTurn,
+      });
       try {
         tell(output, { recorder, cluster });
         options.onCycle?.(output);
@@ -114,6 +130,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   log.info('listening', { url: server.url });
   return {
     setScalers: (scalers, errors) => {
+      state.setKnown(scalers);
       controller.setScalers(scalers);
       metrics.recordReload(errors);
     },
@@ -123,15 +140,38 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const ending = new AbortController();
       setMaxListeners(0, ending.signal);
       const watching = cluster.run(ending.signal);
+      void state.load();
       try {
         await controller.run(signal);
       } finally {
+        await endedWithin(clock, FLUSH_MS, state.flush());
         ending.abort();
         await Promise.all([server.close(), watching]);
       }
     },
   };
 }
+
+function openState(
+  { stateNamespace, clock, log }: ServiceOptions,
+  transport: Transport,
+  leadership: Leadership,
+): StateStore {
+  if (stateNamespace !== null) {
+    return createStateStore({
+      transport,
+      namespace: stateNamespace,
+      clock,
+      log: factsFirst(log),
+      leadership,
+    });
+  }
+  log.info('the state of scalers is kept in memory alone: after a restart all windows begin anew');
+  return stateInMemory();
+}
+
+/** How long the end waits for state to be stored: where it can't be, the next start finds the intents. */
+const FLUSH_MS = 3000;
 
 /** Changes of replicas that may be under way at once, over all scalers. */
 const MAX_CHANGES_UNDER_WAY = 10;

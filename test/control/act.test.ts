@@ -1,16 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
+import { alwaysLeads } from '../../src/control/leadership.js';
+import type { PutResult } from '../../src/kubernetes/state-batch.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { failure, FakeCluster } from './fake-cluster.js';
-import { buildScaler } from './world.js';
+import { at, buildScaler } from './world.js';
 
 /** From 5 to 8, decided when the target was as the fake cluster has it at first. */
 async function change(cluster: FakeCluster, to = 8): Promise<ScaleResult> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
   const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
-  return changeReplicas(cluster, { target, from: 5, to }, signal);
+  const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
+  const ports = { clock: new ManualClock(), cluster, leadership: alwaysLeads('test'), announce };
+  return changeReplicas(ports, { target, from: 5, to }, signal);
 }
 
 describe('changeReplicas from 5 to 8', () => {
@@ -20,7 +25,7 @@ describe('changeReplicas from 5 to 8', () => {
 
     const result = await change(cluster);
 
-    expect(result).toEqual({ kind: 'patched', replicas: 8 });
+    expect(result).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(1);
     expect(cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '321', replicas: 8 }]);
     expect(cluster.specReplicas).toBe(8);
@@ -56,13 +61,13 @@ describe('changeReplicas from 5 to 8', () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 6 });
+    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 6, unannounced: null });
   });
 
   it.each([0, 2_147_483_647])('sends %d', async (to) => {
     const cluster = new FakeCluster();
 
-    expect(await change(cluster, to)).toEqual({ kind: 'patched', replicas: to });
+    expect(await change(cluster, to)).toEqual({ kind: 'patched', replicas: to, unannounced: null });
   });
 
   it.each([-1, 7.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648])(
@@ -93,7 +98,7 @@ describe('changeReplicas at a conflict', () => {
   it('succeeds at the third retry, each with a fresh resourceVersion', async () => {
     const cluster = busy(3);
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 8 });
+    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(4);
     expect(cluster.arrived.map(({ resourceVersion }) => resourceVersion)).toEqual([
       '100',
@@ -164,7 +169,7 @@ describe('changeReplicas at a failure', () => {
     expect(await change(cluster)).toEqual({
       kind: 'failed',
       message: `the server said ${kind}`,
-      unresolved: '100',
+      unresolved: { epoch: '0/test', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(0) },
     });
     expect(cluster.arrived).toHaveLength(1);
   });

@@ -7,6 +7,8 @@ import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import { stateInMemory } from '../../src/kubernetes/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import { parseScaler } from '../../src/scaler/parse-scaler.js';
@@ -78,6 +80,9 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
+    isRestored: true,
+    stored: null,
+    isUnsaved: false,
   };
 }
 
@@ -102,6 +107,7 @@ export class World {
   /** In place of `load`. */
   answers: RoundAnswers | null = null;
   dryRun = false;
+  state: StateStore = stateInMemory();
   /** Recovery holds are off unless a test sets this. */
   recoveryHoldMaxSeconds = 0;
   turnsTaken = 0;
@@ -147,6 +153,7 @@ export class World {
       }),
       dryRun: this.dryRun,
       leadership: alwaysLeads('test'),
+      state: this.state,
       takeTurn: () => {
         this.turnsTaken += 1;
         return Promise.resolve(() => (this.turnsGivenBack += 1));
