@@ -1,5 +1,12 @@
-import { MAX_ENTRY_BYTES, type StoredEntry } from './state-entry.js';
-import type { KnownEntry } from './state-bucket.js';
+import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-entry.js';
+
+/** One entry as the ConfigMap holds it. */
+export interface KnownEntry {
+  readonly text: string;
+  readonly content: StoredEntry | EntryProblem;
+  /** Since when it is known, by the monotonic clock, where another process has written it meanwhile; else null. */
+  readonly foreignSinceMs: number | null;
+}
 
 /** One entry to be written: `text` in the place of `base` (null: of none) and of nothing else. */
 export interface BucketWrite {

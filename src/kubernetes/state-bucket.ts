@@ -1,8 +1,14 @@
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Log } from './log.js';
-import { chooseWrites, type BucketRules, type BucketWrite, type PutResult } from './state-batch.js';
-import { clampFuture, readEntry, type EntryProblem, type StoredEntry } from './state-entry.js';
+import {
+  chooseWrites,
+  type BucketRules,
+  type BucketWrite,
+  type KnownEntry,
+  type PutResult,
+} from './state-batch.js';
+import { clampFuture, readEntry } from './state-entry.js';
 import {
   explainStateFailure,
   patchStateMap,
@@ -13,18 +19,13 @@ import {
 } from './state-map.js';
 import { KubernetesError } from './types.js';
 
-/** One entry as the ConfigMap holds it. */
-export interface KnownEntry {
-  readonly text: string;
-  readonly content: StoredEntry | EntryProblem;
-  /** Since when it is known, by the monotonic clock, where another process has written it meanwhile; else null. */
-  readonly foreignSinceMs: number | null;
-}
-
 /** One ConfigMap of state. Nothing of it throws but for our own faults. */
 export interface StateBucket {
-  /** Reads it where that was not done, or where it could not be used when it was last looked at, 10 s ago or more. */
-  readonly settle: () => Promise<void>;
+  /**
+   * Reads it where that was not done, where it could not be used when it was last looked at, 10 s ago or more, or where
+   * the entry of `key` could not, 60 s ago.
+   */
+  readonly settle: (key?: string) => Promise<void>;
   /** Reads it anew, whatever is known. What others wrote before that is history, not a rival. */
   readonly reload: () => Promise<void>;
   /** Null while it can be used, else why not. */
@@ -49,12 +50,15 @@ export interface BucketOptions extends StateMapPlace, BucketRules {
 
 /** How often a ConfigMap that can't be used is looked at. */
 const RETRY_MS = 10_000;
+/** How often it is looked at for an entry that can't be used. */
+const REPAIR_MS = 60_000;
 const LATER_MS = 5000;
 /** How often a write is tried in all while others write the same ConfigMap. */
 const MAX_ATTEMPTS = 4;
 
 interface Known extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
   readonly entries: ReadonlyMap<string, KnownEntry>;
+  readonly readMs: number;
 }
 
 interface Waiting extends BucketWrite {
@@ -107,7 +111,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       const entries = new Map(
         Object.entries(data).map(([key, text]) => [key, noteEntry(key, text, isAnew)] as const),
       );
-      known = { resourceVersion, createdAt, entries };
+      known = { resourceVersion, createdAt, entries, readMs: clock.monotonicMs() };
       if (failure !== null) log.info({ configMap }, 'the state of scalers is kept again');
       failure = null;
     } catch (error) {
@@ -120,10 +124,17 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       reading = null;
     }));
 
-  const settle = async (): Promise<void> => {
-    const isDue = failure === null ? known === null : clock.monotonicMs() - failure.atMs >= RETRY_MS;
+  const isDue = (key: string | null): boolean => {
+    const nowMs = clock.monotonicMs();
+    if (failure !== null) return nowMs - failure.atMs >= RETRY_MS;
+    if (known === null) return true;
+    const entry = key === null ? undefined : known.entries.get(key);
+    return entry !== undefined && 'problem' in entry.content && nowMs - known.readMs >= REPAIR_MS;
+  };
+
+  const settle = async (key: string | null = null): Promise<void> => {
     // Also what another caller has begun: nobody goes on with what is about to be replaced.
-    if (isDue || reading !== null) await readOnce();
+    if (isDue(key) || reading !== null) await readOnce();
   };
 
   const commit = (

@@ -1,8 +1,8 @@
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Log } from './log.js';
-import type { PutResult } from './state-batch.js';
-import { createStateBucket, type KnownEntry, type StateBucket } from './state-bucket.js';
+import type { KnownEntry, PutResult } from './state-batch.js';
+import { createStateBucket, type StateBucket } from './state-bucket.js';
 import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
 import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from './transport.js';
@@ -111,7 +111,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     read: async (scaler) => {
       const place = ofScaler(scaler);
       if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
-      await place.bucket.settle();
+      await place.bucket.settle(place.key);
       return readingOf(place.bucket, place.key);
     },
     put: async ({ scaler, base, state }) => {

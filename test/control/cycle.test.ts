@@ -205,7 +205,7 @@ describe('a cycle whose target is another object', () => {
     const { record, memory } = await world.cycle();
 
     expect(record.outcome.kind).toBe('conflict');
-    expect(memory).toEqual(freshMemory(at(0), null));
+    expect(memory).toEqual({ ...freshMemory(at(0), null), isRestored: true, isUnsaved: true });
     const next = await world.nextCycle();
     expect(next.record.decision).toMatchObject({ action: 'none', recommendedReplicas: 3 });
     expect(next.memory.uid).toBe('uid-2');
