@@ -18,7 +18,8 @@ import type { Instant } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 
-const SOURCE: SourceConfig = {
+/** A data source that nobody asks. */
+export const SOURCE: SourceConfig = {
   name: 'default',
   urls: ['http://prometheus.invalid'],
   flavor: 'prometheus',
