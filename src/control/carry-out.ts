@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.js';
 import type { Intent } from '../kubernetes/state-entry.js';
 import type { ScaleTarget } from '../kubernetes/types.js';
+import type { Instant } from '../units/time.js';
 import { changeReplicas } from './act.js';
 import type { ScaleResult } from './act.js';
 import { isUnderWay } from './memory.js';
@@ -19,7 +20,7 @@ export interface Deed {
 
 /** Makes the change that a decision asks for, unless something holds it back. */
 export async function carryOut(
-  { scaler, isCurrent, signal }: CycleInput,
+  { scaler, now, isCurrent, signal }: CycleInput,
   ports: CyclePorts,
   wanted: {
     readonly target: ScaleTarget;
@@ -34,7 +35,7 @@ export async function carryOut(
   const done = await ports.takeTurn();
   let { memory } = wanted;
   try {
-    const stop = whyNot(memory, { isWanted: !signal.aborted && isCurrent(), ports });
+    const stop = whyNot(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
     if (stop !== null) return { result: { kind: 'given-up', message: stop }, memory };
     const announce = async (intent: Intent): ReturnType<typeof state.put> => {
       const put = { scaler, base: memory.stored, state: storedStateOf(memory, target.uid, intent) };
@@ -54,12 +55,13 @@ export async function carryOut(
 
 function whyNot(
   memory: Memory,
-  { isWanted, ports }: { readonly isWanted: boolean; readonly ports: CyclePorts },
+  { now, isWanted, ports }: { readonly now: Instant; readonly isWanted: boolean; readonly ports: CyclePorts },
 ): string | null {
-  const { clock, leadership } = ports;
+  const { leadership } = ports;
   if (!isWanted) return 'the scaler is not wanted any more';
   if (!leadership.mayWrite()) return 'another replica leads';
-  return isUnderWay(memory, leadership.epoch(), clock.now())
+  // By the same instant as when the target was read: what was not resolved then is waited for, however late it is.
+  return isUnderWay(memory, leadership.epoch(), now)
     ? 'a change that another replica has announced is waited for'
     : null;
 }

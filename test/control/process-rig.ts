@@ -164,6 +164,6 @@ export class ScalingProcess {
 }
 
 /** Lets everything that is not waiting for the schedule go on. */
-export async function run(turns = 2): Promise<void> {
+export async function run(turns = 1): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
