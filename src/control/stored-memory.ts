@@ -72,7 +72,7 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
-/** Whether an entry says what the memory does. Each event comes with one of the times. */
+/** Whether an entry says what the memory does. */
 function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry): boolean {
   return (
     uid === entry.uid &&
@@ -80,8 +80,18 @@ function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry): boole
     state.lastScaleDown === entry.lastScaleDown &&
     state.zeroedBySelf === entry.zeroedBySelf &&
     unresolved?.at === entry.intent?.at &&
-    unresolved?.to === entry.intent?.to
+    unresolved?.to === entry.intent?.to &&
+    !hasNewEvent(entry, state)
   );
+}
+
+/** Whether there is an event that was not there before; those that have grown too old are no difference. */
+function hasNewEvent(
+  before: { readonly scaleEvents: readonly ScaleEvent[] },
+  after: { readonly scaleEvents: readonly ScaleEvent[] },
+): boolean {
+  const last = after.scaleEvents.at(-1);
+  return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
 }
 
 /** What is to be stored of a memory whose target has been seen, with a change that is about to be made. */
@@ -90,12 +100,13 @@ export function storedStateOf({ state, unresolved }: Memory, uid: string, intent
   return { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, intent };
 }
 
-/** Whether a cycle has changed anything that is stored. Events that have grown too old to count are no change. */
+/** Whether a cycle has changed anything that is stored. */
 export function isStateChanged(before: Memory, after: Memory): boolean {
   const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
   return (
     (before.uid !== null && before.uid !== after.uid) ||
     before.unresolved !== after.unresolved ||
+    hasNewEvent(before.state, after.state) ||
     fields.some((field) => before.state[field] !== after.state[field])
   );
 }

@@ -17,7 +17,7 @@ import {
   type StateMap,
   type StateMapPlace,
 } from './state-map.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError, type KubernetesErrorKind } from './types.js';
 
 /** One ConfigMap of state. Nothing of it throws but for our own faults. */
 export interface StateBucket {
@@ -56,6 +56,15 @@ const LATER_MS = 5000;
 /** How often a write is tried in all while others write the same ConfigMap. */
 const MAX_ATTEMPTS = 4;
 
+/** After these a write may have been done all the same. */
+const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
+  'timeout',
+  'connection',
+  'server_error',
+  'bad_answer',
+  'canceled',
+];
+
 interface Known extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
   readonly entries: ReadonlyMap<string, KnownEntry>;
   readonly readMs: number;
@@ -72,6 +81,10 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const sent = new Map<string, string>();
   let known: Known | null = null;
   let failure: { readonly message: string; readonly atMs: number } | null = null;
+  /** What is known may have been overwritten by our own last write. */
+  let isStale = false;
+  /** The last write had no answer. */
+  let isDoubtful = false;
   let reading: Promise<void> | null = null;
   let waiting: Waiting[] = [];
   let later = new Map<string, BucketWrite>();
@@ -112,6 +125,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
         Object.entries(data).map(([key, text]) => [key, noteEntry(key, text, isAnew)] as const),
       );
       known = { resourceVersion, createdAt, entries, readMs: clock.monotonicMs() };
+      isStale = false;
       if (failure !== null) log.info({ configMap }, 'the state of scalers is kept again');
       failure = null;
     } catch (error) {
@@ -127,7 +141,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const isDue = (key: string | null): boolean => {
     const nowMs = clock.monotonicMs();
     if (failure !== null) return nowMs - failure.atMs >= RETRY_MS;
-    if (known === null) return true;
+    if (known === null || isStale) return true;
     const entry = key === null ? undefined : known.entries.get(key);
     return entry !== undefined && 'problem' in entry.content && nowMs - known.readMs >= REPAIR_MS;
   };
@@ -135,6 +149,20 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const settle = async (key: string | null = null): Promise<void> => {
     // Also what another caller has begun: nobody goes on with what is about to be replaced.
     if (isDue(key) || reading !== null) await readOnce();
+  };
+
+  /**
+   * A write whose outcome is not known is no sign yet that the store can't be used: it is read first, for meanwhile
+   * another replica may have written. The second in a row is.
+   */
+  const whyUnwritten = (error: unknown): PutResult => {
+    const isUnknown = error instanceof KubernetesError && UNKNOWN_OUTCOME.includes(error.kind);
+    if (isUnknown && !isDoubtful) {
+      isDoubtful = true;
+      isStale = true;
+      return { kind: 'refused', message: `${error.message}: it is read again first` };
+    }
+    return { kind: 'failed', message: failBy(error, 'patch') };
   };
 
   const commit = (
@@ -148,6 +176,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     for (const { key, text } of accepted)
       entries.set(key, { text, content: readEntry(text), foreignSinceMs: null });
     known = { ...known, resourceVersion, entries };
+    isDoubtful = false;
     for (const { done, text } of accepted) done({ kind: 'written', stored: text });
   };
 
@@ -171,8 +200,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       return [];
     } catch (error) {
       if (error instanceof KubernetesError && error.kind === 'conflict') return accepted;
-      const message = failBy(error, 'patch');
-      for (const { done } of accepted) done({ kind: 'failed', message });
+      const result = whyUnwritten(error);
+      for (const { done } of accepted) done(result);
       return [];
     }
   };
@@ -182,8 +211,14 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     await settle();
     let left = await send(batch);
     for (let attempt = 1; left.length > 0; attempt += 1) {
-      const isLate = clock.monotonicMs() - startMs > STATE_WRITE_MS;
-      if (isLate || attempt === MAX_ATTEMPTS)
+      if (clock.monotonicMs() - startMs > STATE_WRITE_MS) {
+        // No sign of a store that can't be used: this process was stopped, or the server is slow.
+        isStale = true;
+        const message = `ConfigMap ${configMap} could not be written in time`;
+        for (const { done } of left) done({ kind: 'refused', message });
+        return;
+      }
+      if (attempt === MAX_ATTEMPTS)
         fail(`ConfigMap ${configMap} is written by others again and again: ${attempt} conflicts`);
       else await readOnce();
       left = await send(left);

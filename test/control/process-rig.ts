@@ -94,7 +94,6 @@ export class ScalingProcess {
     this.memory = freshMemory(clock.now(), null);
     const leadership = { epoch: () => options.epoch, mayWrite: () => true };
     const transport = {
-      ...server.maps,
       request: (request: Parameters<FakeStateMaps['request']>[0]) =>
         server.request(this, `${request.method} state`, () => server.maps.request(request)),
       openWatch: server.maps.openWatch,

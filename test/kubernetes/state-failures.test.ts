@@ -76,8 +76,7 @@ describe('a write that fails', () => {
   it.each<[KubernetesErrorKind, string]>([
     ['forbidden', 'the service account needs patch on'],
     ['invalid', 'the server said invalid'],
-    ['timeout', 'the server said timeout'],
-    ['connection', 'the server said connection'],
+    ['rate_limited', 'the server said rate_limited'],
   ])('is failed by %s, and is not sent again by itself', async (kind, message) => {
     const rig = new StateRig();
     await rig.store.load();
@@ -90,15 +89,58 @@ describe('a write that fails', () => {
     expect(await rig.store.read(WEB)).toMatchObject({ kind: 'unusable' });
   });
 
+  it.each<KubernetesErrorKind>(['timeout', 'connection', 'server_error', 'bad_answer'])(
+    'is refused at the first %s, the ConfigMap read again, and failed at the second in a row',
+    async (kind) => {
+      const rig = new StateRig();
+      await rig.store.load();
+      rig.maps.failures.set('PATCH', kind);
+
+      const first = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+      const reading = await rig.store.read(WEB);
+      const second = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+      expect([first.kind, reading.kind, second.kind]).toEqual(['refused', 'none', 'failed']);
+      expect(rig.maps.count('GET')).toBe(17);
+    },
+  );
+
+  it('counts no two refusals in a row where one between them went through', async () => {
+    const rig = new StateRig();
+    const lost = (): Promise<never> => Promise.reject(failure('timeout'));
+    rig.maps.patchScripts.push(lost, (apply) => Promise.resolve(apply()), lost);
+    const kinds: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { text } = await rig.store.read(WEB);
+      kinds.push(
+        (await rig.store.put({ scaler: WEB, base: text, state: stateOf({ lastScaleUp: at(count) }) })).kind,
+      );
+    }
+
+    expect(kinds).toEqual(['refused', 'written', 'refused']);
+  });
+
+  it.each([
+    [5000, 'written'],
+    [5001, 'refused'],
+  ])('after a conflict that took %d ms is %s', async (ms, kind) => {
+    const rig = new StateRig();
+    await rig.store.load();
+    rig.maps.patchScripts.push(() => {
+      rig.clock.advance(ms);
+      return Promise.reject(failure('conflict'));
+    });
+
+    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe(kind);
+  });
+
   it('is known to be our own where it was done all the same, once the ConfigMap is read again', async () => {
     const rig = new StateRig();
     rig.maps.patchScripts.push((apply) => {
       apply();
       return Promise.reject(failure('timeout'));
     });
-    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe('failed');
-
-    rig.clock.advance(10_000);
+    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe('refused');
 
     expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', isOwn: true, entry: STATE });
   });

@@ -119,7 +119,7 @@ describe('many changes in one tick', () => {
     expect(rig.maps.count('PATCH')).toBe(2);
     const sizes = rig.maps.requests
       .filter(({ method }) => method === 'PATCH')
-      .map(({ body }) => Object.keys((body?.['data'] ?? {})).length);
+      .map(({ body }) => Object.keys(body?.['data'] ?? {}).length);
     expect(sizes).toEqual([1, 49]);
   });
 });
