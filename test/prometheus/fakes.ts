@@ -115,9 +115,9 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
-    schedules: [],
-    fallback: null,
-    cooldownSeconds: 300,
+      schedules: [],
+      fallback: null,
+      cooldownSeconds: 300,
     },
   };
 }

@@ -77,9 +77,9 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
-    schedules: [],
-    fallback: null,
-    cooldownSeconds: 300,
+      schedules: [],
+      fallback: null,
+      cooldownSeconds: 300,
     },
   };
 }
