@@ -1,4 +1,5 @@
 import { type Finding, finding } from './finding.js';
+import { BUILT_IN } from './presets.js';
 import type { Loose, SpecInput } from './schema.js';
 
 /** Warnings of an activation that never takes part: it looks as if it did. */
@@ -13,7 +14,9 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
     const message = `spec.metrics[${index}].${member}.activation does nothing: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  if (index >= 0 || spec.cooldownSeconds === undefined) return [];
+  // Written down at its default it misleads nobody.
+  const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
+  if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds does nothing: no metric has an activation';
   return [finding('activation-unused', ['spec', 'cooldownSeconds'], message)];
 }
