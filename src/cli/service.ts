@@ -46,6 +46,8 @@ export interface ServiceOptions {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events. */
   readonly instance: string;
+  /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
+  readonly serves?: boolean;
   /** Called after each cycle: for those who want to tell of it in another way. */
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
@@ -55,7 +57,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
   const ledger = createLedger();
   const sources = new Map(Object.entries(config.prometheus));
-  const metrics = createMetrics(createRegistry({ process: true }), {
+  const serves = options.serves ?? true;
+  const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
     version: VERSION,
     clock,
@@ -110,8 +113,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
-  const server = await startServer({ app, port: config.server.port, clock });
-  log.info('listening', { url: server.url });
+  const server = serves ? await startServer({ app, port: config.server.port, clock }) : null;
+  if (server !== null) log.info('listening', { url: server.url });
   return {
     setScalers: (scalers, errors) => {
       controller.setScalers(scalers);
@@ -127,7 +130,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await controller.run(signal);
       } finally {
         ending.abort();
-        await Promise.all([server.close(), watching]);
+        await Promise.all([server?.close(), watching]);
       }
     },
   };
