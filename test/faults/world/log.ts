@@ -79,7 +79,32 @@ export interface LineRecord {
   readonly text: string;
 }
 
-export type LogRecord = ApiRecord | QueryRecord | HeardRecord | DecisionRecord | LineRecord;
+/** What a process holds, looked at from outside. */
+export interface VitalsRecord {
+  readonly kind: 'vitals';
+  readonly process: string;
+  readonly atMs: number;
+  readonly timers: number;
+  readonly connections: number;
+}
+
+/** A snapshot that was recorded and decided once more. */
+export interface ReplayRecord {
+  readonly kind: 'replay';
+  readonly process: string;
+  readonly scaler: string;
+  readonly atMs: number;
+  readonly isSame: boolean;
+}
+
+export type LogRecord =
+  | ApiRecord
+  | QueryRecord
+  | HeardRecord
+  | DecisionRecord
+  | LineRecord
+  | VitalsRecord
+  | ReplayRecord;
 
 /** The time a record is put in order by. */
 export function timeOf(record: LogRecord): number {

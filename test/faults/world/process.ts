@@ -44,7 +44,7 @@ export class SimulatedProcess {
           this.#timers -= 1;
           run();
         };
-        const cancel = timeline.after(ms, () => this.deliver(() => once(callback)));
+        const cancel = timeline.after(Math.max(1, ms), () => this.deliver(() => once(callback)));
         return () => once(cancel);
       },
     };

@@ -165,8 +165,8 @@ function seriesOf(
         value,
       }));
     case 'total-rate': {
-      const rates = [...scrapes.rates('requests', nowMs, windowSeconds).values()];
-      return rates.length === 0 ? [] : [{ labels: {}, value: rates.reduce((sum, value) => sum + value, 0) }];
+      const value = scrapes.ingressRate(nowMs, windowSeconds);
+      return value === null ? [] : [{ labels: {}, value }];
     }
     case 'gauge':
       return [{ labels: {}, value: workload.load.at(nowMs) * perReplica }];

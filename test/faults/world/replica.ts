@@ -16,6 +16,8 @@ export interface CrashPoint {
 
 /** Until a killed process is started again. */
 const RESTART_MS = 3000;
+/** Every so many cycles a snapshot is decided once more. */
+const REPLAY_EVERY = 97;
 
 /** One replica of promscaler: a row of processes, each of which runs the whole service. */
 export class Replica {
@@ -26,6 +28,7 @@ export class Replica {
   readonly processes: SimulatedProcess[] = [];
   readonly #world: World;
   #setDocuments: (() => void) | null = null;
+  #cycles = 0;
 
   constructor(number: number, world: World) {
     this.number = number;
@@ -77,6 +80,21 @@ export class Replica {
     this.#setDocuments?.();
   }
 
+  #tell(process: SimulatedProcess, output: CycleOutput): void {
+    const world = this.#world;
+    const { product } = world;
+    const atMs = world.timeline.nowMs;
+    const told = decisionOf(process.name, atMs, output);
+    world.log(told);
+    const { snapshot, decision } = output.record;
+    this.#cycles += 1;
+    if (snapshot === null || decision === null || this.#cycles % REPLAY_EVERY !== 0) return;
+    const parsed = product.parseSnapshot(JSON.parse(JSON.stringify(product.snapshotToJson(snapshot))));
+    const again = JSON.stringify(product.decisionToJson(product.decide(parsed)));
+    const isSame = again === JSON.stringify(product.decisionToJson(decision));
+    world.log({ kind: 'replay', process: process.name, scaler: told.scaler, atMs, isSame });
+  }
+
   async #run(process: SimulatedProcess): Promise<void> {
     const world = this.#world;
     const { product } = world;
@@ -113,7 +131,7 @@ export class Replica {
         const random = world.random.fork(`${process.name} ${source.name}`);
         return createSourceClient({ ...world, process, source: found, random });
       },
-      onCycle: (output) => world.log(decisionOf(process.name, world.timeline.nowMs, output)),
+      onCycle: (output) => this.#tell(process, output),
     });
     const setDocuments = (): void => {
       const read = product.readDocuments(writeDocuments(world.plans()), 'scalers.yaml');

@@ -5,6 +5,9 @@ export interface Scrape {
   readonly requests: number;
 }
 
+/** Scraped beside the pods: what a workload was asked for in all, by those who stand before it. */
+export const INGRESS = '';
+
 /** Longer than the longest range of any query. */
 const KEPT_MS = 330_000;
 
@@ -32,11 +35,19 @@ export class Scrapes {
   rates(value: 'cpuSeconds' | 'requests', nowMs: number, windowSeconds: number): Map<string, number> {
     const rates = new Map<string, number>();
     for (const [pod, scrapes] of this.#byPod) {
+      if (pod === INGRESS) continue;
       const first = scrapes.findIndex(({ atMs }) => atMs > nowMs - windowSeconds * 1000);
       if (first === -1 || scrapes.length - first < 2) continue;
       rates.set(pod, rate(scrapes.slice(first), value, { nowMs, windowSeconds }));
     }
     return rates;
+  }
+
+  /** The rate of requests at the ingress; null without two scrapes. */
+  ingressRate(nowMs: number, windowSeconds: number): number | null {
+    const scrapes = this.#byPod.get(INGRESS) ?? [];
+    const within = scrapes.filter(({ atMs }) => atMs > nowMs - windowSeconds * 1000);
+    return within.length < 2 ? null : rate(within, 'requests', { nowMs, windowSeconds });
   }
 }
 

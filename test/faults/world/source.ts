@@ -2,7 +2,7 @@ import type { Fault, SourceMode } from './faults.js';
 import type { Random } from './random.js';
 import { hashText } from './random.js';
 import { SCRAPE_SECONDS } from './scenario.js';
-import { Scrapes } from './scrapes.js';
+import { INGRESS, Scrapes } from './scrapes.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
 
@@ -82,14 +82,13 @@ export class Source {
     const percent = unscraped?.mode === 'unscraped' ? unscraped.percent : 0;
     for (const workload of this.#workloads) {
       workload.advance();
-      const isSummed = workload.plan.metrics.some(({ kind }) => kind === 'total-rate');
       for (const server of this.#servers) {
         const scrapes = server.scrapes.get(workload.plan.name);
         scrapes?.forget(atMs);
+        scrapes?.add(INGRESS, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
         for (const pod of workload.pods.values()) {
           if (pod.phase !== 'Running') continue;
-          // A sum over pods of which some are not scraped is too low, and nothing in the answer says so.
-          if (!isSummed && hashText(pod.name) % 100 < percent) continue;
+          if (hashText(pod.name) % 100 < percent) continue;
           scrapes?.add(pod.name, { atMs, cpuSeconds: pod.cpuSeconds, requests: pod.requests });
         }
       }

@@ -19,9 +19,9 @@ export class Timeline {
     return this.#nowMs;
   }
 
-  /** Calls `run` once, `ms` from now; the answer takes it back. */
+  /** Calls `run` once, `ms` from now, in whole milliseconds as real timers have them; the answer takes it back. */
   after(ms: number, run: () => void): () => void {
-    const dueMs = this.#nowMs + Math.max(0, ms);
+    const dueMs = this.#nowMs + Math.max(0, Math.ceil(ms));
     const entry: Entry = { dueMs, order: (this.#order += 1), run, isCanceled: false };
     this.#push(entry);
     return () => {

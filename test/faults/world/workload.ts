@@ -34,6 +34,10 @@ export class Workload {
   readonly pods = new Map<string, RealPod>();
   /** Every change of `spec.replicas`, by whomever. */
   readonly history: ReplicaChange[] = [];
+  /** The names of its pods after each change. */
+  readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
+  /** Requests that came in at the ingress, served or not. */
+  ingressRequests = 0;
   /** Seconds until a new pod is ready, on top of the usual. */
   slowStartSeconds = 0;
   readonly #timeline: Timeline;
@@ -107,11 +111,11 @@ export class Workload {
     return this.#store.get('deployments', this.plan.namespace, this.plan.name);
   }
 
-  /** So many of a hundred pods stop being ready, for so long; `forgets`: their counters begin anew. */
+  /** So many of a hundred pods stop being ready, but never the last one; `forgets`: their counters begin anew. */
   crash(percent: number, { forMs, forgets }: { readonly forMs: number; readonly forgets: boolean }): void {
     this.advance();
     for (const pod of this.pods.values()) {
-      if (!pod.isReady || !this.#random.chance(percent / 100)) continue;
+      if (!pod.isReady || this.serving().length < 2 || !this.#random.chance(percent / 100)) continue;
       if (forgets) {
         pod.cpuSeconds = 0;
         pod.requests = 0;
@@ -133,11 +137,14 @@ export class Workload {
     const nowMs = this.#timeline.nowMs;
     const seconds = (nowMs - this.#advancedMs) / 1000;
     this.#advancedMs = nowMs;
+    if (seconds <= 0) return;
+    const total = this.plan.metrics.find(({ kind }) => kind === 'total-rate');
+    this.ingressRequests += this.load.at(nowMs) * (total?.perReplica ?? 0) * seconds;
     const serving = this.serving();
-    if (serving.length === 0 || seconds <= 0) return;
+    if (serving.length === 0) return;
     const share = this.load.at(nowMs) / serving.length;
     const cpu = this.plan.metrics.find(({ kind }) => kind === 'cpu')?.perReplica ?? 0;
-    const rate = this.plan.metrics.find(({ kind }) => kind !== 'cpu')?.perReplica ?? 0;
+    const rate = this.plan.metrics.find(({ kind }) => kind === 'pod-rate')?.perReplica ?? 0;
     for (const pod of serving) {
       pod.cpuSeconds += share * cpu * seconds;
       pod.requests += share * rate * seconds;
@@ -172,6 +179,7 @@ export class Workload {
       requests: 0,
     };
     this.pods.set(name, pod);
+    this.#noteNames();
     this.#write(pod);
     const startMs = this.#random.between(500, 4000);
     this.#timeline.after(startMs, () => {
@@ -213,6 +221,11 @@ export class Workload {
   #remove(name: string): void {
     if (!this.pods.delete(name)) return;
     this.#store.remove('pods', this.plan.namespace, name);
+    this.#noteNames();
+  }
+
+  #noteNames(): void {
+    this.podHistory.push({ atMs: this.#timeline.nowMs, names: [...this.pods.keys()].sort() });
   }
 
   #write(pod: RealPod): void {

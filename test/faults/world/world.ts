@@ -21,6 +21,8 @@ export interface WorldOptions {
   readonly faults: readonly Fault[];
 }
 
+const VITALS_MS = 600_000;
+
 /** One document as it stood from a time on; null: it was taken away. */
 export interface DocumentChange {
   readonly atMs: number;
@@ -67,6 +69,7 @@ export class World {
     for (const plan of plans) this.#tellDocument(plan.name, plan);
     this.replicas = Array.from({ length: options.replicas }, (_, index) => new Replica(index, this));
     for (const fault of faults) this.#arrange(fault);
+    timeline.every(VITALS_MS, () => this.#takeVitals());
   }
 
   readonly log = (record: LogRecord): void => void this.records.push(record);
@@ -93,6 +96,15 @@ export class World {
   async run(durationMs: number): Promise<void> {
     for (const replica of this.replicas) replica.start();
     await this.timeline.runUntil(durationMs);
+  }
+
+  #takeVitals(): void {
+    const atMs = this.timeline.nowMs;
+    for (const { process } of this.replicas) {
+      if (process?.isAlive !== true) continue;
+      const { name, timers } = process;
+      this.log({ kind: 'vitals', process: name, atMs, timers, connections: this.watches.connectionsOf(name) });
+    }
   }
 
   #tellDocument(name: string, plan: WorkloadPlan | null): void {
