@@ -123,7 +123,7 @@ class ReflectorLoop<T extends WatchedObject> {
   async #list(signal: AbortSignal): Promise<void> {
     const { items, resourceVersion } = await listAll({ ...this.#options, signal });
     this.#refuseOldList(resourceVersion);
-    this.#sink.replace(items);
+    this.#sink.replace(items, resourceVersion);
     this.#advance(resourceVersion);
     this.#listedMs = this.#clock.monotonicMs();
     this.failure = null;

@@ -19,8 +19,8 @@ const noFaultOfOurs: Invariant = {
 
 /** Requests of a process in any 10 s: twice what a steady process needs, with room for the first lists of a new one. */
 const API_BUDGETS = [
-  { group: 'list', most: 12 },
-  { group: 'watch', most: 12 },
+  { group: 'list', most: 20 },
+  { group: 'watch', most: 16 },
   { group: 'scale', most: 48 },
   { group: 'events', most: 60 },
 ] as const;
@@ -103,7 +103,7 @@ function untold(history: History): readonly Found[] {
     const telling = records.filter(
       ({ atMs, from, outcome, reason }) =>
         atMs >= write.atMs &&
-        atMs <= answeredMs + 30_000 &&
+        atMs <= answeredMs + 1000 &&
         from === write.from &&
         ['patched', 'replaced'].includes(outcome) &&
         reason !== '',
