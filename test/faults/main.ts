@@ -15,7 +15,6 @@ interface SeedReport {
   readonly violations: readonly string[];
   readonly writes: number;
   readonly faults: number;
-  readonly cpuSeconds: number;
 }
 
 const USAGE = 'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N]';
@@ -37,7 +36,8 @@ async function runAll(): Promise<void> {
   await Promise.all(works.map((work) => runThread(work, (report) => tell(report, reports))));
   const failed = reports.filter(({ violations }) => violations.length > 0);
   const seconds = (performance.now() - startedMs) / 1000;
-  const cpu = reports.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  const { user, system } = process.cpuUsage();
+  const cpu = (user + system) / 1e6;
   const writes = reports.reduce((sum, report) => sum + report.writes, 0);
   const faults = reports.reduce((sum, report) => sum + report.faults, 0);
   console.log(
@@ -70,9 +70,7 @@ async function runSome({ seeds, hours }: Work): Promise<void> {
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
   for (const seed of seeds) {
-    const before = process.cpuUsage();
     const result = await runSeed({ seed, hours, product });
-    const { user, system } = process.cpuUsage(before);
     const violations = result.violations.map((violation) => describeViolation(violation, result, hours));
     const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
     const report: SeedReport = {
@@ -80,8 +78,6 @@ async function runSome({ seeds, hours }: Work): Promise<void> {
       violations: [...unhandled, ...violations],
       writes: result.writes,
       faults: result.faults.length,
-      // Of the whole process: shared by its threads.
-      cpuSeconds: (user + system) / 1e6,
     };
     parentPort?.postMessage(report);
   }

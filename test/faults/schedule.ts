@@ -144,6 +144,7 @@ function sourceFault(draw: Draw): Fault {
   const { random } = draw;
   const what = random.pick<SourceMode>([
     { mode: 'down' },
+    { mode: 'restarted' },
     { mode: 'wiped' },
     { mode: 'wiped' },
     { mode: 'hang' },

@@ -1,6 +1,7 @@
-import type { QueryRecord } from '../world/log.js';
+import type { DecisionRecord, QueryRecord } from '../world/log.js';
 import type { MetricPlan } from '../world/scenario.js';
 import {
+  clockSlackMs,
   type History,
   holdSecondsOf,
   isBoundCorrection,
@@ -11,8 +12,11 @@ import {
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
 const CACHE_MS = 180_000;
-const TIME_SLACK_MS = 2000;
+/** Between a question and its answer. */
+const MOMENT_MS = 500;
 const LONGEST_HOLD_MS = 960_000;
+/** Silence of a minute is a break; it is seen only at the next two questions. */
+const UNSEEN_OUTAGE_MS = 75_000;
 /** Below the exact need by rounding of percents, by tolerance and by the pods of the last rate window. */
 const NEED_SHARE = 0.87;
 
@@ -20,26 +24,40 @@ function lowerings(history: History): readonly Write[] {
   return history.writes.filter((write) => write.to < write.from && !isBoundCorrection(history, write));
 }
 
-/** The answers to a metric's query that can have to do with a write, in their order. */
-function answersTo(history: History, { process, decidedMs }: Write, metric: MetricPlan): readonly QueryRecord[] {
-  const queries = history.byProcess.get(process)?.queries ?? [];
-  return within(queries, decidedMs - LONGEST_HOLD_MS, decidedMs).filter(
-    ({ query, answeredMs }) => answeredMs !== null && query.includes(metric.query),
+/** The answers that the decisions of a scaler had to a metric's query before a write, the write's own last. */
+function answersTo(history: History, write: Write, metric: MetricPlan): readonly QueryRecord[] {
+  const own = history.byProcess.get(write.process);
+  const fromMs = write.decidedMs - LONGEST_HOLD_MS;
+  const asked = within(own?.queries ?? [], { fromMs, toMs: write.decidedMs, timeOf: ({ sentMs }) => sentMs });
+  const answers = asked.filter(
+    ({ query, answeredMs }) =>
+      query.includes(metric.query) && answeredMs !== null && answeredMs <= write.decidedMs,
   );
+  const timeOf = ({ atMs }: DecisionRecord): number => atMs;
+  const decisions = within(own?.decisions.get(write.scaler) ?? [], { fromMs, toMs: write.decidedMs, timeOf });
+  // Those that acted were told of only after that, when others had asked again.
+  const times = [...decisions.filter(({ action }) => action === 'none').map(timeOf), write.decidedMs];
+  return times
+    .map((ms) => answers.findLast(({ answeredMs }) => (answeredMs ?? 0) <= ms))
+    .filter((answer) => answer !== undefined);
 }
 
-/** Those sent between two times. */
-function within(queries: readonly QueryRecord[], fromMs: number, toMs: number): readonly QueryRecord[] {
+/** Those between two times, of records in order. */
+function within<T>(
+  records: readonly T[],
+  span: { readonly fromMs: number; readonly toMs: number; readonly timeOf: (record: T) => number },
+): readonly T[] {
   let low = 0;
-  let high = queries.length;
+  let high = records.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((queries[middle]?.sentMs ?? 0) < fromMs) low = middle + 1;
+    const record = records[middle];
+    if (record !== undefined && span.timeOf(record) < span.fromMs) low = middle + 1;
     else high = middle;
   }
-  const some: QueryRecord[] = [];
-  for (let query = queries[low]; query !== undefined && query.sentMs <= toMs; query = queries[(low += 1)])
-    some.push(query);
+  const some: T[] = [];
+  for (let record = records[low]; record !== undefined && span.timeOf(record) <= span.toMs; record = records[(low += 1)])
+    some.push(record);
   return some;
 }
 
@@ -64,35 +82,34 @@ function doubtsOf(
   write: Write,
   { metric, plan }: { readonly metric: MetricPlan; readonly plan: { readonly syncPeriodSeconds: number } },
 ): readonly string[] {
-  const answers = answersTo(history, write, metric).filter(
-    ({ answeredMs }) => (answeredMs ?? 0) <= write.decidedMs + TIME_SLACK_MS / 2,
-  );
+  const answers = answersTo(history, write, metric);
   const last = answers.at(-1);
   if (last === undefined) return [`${metric.query} was never answered`];
   if (last.answer !== 'value') return [`the last answer to ${metric.query} was ${last.answer}`];
   const holdMs = holdSecondsOf(metric, plan.syncPeriodSeconds) * 1000;
-  const sinceMs = write.decidedMs - holdMs + TIME_SLACK_MS;
+  const slackMs = clockSlackMs(history, write.decidedMs - holdMs, write.atMs) + MOMENT_MS;
+  const sinceMs = write.decidedMs - holdMs + slackMs;
   const recent = answers.filter(({ answeredMs }) => (answeredMs ?? 0) > sinceMs);
   const broken = recent.find(({ answer }) => answer !== 'value' && answer !== 'failed');
   if (broken !== undefined)
     return [`${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`];
   const start = history.processes.find(({ name }) => name === write.process);
-  if (start !== undefined && write.decidedMs - start.startMs < holdMs - TIME_SLACK_MS)
+  if (start !== undefined && write.decidedMs - start.startMs < holdMs - slackMs)
     return [`its process is younger than the hold of ${metric.query}`];
   if (!history.tellsStart) return [];
   const young = recent.find(
-    ({ serverStartMs, answeredMs }) => serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - TIME_SLACK_MS,
+    ({ serverStartMs, answeredMs }) => serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - slackMs,
   );
-  const isPair = history.faults.some(
+  const isUnclear = history.faults.some(
     (fault) =>
       fault.kind === 'source' &&
       fault.source === metric.source &&
-      fault.what.mode === 'second-replica' &&
+      ['second-replica', 'slow', 'hang'].includes(fault.what.mode) &&
       fault.startMs < write.atMs &&
       fault.endMs > sinceMs,
   );
-  // Which of two servers says its start, and which one answers, is chance: only I3 can judge that.
-  if (young === undefined || isPair) return [];
+  // Which of two servers says its start, and which one answers, is chance; a slow one may not say it in time.
+  if (young === undefined || isUnclear) return [];
   return [`the server that answered ${metric.query} was younger than its hold`];
 }
 
@@ -107,6 +124,7 @@ const trueLoad: Invariant = {
       const windowMs = downStabilization * 1000;
       const { least } = target.load.extremes(write.decidedMs - windowMs - lagMs, write.decidedMs);
       const at = { atMs: write.atMs, scaler: write.scaler, process: write.process };
+      if (downStabilization === 0 && isHoled(history, write)) return [];
       if (write.to < least * NEED_SHARE - 1)
         return [{ ...at, message: `${describeWrite(write)}, the load needed at least ${least.toFixed(1)}` }];
       const lasting = lastingNeed(history, write, { windowMs, lagMs });
@@ -114,6 +132,25 @@ const trueLoad: Invariant = {
       return [{ ...at, message: `${describeWrite(write)}, ${lasting.toFixed(1)} were needed within the window` }];
     }),
 };
+
+/**
+ * Data that is too low for a moment while nothing in the answers says so: a server or a pod that was not scraped for a
+ * while has a hole in its samples, and a rate is too low by it until the hole has left its window; of two servers behind
+ * one address, one has no history. What stands against that is a stabilization or a confirmation; a document without one
+ * has to live with it, and `validate` says so.
+ */
+function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
+  const { metrics } = targetOf(history, scaler).plan;
+  const longest = Math.max(...metrics.map(({ windowSeconds }) => windowSeconds));
+  return history.faults.some((fault) => {
+    if (fault.kind !== 'source' || !metrics.some(({ source }) => source === fault.source)) return false;
+    const isShort = fault.endMs - fault.startMs < UNSEEN_OUTAGE_MS;
+    const isUnseen =
+      ['unscraped', 'second-replica'].includes(fault.what.mode) ||
+      (isShort && (fault.what.mode === 'down' || (fault.what.mode === 'restarted' && !history.tellsStart)));
+    return isUnseen && fault.startMs < decidedMs && fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs;
+  });
+}
 
 function lagSeconds(plan: { readonly metrics: readonly MetricPlan[]; readonly syncPeriodSeconds: number }): number {
   return Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15 + 2 * plan.syncPeriodSeconds + 5;

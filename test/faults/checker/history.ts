@@ -225,6 +225,20 @@ export function rulesOf({ preset, behavior }: WorkloadPlan): {
   };
 }
 
+/** A wall clock was set within a span of time: what is measured with it may be off by a minute (F48). */
+export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
+  const isSet = history.faults.some(
+    ({ kind, what, startMs, endMs }) =>
+      kind === 'world' &&
+      what.mode === 'clock-jump' &&
+      [startMs, endMs].some((ms) => ms >= fromMs - 1000 && ms <= toMs + 1000),
+  );
+  return isSet ? 60_000 : CLOCK_SLACK_MS;
+}
+
+/** Two clocks are read apart, the decision's and the server's. */
+const CLOCK_SLACK_MS = 1500;
+
 /** How long values must come without a break before they may lower a count, in seconds (algorithm.md, section 4). */
 export function holdSecondsOf(metric: WorkloadPlan['metrics'][number], periodSeconds: number): number {
   return Math.min(900, Math.max(metric.windowSeconds === 0 ? 300 : metric.windowSeconds, 2 * periodSeconds));

@@ -1,4 +1,5 @@
 import {
+  clockSlackMs,
   type History,
   isBoundCorrection,
   plansWithin,
@@ -7,9 +8,6 @@ import {
   type Write,
 } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
-
-/** Two clocks that are read apart: the decision's and the server's. */
-const CLOCK_SLACK_MS = 1500;
 
 type Direction = 'up' | 'down';
 
@@ -54,7 +52,9 @@ function windowBreaches(
       const windowSeconds = directionOf(later) === 'up' ? upWindow : downWindow;
       if (windowSeconds === 0) return [];
       const earlier = writes.slice(0, index).findLast((write) => isMeasured(write, later, isSinceAny));
-      if (earlier === undefined || gapMs(earlier, later) >= windowSeconds * 1000 - CLOCK_SLACK_MS) return [];
+      if (earlier === undefined) return [];
+      const slackMs = clockSlackMs(history, earlier.decidedMs, later.atMs);
+      if (gapMs(earlier, later) >= windowSeconds * 1000 - slackMs) return [];
       const message = `${describeWrite(later)}, ${Math.round(gapMs(earlier, later) / 1000)} s after ${describeWrite(earlier)}; the window is ${windowSeconds} s`;
       return [{ atMs: later.atMs, message, scaler, process: later.process }];
     });
@@ -81,7 +81,8 @@ function policyLimit(history: History, write: Write): number {
   const isUp = directionOf(write) === 'up';
   const rule = isUp ? behavior?.up : behavior?.down;
   if (rule === undefined) return write.to;
-  const sinceMs = write.decidedMs - rule.periodSeconds * 1000 + CLOCK_SLACK_MS;
+  const startMs = write.decidedMs - rule.periodSeconds * 1000;
+  const sinceMs = startMs + clockSlackMs(history, startMs, write.atMs);
   const own = history.writes.filter(
     (other) =>
       other.scaler === write.scaler &&
@@ -111,7 +112,7 @@ const notAtOnce: Invariant = {
         if (first === undefined || plan === undefined) return [];
         const { downStabilization, downWindow } = rulesOf(plan);
         const waitMs = Math.max(downStabilization, history.isDurable ? 0 : downWindow) * 1000;
-        if (first.atMs - startMs >= waitMs - CLOCK_SLACK_MS) return [];
+        if (first.atMs - startMs >= waitMs - clockSlackMs(history, startMs, first.atMs)) return [];
         const message = `${describeWrite(first)}, ${Math.round((first.atMs - startMs) / 1000)} s after its start`;
         return [{ atMs: first.atMs, message, scaler, process: name }];
       }),

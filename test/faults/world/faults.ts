@@ -29,7 +29,10 @@ export type WatchMode =
   | { readonly mode: 'replay' };
 
 export type SourceMode =
+  /** Cut off: it neither answers nor scrapes, and goes on afterwards. */
   | { readonly mode: 'down' }
+  /** The same, and begins anew with the history it had. */
+  | { readonly mode: 'restarted' }
   /** Down, then up again without history. */
   | { readonly mode: 'wiped' }
   | { readonly mode: 'hang' }

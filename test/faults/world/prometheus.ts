@@ -108,6 +108,7 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
           evaluatedAt: addSeconds(evaluatedAt, what.seconds),
         });
       case 'down':
+      case 'restarted':
       case 'wiped':
       case 'hang':
       case 'slow':

@@ -55,18 +55,25 @@ export class Source {
 
   end(fault: SourceFault): void {
     this.faults.delete(fault);
+    if (fault.what.mode === 'restarted') this.#servers = this.#servers.map((server) => this.#restart(server));
     if (fault.what.mode === 'wiped') this.#servers = [this.#create(this.#timeline.nowMs)];
     if (fault.what.mode === 'second-replica') this.#servers = this.#servers.slice(0, 1);
   }
 
   /** Not reachable and not scraping. */
   get isDown(): boolean {
-    return this.has('down') || this.has('wiped');
+    return this.has('down') || this.has('wiped') || this.has('restarted');
   }
 
   #create(startedMs: number): SourceServer {
     this.starts.push(startedMs);
     const scrapes = new Map(this.#workloads.map(({ plan }) => [plan.name, new Scrapes()]));
+    return { startedMs, scrapes };
+  }
+
+  #restart({ scrapes }: SourceServer): SourceServer {
+    const startedMs = this.#timeline.nowMs;
+    this.starts.push(startedMs);
     return { startedMs, scrapes };
   }
 
