@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { BUGS } from './bugs/bugs.js';
+import { huntBug, type Catch } from './bugs/hunt.js';
 import { loadProduct } from './product.js';
 import { describeViolation } from './report.js';
 import { runSeed } from './run-seed.js';
@@ -7,6 +9,8 @@ import { runSeed } from './run-seed.js';
 interface Work {
   readonly seeds: readonly number[];
   readonly hours: number;
+  /** Names of bugs to hunt, each with all of the seeds; empty: the service as it is. */
+  readonly bugs: readonly string[];
 }
 
 /** What a thread says of one seed. */
@@ -17,14 +21,42 @@ interface SeedReport {
   readonly faults: number;
 }
 
-const USAGE = 'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N]';
+const USAGE = 'npm run faults -- [--bugs] [--seeds N] [--first-seed N] [--hours N] [--threads N]';
+/** Only dist has the package's description above it, not the compiled src beside the simulation. */
+const DIST = new URL('../../../dist/', import.meta.url);
+const COPIES = new URL('../../bugs/', import.meta.url);
 const MOST_SHOWN = 5;
 
-if (isMainThread) await runAll();
-else await runSome(workerData as Work);
-
-async function runAll(): Promise<void> {
+if (isMainThread) {
   const flags = readFlags(process.argv.slice(2));
+  await (flags.bugs ? huntAll(flags) : runAll(flags));
+} else await runSome(workerData as Work);
+
+/** Every bug must be found by an invariant that is meant to. */
+async function huntAll({ seeds, hours, threads }: Flags): Promise<void> {
+  let missed = 0;
+  const names = BUGS.map(({ name }) => name);
+  const works = Array.from({ length: threads }, (_, thread) => ({
+    seeds: Array.from({ length: seeds }, (_, index) => index + 1),
+    hours,
+    bugs: names.filter((_, index) => index % threads === thread),
+  }));
+  const tell = ({ name, invariant, broken, seeds: count, message }: Catch): void => {
+    if (invariant === null) missed += 1;
+    const others = broken.filter((other) => other !== invariant);
+    const also = others.length === 0 ? '' : ` (also ${others.join(' ')})`;
+    console.log(
+      invariant === null
+        ? `${name}: NOT FOUND in ${count} seeds${also}`
+        : `${name}: ${invariant} after ${count} seed${count === 1 ? '' : 's'}${also}: ${message}`,
+    );
+  };
+  await Promise.all(works.map((work) => runThread<Catch>(work, tell)));
+  console.log(`${names.length - missed} of ${names.length} bugs were found`);
+  process.exitCode = missed > 0 ? 1 : 0;
+}
+
+async function runAll(flags: Flags): Promise<void> {
   const threads = Math.min(flags.threads, flags.seeds);
   const startedMs = performance.now();
   const reports: SeedReport[] = [];
@@ -32,8 +64,9 @@ async function runAll(): Promise<void> {
   const works = Array.from({ length: threads }, (_, thread) => ({
     seeds: seeds.filter((_, index) => index % threads === thread),
     hours: flags.hours,
+    bugs: [],
   }));
-  await Promise.all(works.map((work) => runThread(work, (report) => tell(report, reports))));
+  await Promise.all(works.map((work) => runThread<SeedReport>(work, (report) => tell(report, reports))));
   const failed = reports.filter(({ violations }) => violations.length > 0);
   const seconds = (performance.now() - startedMs) / 1000;
   const { user, system } = process.cpuUsage();
@@ -55,7 +88,7 @@ function tell(report: SeedReport, reports: SeedReport[]): void {
     console.log(`    and ${report.violations.length - MOST_SHOWN} more of seed ${report.seed}`);
 }
 
-function runThread(work: Work, onReport: (report: SeedReport) => void): Promise<void> {
+function runThread<T>(work: Work, onReport: (report: T) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: work });
     worker.on('message', onReport);
@@ -64,9 +97,11 @@ function runThread(work: Work, onReport: (report: SeedReport) => void): Promise<
   });
 }
 
-async function runSome({ seeds, hours }: Work): Promise<void> {
-  // Beside the compiled simulation lies a compiled src, but only dist has the package's description above it.
-  const product = await loadProduct(new URL('../../../dist/', import.meta.url));
+async function runSome({ seeds, hours, bugs }: Work): Promise<void> {
+  for (const bug of BUGS.filter(({ name }) => bugs.includes(name)))
+    parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
+  if (bugs.length > 0) return;
+  const product = await loadProduct(DIST);
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
   for (const seed of seeds) {
@@ -83,15 +118,20 @@ async function runSome({ seeds, hours }: Work): Promise<void> {
   }
 }
 
-function readFlags(args: readonly string[]): {
+interface Flags {
+  readonly bugs: boolean;
   readonly seeds: number;
   readonly firstSeed: number;
   readonly hours: number;
   readonly threads: number;
-} {
+}
+
+function readFlags(args: readonly string[]): Flags {
+  const bugs = args.includes('--bugs');
   const values = new Map<string, number>();
-  for (let index = 0; index < args.length; index += 2) {
-    const [name = '', value = ''] = [args[index], args[index + 1]];
+  const rest = args.filter((arg) => arg !== '--bugs');
+  for (let index = 0; index < rest.length; index += 2) {
+    const [name = '', value = ''] = [rest[index], rest[index + 1]];
     const number = Number(value);
     if (!['--seeds', '--first-seed', '--hours', '--threads'].includes(name) || !(number > 0)) {
       console.error(USAGE);
@@ -100,7 +140,8 @@ function readFlags(args: readonly string[]): {
     values.set(name, number);
   }
   return {
-    seeds: values.get('--seeds') ?? 200,
+    bugs,
+    seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
     firstSeed: values.get('--first-seed') ?? 1,
     hours: values.get('--hours') ?? 24,
     threads: values.get('--threads') ?? Math.min(2, availableParallelism()),

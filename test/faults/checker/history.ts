@@ -50,6 +50,8 @@ export interface Write {
   readonly to: number;
   /** When the decision for it had been made: its live read, just before it acted. */
   readonly decidedMs: number;
+  /** Its first request after the decision before: the instant that windows count from is not later. */
+  readonly begunMs: number;
   readonly record: ApiRecord;
 }
 
@@ -146,25 +148,24 @@ function writesOf(
     const { from, to, atMs, uid } = record.written;
     if (from === null || to === null || from === to) continue;
     const scaler = scalerOf(record);
-    const decidedMs = decidedAt(byProcess.get(record.process)?.scale.get(scaler) ?? [], record);
-    writes.push({ atMs, process: record.process, scaler, uid, from, to, decidedMs, record });
+    const own = byProcess.get(record.process);
+    const turn = turnOf(own?.scale.get(scaler) ?? [], own?.decisions.get(scaler) ?? [], record);
+    writes.push({ atMs, process: record.process, scaler, uid, from, to, ...turn, record });
   }
   return writes.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** The last live read before the first PATCH of the same turn: the decision was made just before it. */
-function decidedAt(records: readonly ApiRecord[], patch: ApiRecord): number {
-  const end = records.indexOf(patch);
-  let decidedMs = patch.sentMs;
-  for (let index = end - 1; index >= 0; index -= 1) {
-    const record = records[index];
-    if (record === undefined || decidedMs - record.sentMs > 12_000) break;
-    decidedMs = record.sentMs;
-    const before = records[index - 1];
-    // A read after a read begins another turn.
-    if (record.method === 'GET' && before?.method === 'GET') break;
-  }
-  return decidedMs;
+/** When the turn that a PATCH belongs to began, and the live read before its first PATCH: the decision was made just then. */
+function turnOf(
+  requests: readonly ApiRecord[],
+  decisions: readonly DecisionRecord[],
+  patch: ApiRecord,
+): { readonly decidedMs: number; readonly begunMs: number } {
+  const sinceMs = lastBefore(decisions, patch.sentMs)?.atMs ?? 0;
+  const turn = requests.filter(({ sentMs }) => sentMs >= sinceMs && sentMs <= patch.sentMs);
+  const firstPatch = turn.findIndex(({ method }) => method === 'PATCH');
+  const read = turn[firstPatch - 1] ?? patch;
+  return { decidedMs: read.sentMs, begunMs: turn[0]?.sentMs ?? patch.sentMs };
 }
 
 /** The documents of a scaler in force within a span of time, none where there was none. */

@@ -20,7 +20,7 @@ function directionOf({ from, to }: Write): Direction {
  * have come much later, and it may have been done later still.
  */
 function gapMs(earlier: Write, later: Write): number {
-  return later.atMs - earlier.decidedMs;
+  return later.atMs - earlier.begunMs;
 }
 
 const sameDirection: Invariant = {
@@ -88,7 +88,7 @@ function policyLimit(history: History, write: Write): number {
       other.scaler === write.scaler &&
       other.uid === write.uid &&
       other.atMs < write.atMs &&
-      other.decidedMs > sinceMs &&
+      other.begunMs > sinceMs &&
       (history.isDurable || other.process === write.process),
   );
   const changed = own.reduce((sum, { from, to }) => sum + to - from, 0);
