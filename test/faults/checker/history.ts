@@ -226,13 +226,14 @@ export function rulesOf({ preset, behavior }: WorkloadPlan): {
   };
 }
 
-/** A wall clock was set within a span of time: what is measured with it may be off by a minute (F48). */
+/** A wall clock was wrong, or was set, within a span of time: what is measured with it may be off by a minute (F48). */
 export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
   const isSet = history.faults.some(
     ({ kind, what, startMs, endMs }) =>
       kind === 'world' &&
       what.mode === 'clock-jump' &&
-      [startMs, endMs].some((ms) => ms >= fromMs - 1000 && ms <= toMs + 1000),
+      startMs <= toMs + 1000 &&
+      endMs >= fromMs - 1000,
   );
   return isSet ? 60_000 : CLOCK_SLACK_MS;
 }
