@@ -1,9 +1,11 @@
 # The image of promscaler, built by whoever publishes it: docker build -t REGISTRY/promscaler:VERSION .
-# Who publishes pins both base images by digest: --build-arg BUILD=node:22-bookworm-slim@sha256:... and the same for BASE.
-ARG BUILD=node:22-bookworm-slim
-ARG BASE=gcr.io/distroless/nodejs22-debian12:nonroot
+# Node 24 is the newest release line with long-term support that the tests run on.
+# Who publishes pins both base images by digest: --build-arg BUILD=node:24-trixie-slim@sha256:... and the same for BASE.
+ARG BUILD=node:24-trixie-slim
+ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
 
-FROM ${BUILD} AS build
+# What is built is JavaScript, the same on every platform: other platforms than the builder's need no emulation.
+FROM --platform=$BUILDPLATFORM ${BUILD} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -11,13 +13,16 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
 
-FROM ${BUILD} AS packages
+FROM --platform=$BUILDPLATFORM ${BUILD} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-# No shell and no npm; the user is 65532, who owns nothing here.
+# No shell and no npm; the user is 65532, who owns nothing here. Nothing is written: the root may be read-only.
 FROM ${BASE}
+LABEL org.opencontainers.image.title="promscaler" \
+      org.opencontainers.image.description="Workload autoscaler beside Prometheus" \
+      org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production
 WORKDIR /app
 COPY LICENSE package.json ./

@@ -1,10 +1,9 @@
-import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/decision.js';
-import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
-import type { Snapshot } from '../decision/snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
 import { type JsonObject, asObject, countIn, objectIn } from '../kubernetes/json.js';
+import { decideJson } from './explain/decide-json.js';
 import { explainLines } from './explain/explain-lines.js';
+import { explainPast } from './explain/explain-past.js';
 import { readStatus } from './explain/read-status.js';
 import type { ReachOptions } from './find-service.js';
 import { readInput } from './input-files.js';
@@ -12,23 +11,32 @@ import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { readOutputFormat } from './output-format.js';
 import { createServiceClient } from './service-client.js';
-import type { ReadScaler, ScalerName } from './service-client.js';
+import type { ReadScaler, ScalerName } from './service-pages.js';
 
 export interface ExplainOptions extends ReachOptions {
   /** `NAMESPACE/NAME`; left out where a snapshot is given. */
   readonly scaler?: string | undefined;
   /** A file with a snapshot, `-`: standard input; no service is asked. */
   readonly snapshot?: string;
+  /** The decision in force then: a time, a time of day, or how long ago. */
+  readonly at?: string;
   /** `text` or `json`. */
   readonly output: string;
 }
 
-/** `explain NAMESPACE/NAME`: the last decision as text, or the one on a snapshot of a file. */
+/** `explain NAMESPACE/NAME`: the last decision as text, one of the past, or the one on a snapshot of a file. */
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json']);
   const { scaler, snapshot: file } = options;
   if (scaler !== undefined && file !== undefined)
     throw new CommandError('explain takes NAMESPACE/NAME or --snapshot FILE, not both', 2);
+  if (file !== undefined && options.at !== undefined)
+    throw new CommandError('--at asks a running service: it does not go with --snapshot', 2);
+  if (options.at !== undefined) {
+    const question = { ...options, name: readName(scaler), at: options.at, format };
+    io.stdout.write(`${await explainPast(question, io)}\n`);
+    return 0;
+  }
   const asked = file === undefined ? await askService(readName(scaler), options, io) : null;
   const json = asked === null ? await readSnapshotFile(file ?? '-', io) : asked.snapshot;
   const { snapshot, decision } = decideJson(json, asked !== null);
@@ -71,20 +79,6 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${file} is no snapshot: not JSON: ${why}`);
-  }
-}
-
-function decideJson(
-  json: unknown,
-  isFromService: boolean,
-): { readonly snapshot: Snapshot; readonly decision: Decision } {
-  try {
-    const snapshot = parseSnapshot(json);
-    return { snapshot, decision: decide(snapshot) };
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error;
-    const hint = isFromService ? ' (is the service newer than this command?)' : '';
-    throw new CommandError(`the snapshot cannot be read: ${error.message}${hint}`);
   }
 }
 

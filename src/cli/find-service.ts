@@ -9,6 +9,7 @@ import type { Transport } from '../kubernetes/transport.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import type { CommandIo } from './io.js';
 import { CommandError } from './io.js';
+import { pluginRunner } from './run-plugin.js';
 import { VERSION } from './version.js';
 
 /** How the command line says where the service runs. */
@@ -65,6 +66,7 @@ async function findWay(options: ReachOptions, io: CommandIo): Promise<Connection
       home: io.env['HOME'] ?? homedir(),
       clock: io.clock,
       log: { ...SILENT, warn: (_facts, message) => io.stderr.write(`promscaler: ${message}\n`) },
+      runPlugin: pluginRunner(io),
     });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;

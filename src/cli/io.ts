@@ -18,6 +18,8 @@ export interface CommandIo {
 
 export interface OutputStream {
   readonly isTerminal: boolean;
+  /** Lines that the terminal shows now; left out or undefined: not known. */
+  readonly rows?: () => number | undefined;
   readonly write: (text: string) => void;
 }
 

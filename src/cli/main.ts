@@ -22,7 +22,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await cli(process.argv.slice(2), {
-  stdout: { isTerminal: process.stdout.isTTY, write: (chunk) => void process.stdout.write(chunk) },
+  stdout: {
+    isTerminal: process.stdout.isTTY,
+    rows: () => process.stdout.rows,
+    write: (chunk) => void process.stdout.write(chunk),
+  },
   stderr: { isTerminal: process.stderr.isTTY, write: (chunk) => void process.stderr.write(chunk) },
   readStdin: () => text(process.stdin),
   env: process.env,

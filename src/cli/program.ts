@@ -45,6 +45,7 @@ function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
   addDecide(program, io, result);
   addExplain(program, io, result);
   addStatus(program, io, result);
+  addDoctor(program, io, result);
   addSchema(program, io, result);
   return program;
 }
@@ -111,14 +112,23 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
 function addValidate(program: Command, io: CommandIo, result: Result): void {
   program
     .command('validate')
-    .description('checks service configs and scaler documents, without asking any server')
+    .description('checks service configs and scaler documents; asks no server, unless with --live')
     .argument('<path...>', 'files, or folders of *.yaml and *.yml')
     .option('--config <file>', 'the service config whose data sources and defaults the documents use')
+    .option('--live', 'also asks Prometheus and the cluster for these documents, as doctor does')
+    .option('--prometheus <url>', 'with --live: asked in place of the urls of the data source default')
     .option('-o, --output <format>', 'text or json', 'text')
-    .action(async (paths: string[], options: { config?: string; output: string }) => {
+    .action(async (paths: string[], options: ValidateFlags) => {
       const { runValidate } = await import('./validate.js');
       result.exitCode = await runValidate({ paths, ...options }, io);
     });
+}
+
+interface ValidateFlags {
+  readonly config?: string;
+  readonly live?: boolean;
+  readonly prometheus?: string;
+  readonly output: string;
 }
 
 function addShow(program: Command, io: CommandIo, result: Result): void {
@@ -170,9 +180,13 @@ function addExplain(program: Command, io: CommandIo, result: Result): void {
     .description('the last decision on a scaler, as text: values, pods, arithmetic, limits, holds')
     .argument('[scaler]', 'NAMESPACE/NAME')
     .option('--snapshot <file>', 'explains the decision on a snapshot instead; - is standard input')
+    .option('--at <time>', 'the one in force then: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)')
     .option('-o, --output <format>', 'text or json', 'text');
   reaching(command).action(
-    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; output: string }) => {
+    async (
+      scaler: string | undefined,
+      options: ReachFlags & { snapshot?: string; at?: string; output: string },
+    ) => {
       const { runExplain } = await import('./explain.js');
       result.exitCode = await runExplain({ scaler, ...options }, io);
     },
@@ -194,13 +208,33 @@ function addStatus(program: Command, io: CommandIo, result: Result): void {
   );
 }
 
+function addDoctor(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('doctor')
+    .description('why it does not work: asks Prometheus and the cluster, names the line that mends it')
+    .argument('[scaler]', 'NAMESPACE/NAME: this one alone')
+    .option('--config <file>', 'the service config; left out, every value has its default')
+    .option('--prometheus <url>', 'asked in place of the urls of the data source default')
+    .option('-o, --output <format>', 'text or json', 'text')
+    .action(
+      async (
+        scaler: string | undefined,
+        options: { config?: string; prometheus?: string; output: string },
+      ) => {
+        const { runDoctor } = await import('./doctor.js');
+        result.exitCode = await runDoctor({ scaler, ...options }, io);
+      },
+    );
+}
+
 function addSchema(program: Command, io: CommandIo, result: Result): void {
   program
     .command('schema')
     .description('JSON Schema of the scaler document, for editors')
     .option('--service', 'of the service config instead')
-    .action(async ({ service = false }: { service?: boolean }) => {
+    .option('--api', "the OpenAPI document of the service's pages instead")
+    .action(async (options: { service?: boolean; api?: boolean }) => {
       const { runSchema } = await import('./schema.js');
-      result.exitCode = runSchema({ service }, io);
+      result.exitCode = runSchema(options, io);
     });
 }

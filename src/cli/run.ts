@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { LoadedScalers } from '../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
 import type { ServiceConfig } from '../config/service-config.js';
 import { whyUnreadable } from '../config/why-unreadable.js';
+import { ElectionRefusedError } from '../control/election-refusal.js';
 import type { CycleOutput } from '../control/ports.js';
 import { findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
@@ -18,8 +19,10 @@ import type { Scaler } from '../scaler/spec.js';
 import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
+import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import { pluginRunner } from './run-plugin.js';
 import { createService } from './service.js';
 import type { Service, ServiceOptions } from './service.js';
 import { VERSION } from './version.js';
@@ -59,11 +62,29 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     tellComingAndGoing(present, next.scalers, log);
     present = next.scalers;
   };
-  const watching = files.watch(reload, io.signal);
-  await service.run(io.signal);
-  await watching;
+  const ended = new AbortController();
+  const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]));
+  try {
+    await service.run(io.signal);
+  } catch (error) {
+    if (error instanceof ElectionRefusedError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    ended.abort();
+    await watching;
+  }
   log.info('stopped');
   return 0;
+}
+
+/** The namespace of the service itself: that of its Lease and its state. */
+export function ownNamespace(env: CommandIo['env'], { namespace }: Pick<Connection, 'namespace'>): string {
+  return [env['POD_NAMESPACE'], namespace].find((name) => name !== undefined && name !== '') ?? 'default';
+}
+
+/** In a cluster a second replica is never far: a rolling update runs two. */
+function electsLeader({ leaderElection }: ServiceConfig, env: CommandIo['env']): boolean {
+  return leaderElection.enabled ?? (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }
 
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
@@ -104,9 +125,10 @@ async function connect(
     return await findConnection({
       settings,
       env: io.env,
-      home: homedir(),
+      home: homeFolder(),
       clock: io.clock,
       log: factsFirst(log),
+      runPlugin: pluginRunner(io),
     });
   } catch (error) {
     if (error instanceof ConnectionError) throw new CommandError(error.message);
@@ -129,7 +151,17 @@ async function buildService(parts: {
   // In a pod the host is called like the pod.
   const instance = io.env['POD_NAME'] ?? hostname();
   try {
-    return await createService({ config, openTransport, dryRun, clock, log, instance, onCycle });
+    return await createService({
+      config,
+      openTransport,
+      dryRun,
+      clock,
+      log,
+      instance,
+      namespace: ownNamespace(io.env, connection),
+      electsLeader: electsLeader(config, io.env),
+      onCycle,
+    });
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(error.message);
     throw error;

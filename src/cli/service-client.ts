@@ -5,35 +5,34 @@ import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from './nearest-keys.js';
 import type { CommandIo } from './io.js';
 import { CommandError } from './io.js';
+import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
+import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
+import type { Instant } from '../units/time.js';
 
 /** The read-only API of a running service. Whatever fails is a `CommandError` with a sentence. */
 export interface ServiceClient {
   /** What messages call the service. */
   readonly where: string;
-  /** The rows of all scalers, or of one namespace; every page is followed. */
-  readonly listScalers: (namespace: string | null) => Promise<readonly ScalerRow[]>;
+  /** All scalers, or those of one namespace; every page is followed. Behind a proxy the replica that leads is looked for. */
+  readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
   /** The last decision of a scaler and the snapshot it was made on. */
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
+  /** The decision in force at an instant; null where the service is too old to know. */
+  readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
   readonly close: () => void;
 }
 
-export interface ScalerName {
-  readonly namespace: string;
-  readonly name: string;
+export interface ScalerList {
+  readonly rows: readonly ScalerRow[];
+  /** Whether the replica that answered decides; null: it is too old to tell. */
+  readonly leader: boolean | null;
+  /** Of the service; null: it is too old to tell. */
+  readonly version: string | null;
 }
 
 /** A row of the list as it came, and what it is called. */
 export interface ScalerRow extends ScalerName {
   readonly view: JsonObject;
-}
-
-export interface ReadScaler {
-  /** The JSON form of a snapshot, unchecked. */
-  readonly snapshot: JsonObject;
-  /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
-  readonly detail: JsonObject;
-  /** Whether both are of one cycle. */
-  readonly isOneCycle: boolean;
 }
 
 /** A client of the service that the options name. */
@@ -51,33 +50,48 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       deadlineMs: ANSWER_DEADLINE_MS,
       signal: io.signal,
     });
-  const listScalers: ServiceClient['listScalers'] = (namespace) => listAll(service, get, namespace);
+  // The proxy picks any replica for each request; without one, asking again meets the same.
+  const mostTries = service.proxyNamespace === null ? 1 : MOST_REPLICA_TRIES;
+  const listScalers: ServiceClient['listScalers'] = async (namespace) => {
+    for (let tries = 1; ; tries += 1) {
+      const list = await listAll(service, get, namespace);
+      if (list.leader !== false || tries >= mostTries) return list;
+    }
+  };
+  // What one replica has nothing on, another one may have.
+  const getOfAny: Get = async (page, query) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await get(page, query);
+      } catch (error) {
+        if (!isMissing(error) || tries >= mostTries) throw error;
+      }
+    }
+  };
+  const orWhyNot = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isMissing(error)) throw explained(service, error);
+      const { rows } = await listScalers(null);
+      throw whyNothing(name, { service, rows });
+    }
+  };
   return {
     where: service.where,
     listScalers,
-    readScaler: async (name) => {
-      try {
-        return await readOneCycle(get, name);
-      } catch (error) {
-        if (!isMissing(error)) throw explained(service, error);
-        throw whyNothing(name, { service, rows: await listScalers(null) });
-      }
-    },
+    readScaler: (name) => orWhyNot(name, readOneCycle(getOfAny, name)),
+    readPast: (name, at) => orWhyNot(name, readPast(getOfAny, name, at)),
     close: service.transport.close,
   };
 }
 
-type Get = (page: string, query?: Readonly<Record<string, string>>) => Promise<JsonObject>;
-
-const LIST_PAGE = '/api/v1/scalers';
+/** Replicas are few; one in two leads, or one in three. */
+const MOST_REPLICA_TRIES = 5;
 /** Of 500 scalers each: more than one service can carry. */
 const MAX_PAGES = 1000;
 
-async function listAll(
-  service: ReachedService,
-  get: Get,
-  namespace: string | null,
-): Promise<readonly ScalerRow[]> {
+async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {
   const rows: ScalerRow[] = [];
   let behind: string | null = null;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
@@ -93,9 +107,14 @@ async function listAll(
     }
     rows.push(...readRows(service, page));
     behind = textIn(page, 'continue');
-    if (behind === null) return rows;
+    if (behind === null) return { rows, leader: flagIn(page, 'leader'), version: textIn(page, 'version') };
   }
   throw new CommandError(`asking ${service.where} for ${LIST_PAGE}: the list has no end`);
+}
+
+function flagIn(page: JsonObject, name: string): boolean | null {
+  const value = page[name];
+  return typeof value === 'boolean' ? value : null;
 }
 
 function readRows(service: ReachedService, page: JsonObject): readonly ScalerRow[] {
@@ -114,28 +133,6 @@ function readRow(item: unknown): ScalerRow | null {
   const namespace = textIn(view, 'namespace');
   const name = textIn(view, 'name');
   return view === null || namespace === null || name === null ? null : { namespace, name, view };
-}
-
-const MOST_TRIES = 3;
-
-/** Two pages, asked one after the other: a cycle may end between them, so they are asked again until they agree. */
-async function readOneCycle(get: Get, { namespace, name }: ScalerName): Promise<ReadScaler> {
-  const page = `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-  for (let tries = 1; ; tries += 1) {
-    const snapshot = await get(`${page}/snapshot`);
-    const detail = await get(page);
-    const isOneCycle = textIn(snapshot, 'now') === textIn(detail, 'at');
-    if (isOneCycle || tries === MOST_TRIES) return { snapshot, detail, isOneCycle };
-  }
-}
-
-const NO_SUCH_PAGE = 'there is no such page';
-
-/** 404 of a page that exists: there is nothing on it. */
-function isMissing(error: unknown): boolean {
-  return (
-    error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
-  );
 }
 
 /** Why a scaler's page is empty, found out from the list. */
@@ -180,9 +177,10 @@ function explained({ where, proxyNamespace }: ReachedService, error: unknown): u
 function meaningOf(error: KubernetesError, proxyNamespace: string | null): string {
   switch (error.kind) {
     case 'connection':
-      return proxyNamespace === null
-        ? 'nothing that speaks HTTP listens there'
-        : 'the API server does not answer';
+      if (proxyNamespace !== null) return 'the API server does not answer';
+      return /ENOTFOUND|EAI_AGAIN/.test(error.message)
+        ? 'no host of that name is known here'
+        : 'nothing that speaks HTTP listens there';
     case 'bad_answer':
       return 'this is not a promscaler';
     case 'not_found':

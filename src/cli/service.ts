@@ -3,12 +3,16 @@ import type { ServiceConfig } from '../config/service-config.js';
 import { createController } from '../control/controller.js';
 import { runCycle } from '../control/cycle.js';
 import { eventsOf } from '../control/events.js';
-import { alwaysLeads } from '../control/leadership.js';
+import { createElection } from '../control/election.js';
+import { newIdentity } from '../control/election-rules.js';
+import { standsAlone } from '../control/leadership.js';
+import type { Election } from '../control/leadership.js';
 import { metricObserver } from '../control/observe-metrics.js';
 import type { CycleOutput } from '../control/ports.js';
-import { createTurns } from '../control/turns.js';
+import { countTurns, createTurns } from '../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../decision/write-json.js';
 import { createCluster } from '../kubernetes/cluster.js';
+import { createLeaseClient } from '../kubernetes/lease.js';
 import type { RequestReport, Transport } from '../kubernetes/transport.js';
 import type { Cluster } from '../kubernetes/types.js';
 import { FAILURE_REASONS } from '../prometheus/answer.js';
@@ -16,14 +20,16 @@ import { createMetricSource, type MetricSourceOptions } from '../prometheus/plan
 import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import { createApp } from '../server/app.js';
+import { createEventStreams } from '../server/event-streams.js';
 import { startServer } from '../server/server.js';
-import { createLedger } from '../telemetry/ledger.js';
+import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import { factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
 import { createMetrics, createRegistry } from '../telemetry/metrics.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { createRecorder } from '../telemetry/recorder.js';
 import type { Recorder } from '../telemetry/recorder.js';
+import { createRecords } from '../telemetry/records.js';
 import type { Clock } from '../units/clock.js';
 import { VERSION } from './version.js';
 
@@ -31,7 +37,10 @@ import { VERSION } from './version.js';
 export interface Service {
   /** The present set of documents and how many errors the last reading found. */
   readonly setScalers: (scalers: readonly Scaler[], errors: number) => void;
-  /** Serves and scales until `signal` is aborted, then ends what is under way. */
+  /**
+   * Serves, and scales while it leads, until `signal` is aborted; then ends what is under way. Throws
+   * `ElectionRefusedError` where the Lease is forbidden.
+   */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -44,8 +53,12 @@ export interface ServiceOptions {
   readonly log: Log;
   /** How a data source is asked; over HTTP unless said otherwise. */
   readonly createClient?: MetricSourceOptions['createClient'];
-  /** The pod's name, in Events. */
+  /** The pod's name, in Events and in the Lease. */
   readonly instance: string;
+  /** Where the service itself lives: the namespace of its Lease. */
+  readonly namespace: string;
+  /** Whether a Lease decides who works; without it this process does. */
+  readonly electsLeader: boolean;
   /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
   readonly serves?: boolean;
   /** Called after each cycle: for those who want to tell of it in another way. */
@@ -55,7 +68,8 @@ export interface ServiceOptions {
 /** Builds clients, ledger, metrics, controller and server, and listens. Throws `ListenError` where it can't listen. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
-  const ledger = createLedger();
+  const records = createRecords(clock);
+  const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
   const serves = options.serves ?? true;
   const metrics = createMetrics(createRegistry({ process: serves }), {
@@ -65,11 +79,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     sources: [...sources.keys()],
     failureReasons: FAILURE_REASONS,
   });
-  // One process does all the work in this version: it always leads.
-  metrics.setLeader(true);
-  const recorder = createRecorder({ ledger, metrics, log });
+  const recorder = createRecorder({ ...records, metrics, log });
+  const transport = options.openTransport(metrics.observeKubernetesRequest);
   const cluster = createCluster({
-    transport: options.openTransport(metrics.observeKubernetesRequest),
+    transport,
     namespaces: config.kubernetes.namespaces,
     clock,
     log: factsFirst(log),
@@ -82,22 +95,38 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const leadership = alwaysLeads(options.instance);
-  const takeTurn = createTurns(MAX_CHANGES_UNDER_WAY);
+  const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
+  const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
+  const takeTurn = async (): Promise<() => void> => {
+    const done = await turns.takeTurn();
+    await election.untilSteady();
+    return done;
+  };
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
     follow: (scalers) => cluster.follow(scalers.map(targetOf)),
     startRound: source.startRound,
     runCycle: async (input) => {
-      const output = await runCycle(input, { clock, cluster, observeMetrics, dryRun, leadership, takeTurn });
+      const output = await runCycle(input, {
+        clock,
+        cluster,
+        observeMetrics,
+        dryRun,
+        leadership: election,
+        takeTurn,
+      });
       try {
+        // The queries of a term that is over were canceled: that is no failure to tell of, only a change is.
+        if (input.signal.aborted && !CHANGES.has(output.record.outcome.kind)) return output;
         tell(output, { recorder, cluster });
         options.onCycle?.(output);
       } catch (error) {
         // What was done must be remembered, even if it can't be told.
         log.error('a cycle could not be told of', { scaler: scalerKey(input.scaler), error });
       }
+      // It was under way when the term ended: what it leaves is the log, not a row that another replica shows, too.
+      if (!election.isLeading()) recorder.remove(scalerKey(input.scaler));
       return output;
     },
     onRound: tellRound(metrics),
@@ -105,29 +134,49 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
     onRemoved: recorder.remove,
   });
+  const streams = createEventStreams({ feed, clock });
   const app = createApp({
-    ailments: () => [],
+    ailments: election.ailments,
     waitingFor: () =>
       cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet'],
     metrics,
-    api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
+    api: {
+      ...records,
+      streams,
+      writeSnapshot: snapshotToJson,
+      writeDecision: decisionToJson,
+      version: VERSION,
+      isLeading: election.isLeading,
+    },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
   const server = serves ? await startServer({ app, port: config.server.port, clock }) : null;
   if (server !== null) log.info('listening', { url: server.url });
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    setMaxListeners(0, signal);
+    try {
+      await onElected();
+      await controller.run(signal);
+    } finally {
+      for (const { key } of [...ledger.list()]) recorder.remove(key);
+    }
+  };
   return {
     setScalers: (scalers, errors) => {
       controller.setScalers(scalers);
       metrics.recordReload(errors);
+      feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
       // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
       setMaxListeners(0, signal);
+      // Whoever watches learns at once that the service stops, not when its last change is done.
+      signal.addEventListener('abort', streams.close, { once: true });
       const ending = new AbortController();
       setMaxListeners(0, ending.signal);
       const watching = cluster.run(ending.signal);
       try {
-        await controller.run(signal);
+        await election.run(signal, lead);
       } finally {
         ending.abort();
         await Promise.all([server?.close(), watching]);
@@ -135,6 +184,41 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   };
 }
+
+/** What a new leader reads anew before its first round. */
+function onElected(): Promise<void> {
+  return Promise.resolve();
+}
+
+/** A candidate for the Lease, or the one that works without. */
+function openElection(
+  { config, electsLeader, instance, namespace, clock, log }: ServiceOptions,
+  parts: {
+    readonly transport: Transport;
+    readonly metrics: Metrics;
+    readonly isIdle: () => boolean;
+  },
+): Election {
+  const { transport, metrics, isIdle } = parts;
+  metrics.setLeader(!electsLeader);
+  if (!electsLeader) return standsAlone(instance);
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  return createElection({
+    client: createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+    clock,
+    log,
+    times,
+    identity: newIdentity(instance, clock),
+    isIdle,
+    onChange: metrics.setLeader,
+  });
+}
+
+const LEASE_NAME = 'promscaler';
+
+/** What came of a decision that has reached the API server. */
+const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /** Changes of replicas that may be under way at once, over all scalers. */
 const MAX_CHANGES_UNDER_WAY = 10;

@@ -1,18 +1,22 @@
 import pc from 'picocolors';
 import { sleep } from '../units/clock.js';
+import { formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { ReachOptions } from './find-service.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { readOutputFormat } from './output-format.js';
 import { createServiceClient } from './service-client.js';
-import type { ScalerRow, ServiceClient } from './service-client.js';
-import { COLUMNS, type StatusRow, statusRow } from './status/status-row.js';
+import type { ScalerList, ScalerRow, ServiceClient } from './service-client.js';
+import { drawScreen } from './status/screen.js';
+import { type StatusRow, statusRow } from './status/status-row.js';
+import { columnWidths, writeRow, writeTable, writeTitles } from './status/status-table.js';
+import { VERSION } from './version.js';
 
 export interface StatusOptions extends ReachOptions {
   /** Only this namespace's scalers. */
   readonly namespace?: string;
-  /** Go on, and print the rows that change. */
+  /** Go on: on a terminal the whole table anew, else the rows that change. */
   readonly watch?: boolean;
   /** `text` or `json`. */
   readonly output: string;
@@ -20,34 +24,43 @@ export interface StatusOptions extends ReachOptions {
 
 const WATCH_PERIOD_MS = 3000;
 
-/** `status`: a row a scaler, sorted by namespace and name. With `watch` also each row that changes, until the signal. */
+/** `status`: a row a scaler, sorted by namespace and name. With `watch` again and again, until the signal. */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json']);
   const { namespace = null, watch = false } = options;
   const client = await createServiceClient(options, io);
   try {
-    const rows = await listSorted(client, namespace);
+    const list = await listSorted(client, namespace);
     if (!watch && format === 'json') {
-      io.stdout.write(`${JSON.stringify({ items: rows.map(({ view }) => view) }, null, 2)}\n`);
+      const { leader, version, rows } = list;
+      io.stdout.write(
+        `${JSON.stringify({ version, leader, items: rows.map(({ view }) => view) }, null, 2)}\n`,
+      );
       return 0;
     }
-    if (!watch && rows.length === 0) {
+    const isScreen = watch && format === 'text' && io.stdout.isTerminal;
+    if (!isScreen) for (const remark of listRemarks(client.where, list)) tellRemark(io, remark);
+    if (!watch && list.rows.length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       io.stderr.write(`${client.where} has no scaler${place}, or none of their cycles has ended yet\n`);
       return 0;
     }
-    const print = format === 'json' ? jsonPrinter(io) : tablePrinter(io);
-    print(rows);
-    if (watch) await follow({ client, namespace, print }, io);
+    if (isScreen) await followOnScreen(list, { client, namespace }, io);
+    else {
+      const print = format === 'json' ? jsonPrinter(io) : tablePrinter(io);
+      print(list.rows);
+      if (watch) await follow({ client, namespace, print }, io);
+    }
     return 0;
   } finally {
     client.close();
   }
 }
 
-async function listSorted(client: ServiceClient, namespace: string | null): Promise<readonly ScalerRow[]> {
-  const rows = await client.listScalers(namespace);
-  return [...rows].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+async function listSorted(client: ServiceClient, namespace: string | null): Promise<ScalerList> {
+  const { rows, ...rest } = await client.listScalers(namespace);
+  const sorted = [...rows].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return { ...rest, rows: sorted };
 }
 
 function compare(a: string, b: string): number {
@@ -55,12 +68,32 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
+/** What one should know of who answered. */
+function listRemarks(where: string, { rows, leader, version }: ScalerList): readonly string[] {
+  const leading =
+    rows.length === 0
+      ? 'this replica does not lead and knows of no scaler: another one decides'
+      : 'this replica does not lead: another one decides, and these rows are what this one last knew';
+  const age =
+    version === null
+      ? `${where} is older than this command (${VERSION}): what it does not tell is unknown`
+      : `${where} is of version ${version}, this command of ${VERSION}`;
+  return [...(leader === false ? [leading] : []), ...(version === VERSION ? [] : [age])];
+}
+
+function tellRemark({ stderr }: CommandIo, remark: string): void {
+  stderr.write(`promscaler: ${remark}\n`);
+}
+
+interface Watched {
+  readonly client: ServiceClient;
+  readonly namespace: string | null;
+}
+
 /** Prints of the rows it is given those that are new or not as they were. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
-interface Following {
-  readonly client: ServiceClient;
-  readonly namespace: string | null;
+interface Following extends Watched {
   readonly print: Printer;
 }
 
@@ -70,22 +103,53 @@ async function follow({ client, namespace, print }: Following, io: CommandIo): P
   for (;;) {
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
-    const failure = await printAgain({ client, namespace, print }, io);
-    if (failure !== null && failure !== lastFailure) io.stderr.write(`promscaler: ${failure}\n`);
+    const next = await listAgain({ client, namespace }, io);
+    if (next === null) return;
+    if ('rows' in next) print(next.rows);
+    const failure = 'failure' in next ? next.failure : null;
+    if (failure !== null && failure !== lastFailure) tellRemark(io, failure);
     lastFailure = failure;
   }
 }
 
-/** Why the list could not be read; null where it could, or where nobody waits for it any more. */
-async function printAgain({ client, namespace, print }: Following, io: CommandIo): Promise<string | null> {
+/** The whole table anew in the place of the last one; while the service is away, the last table and why. */
+async function followOnScreen(first: ScalerList, watched: Watched, io: CommandIo): Promise<void> {
+  const paint = pc.createColors(hasColors(io));
+  let list = first;
+  let remarks = listRemarks(watched.client.where, list);
+  for (;;) {
+    const now = io.clock.now();
+    const table = writeTable(
+      list.rows.map(({ view }) => statusRow(view, now)),
+      paint,
+    );
+    const head = `${watched.client.where}, ${formatInstant(now)}, every ${WATCH_PERIOD_MS / 1000} s; Ctrl-C ends it`;
+    io.stdout.write(drawScreen([head, ...remarks, '', ...table], io.stdout.rows?.() ?? null));
+    await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
+    if (io.signal.aborted) return;
+    const next = await listAgain(watched, io);
+    if (next === null) return;
+    if ('rows' in next) list = next;
+    remarks = 'failure' in next ? [next.failure] : listRemarks(watched.client.where, next);
+  }
+}
+
+/** The list, or why it could not be read; null where nobody waits for it any more. */
+async function listAgain(
+  { client, namespace }: Watched,
+  io: CommandIo,
+): Promise<ScalerList | { readonly failure: string } | null> {
   try {
-    print(await listSorted(client, namespace));
-    return null;
+    return await listSorted(client, namespace);
   } catch (error) {
     if (io.signal.aborted) return null;
-    if (error instanceof CommandError) return error.message;
+    if (error instanceof CommandError) return { failure: error.message };
     throw error;
   }
+}
+
+function hasColors({ stdout, env }: CommandIo): boolean {
+  return stdout.isTerminal && env['NO_COLOR'] === undefined;
 }
 
 /** One compact line a scaler that changed; `at` alone is no change. */
@@ -100,30 +164,19 @@ function jsonPrinter({ stdout }: CommandIo): Printer {
 }
 
 /** The widths are those of the first table, so that later rows stand below it. */
-function tablePrinter({ stdout, clock, env }: CommandIo): Printer {
+function tablePrinter(io: CommandIo): Printer {
   const isNew = changeFilter();
-  const paint = pc.createColors(stdout.isTerminal && env['NO_COLOR'] === undefined);
+  const paint = pc.createColors(hasColors(io));
   let widths: readonly number[] | null = null;
   return (rows) => {
-    const now: Instant = clock.now();
+    const now: Instant = io.clock.now();
     const shown = rows.map((row) => ({ row, cells: statusRow(row.view, now) }));
-    const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells)));
-    if (widths === null) {
-      widths = COLUMNS.map(({ title, cell }) =>
-        Math.max(title.length, ...shown.map(({ cells }) => cells[cell].length)),
-      );
-      stdout.write(
-        `${writeCells(
-          COLUMNS.map(({ title }) => title),
-          widths,
-        )}\n`,
-      );
-    }
-    for (const { cells } of changed) {
-      const texts = COLUMNS.map(({ cell }) => cells[cell]);
-      const line = writeCells(texts, widths);
-      stdout.write(`${cells.isFailing ? paint.red(line) : cells.isChanging ? paint.yellow(line) : line}\n`);
-    }
+    const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells))).map(({ cells }) => cells);
+    const isFirst = widths === null;
+    widths ??= columnWidths(shown.map(({ cells }) => cells));
+    const lines = changed.map((cells) => writeRow(cells, widths ?? [], paint));
+    const all = isFirst ? [writeTitles(widths), ...lines] : lines;
+    io.stdout.write(all.map((line) => `${line}\n`).join(''));
   };
 }
 
@@ -140,11 +193,4 @@ function changeFilter(): (row: ScalerRow, content: string) => boolean {
     known.set(key, content);
     return isNew;
   };
-}
-
-function writeCells(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-    .join('   ')
-    .trimEnd();
 }

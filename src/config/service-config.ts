@@ -44,6 +44,15 @@ export interface KubernetesConfig {
   readonly url: string | null;
 }
 
+/** Which of several replicas does the work. leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+export interface LeaderElectionConfig {
+  /** Null: in a cluster, but not outside of one. */
+  readonly enabled: boolean | null;
+  readonly leaseDurationSeconds: number;
+  readonly renewDeadlineSeconds: number;
+  readonly retryPeriodSeconds: number;
+}
+
 /** The service config with every default filled in; paths of files joined to the folder of the config. Frozen. */
 export interface ServiceConfig {
   /** By name; never empty. */
@@ -54,7 +63,7 @@ export interface ServiceConfig {
   readonly scalers: { readonly paths: readonly string[] };
   /** 0: any free port. */
   readonly server: { readonly port: number };
-  readonly leaderElection: { readonly enabled: boolean };
+  readonly leaderElection: LeaderElectionConfig;
   /** Spec fields as written, for all documents. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
@@ -72,6 +81,9 @@ export const SERVICE_DEFAULTS = {
   recoveryHoldMaxSeconds: 900,
   scalersPath: 'scalers',
   port: 8080,
+  leaseDurationSeconds: 15,
+  renewDeadlineSeconds: 10,
+  retryPeriodSeconds: 2,
   logLevel: 'info',
   logFormat: 'json',
 } as const;
@@ -102,13 +114,22 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
     },
     scalers: { paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder) },
     server: { port: server?.port ?? SERVICE_DEFAULTS.port },
-    leaderElection: { enabled: leaderElection?.enabled ?? false },
+    leaderElection: resolveElection(leaderElection),
     defaults: input.defaults ?? {},
     log: {
       level: log?.level ?? SERVICE_DEFAULTS.logLevel,
       format: log?.format ?? SERVICE_DEFAULTS.logFormat,
     },
   });
+}
+
+function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionConfig {
+  return {
+    enabled: input?.enabled ?? null,
+    leaseDurationSeconds: input?.leaseDurationSeconds ?? SERVICE_DEFAULTS.leaseDurationSeconds,
+    renewDeadlineSeconds: input?.renewDeadlineSeconds ?? SERVICE_DEFAULTS.renewDeadlineSeconds,
+    retryPeriodSeconds: input?.retryPeriodSeconds ?? SERVICE_DEFAULTS.retryPeriodSeconds,
+  };
 }
 
 function resolveSource(name: string, input: SourceInput, inFolder: (path: string) => string): SourceConfig {

@@ -23,12 +23,7 @@ export function checkServiceRules(
   if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
     findings.push(finding('wrong-settings', ['prometheus'], 'prometheus names no data source'));
   }
-  if (config.leaderElection?.enabled === true) {
-    const message =
-      'leaderElection.enabled: true is unsupported by this version: one process does all the work';
-    findings.push(finding('unsupported', ['leaderElection', 'enabled'], message));
-  }
-  return [...findings, ...checkDefaults(config.defaults, isBroken)];
+  return [...findings, ...checkElection(config.leaderElection), ...checkDefaults(config.defaults, isBroken)];
 }
 
 function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
@@ -81,6 +76,42 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     });
     return [...checkPromql(query, place), ...findings];
   });
+}
+
+/**
+ * leaseDuration > renewDeadline > 1.2 x retryPeriod: the leader stops before the others begin, and has time for a second
+ * attempt. Told where a number is written, the first of the two where both are. Source: reliability.md, W15.
+ */
+function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
+  if (input === undefined) return [];
+  const {
+    leaseDurationSeconds: lease = SERVICE_DEFAULTS.leaseDurationSeconds,
+    renewDeadlineSeconds: renew = SERVICE_DEFAULTS.renewDeadlineSeconds,
+    retryPeriodSeconds: retry = SERVICE_DEFAULTS.retryPeriodSeconds,
+  } = input;
+  const at = (field: keyof typeof input): Path => ['leaderElection', field];
+  const findings: Finding[] = [];
+  if (lease <= renew) {
+    const [field, rule] =
+      input.leaseDurationSeconds === undefined
+        ? (['renewDeadlineSeconds', `is ${renew}, must be below leaseDurationSeconds (${lease})`] as const)
+        : (['leaseDurationSeconds', `is ${lease}, must be above renewDeadlineSeconds (${renew})`] as const);
+    findings.push(finding('wrong-settings', at(field), `leaderElection.${field} ${rule}`));
+  }
+  if (renew * 5 <= retry * 6) {
+    const [field, rule] =
+      input.renewDeadlineSeconds === undefined
+        ? ([
+            'retryPeriodSeconds',
+            `is ${retry}, 1.2 times as much must be below renewDeadlineSeconds (${renew})`,
+          ] as const)
+        : ([
+            'renewDeadlineSeconds',
+            `is ${renew}, must be above 1.2 times retryPeriodSeconds (${retry})`,
+          ] as const);
+    findings.push(finding('wrong-settings', at(field), `leaderElection.${field} ${rule}`));
+  }
+  return findings;
 }
 
 /** `defaults` are a part of many documents: the rules that can be told from a part alone. */

@@ -64,7 +64,14 @@ export const serviceSchema = z.strictObject({
     .optional(),
   scalers: z.strictObject({ paths: z.array(filePath).min(1).optional() }).optional(),
   server: z.strictObject({ port: z.int().min(0).max(65_535).optional() }).optional(),
-  leaderElection: z.strictObject({ enabled: z.boolean().optional() }).optional(),
+  leaderElection: z
+    .strictObject({
+      enabled: z.boolean().optional(),
+      leaseDurationSeconds: seconds(1, 3600).optional(),
+      renewDeadlineSeconds: seconds(1, 3600).optional(),
+      retryPeriodSeconds: seconds(1, 3600).optional(),
+    })
+    .optional(),
   defaults: defaultsSchema.optional(),
   log: z
     .strictObject({

@@ -6,6 +6,8 @@ export interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
+  /** Asked just before each PATCH, since the read before it may have taken seconds. Left out: always. */
+  readonly isAllowed?: () => boolean;
 }
 
 export type ScaleResult =
@@ -37,13 +39,14 @@ const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
 /**
  * Sets the replicas of a target: a live read, then one merge-patch with the uid and resourceVersion read. Patches
  * nothing where the live count is not the one that the decision started from; a conflict is read anew, never sent
- * again as it was. Throws on a count that is no count: that is our own fault and must not reach the server.
+ * again as it was. Null where the change is not allowed any more: nothing has come of it. Throws on a count that is no
+ * count: that is our own fault and must not reach the server.
  */
 export async function changeReplicas(
   cluster: Cluster,
   change: ScaleChange,
   signal: AbortSignal,
-): Promise<ScaleResult> {
+): Promise<ScaleResult | null> {
   assertCount(change.to);
   const { target, from, to } = change;
   let sent: string | null = null;
@@ -52,6 +55,7 @@ export async function changeReplicas(
       const scale = await cluster.readScale(target.namespace, target.ref, signal);
       const moved = whatMoved(target, from, scale);
       if (moved !== null) return moved;
+      if (change.isAllowed?.() === false) return null;
       const { uid, resourceVersion } = scale;
       sent = resourceVersion;
       const answer = await tryPatch(cluster, target, { uid, resourceVersion, replicas: to }, signal);

@@ -14,7 +14,10 @@ import type { Round } from './rounds.js';
 export interface Controller {
   /** Replaces the set of scalers. One that stays (same name, same target) keeps its state, whatever else changed. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
-  /** Runs rounds until `signal` is aborted; resolves when no cycle is under way any more, after at most 5 s. */
+  /**
+   * Runs rounds until `signal` is aborted; resolves when no cycle is under way any more, after at most 5 s. May be run
+   * again: what was remembered is forgotten then, and cycles left over from before patch nothing.
+   */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -134,10 +137,12 @@ export function createController(ports: ControllerPorts): Controller {
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
+      for (const [key, { scaler }] of entries) entries.set(key, newEntry(scaler, ports.clock));
       running = signal;
       startLoops();
       await untilAborted(signal);
       await Promise.all([...loops.values()].map(({ ended }) => ended));
+      loops.clear();
       await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...underWay]));
     },
   };
@@ -151,7 +156,11 @@ function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, clock: Clock): v
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   if (isSameTarget) old.scaler = scaler;
-  else entries.set(key, { scaler, memory: freshMemory(clock.now(), null), isRunning: false });
+  else entries.set(key, newEntry(scaler, clock));
+}
+
+function newEntry(scaler: Scaler, clock: Clock): Entry {
+  return { scaler, memory: freshMemory(clock.now(), null), isRunning: false };
 }
 
 async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSignal): Promise<void> {

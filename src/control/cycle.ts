@@ -120,10 +120,11 @@ async function act(
   if (decision.action === 'none' || hold !== null) return null;
   const done = await takeTurn();
   try {
-    if (signal.aborted || !isCurrent() || !leadership.mayWrite()) return null;
+    const isAllowed = (): boolean => isCurrent() && leadership.mayWrite();
+    if (signal.aborted || !isAllowed()) return null;
     // A change that has begun is brought to its end also while the service stops: the cluster has its own deadlines.
     const patience = new AbortController().signal;
-    const change = { target, from: decision.currentReplicas, to: decision.desiredReplicas };
+    const change = { target, from: decision.currentReplicas, to: decision.desiredReplicas, isAllowed };
     return await changeReplicas(cluster, change, patience);
   } finally {
     done();
@@ -134,7 +135,13 @@ function outcomeOf(decision: Decision, hold: Hold | null, result: ScaleResult | 
   const { currentReplicas: from, desiredReplicas: to } = decision;
   if (decision.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
-  if (result === null) return { kind: 'conflict', from, to, message: 'the scaler is not wanted any more, or another replica leads' };
+  if (result === null)
+    return {
+      kind: 'conflict',
+      from,
+      to,
+      message: 'the scaler is not wanted any more, or another replica leads',
+    };
   switch (result.kind) {
     case 'patched':
       return result.replicas === to

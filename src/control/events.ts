@@ -4,6 +4,9 @@ import type { TargetEvent } from '../kubernetes/types.js';
 import { rescaleDirection } from '../telemetry/cycle-record.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 
+/** The reason of a decision in which the document's fallback stands for some metric. */
+const FALLBACK = 'FallbackActive';
+
 /** How things stood before a cycle: the conditions in force, those that the last cycle left out included. */
 export type Standing = Pick<CycleRecord, 'conditions' | 'outcome'>;
 
@@ -38,7 +41,7 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
   return after.flatMap((condition) => {
     const old = before.find(({ type }) => type === condition.type);
     if (old?.status === condition.status && old.reason === condition.reason) return [];
-    return eventOf(condition);
+    return [...eventOf(condition), ...endOfFallback(old, condition)];
   });
 }
 
@@ -46,5 +49,14 @@ function eventOf({ type, status, reason, message }: Condition): readonly TargetE
   const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
   const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
   const isConflict = type === 'Held' && reason === 'ConflictingScaler';
-  return isFailure || isUnread || isConflict ? [{ type: 'Warning', reason, message }] : [];
+  const isFallback = type === 'ScalingActive' && reason === FALLBACK;
+  return isFailure || isFallback || isUnread || isConflict ? [{ type: 'Warning', reason, message }] : [];
+}
+
+/** Whoever was told that a fallback began wants to know that it is over. */
+function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
+  if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
+  return [
+    { type: 'Normal', reason: 'FallbackEnded', message: 'no metric is replaced by the fallback any more' },
+  ];
 }

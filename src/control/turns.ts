@@ -16,3 +16,22 @@ export function createTurns(places: number): () => Promise<() => void> {
     return giveBack;
   };
 }
+
+/** The same turns, and how many of them are taken at the moment. */
+export function countTurns(takeTurn: () => Promise<() => void>): {
+  readonly takeTurn: () => Promise<() => void>;
+  readonly underWay: () => number;
+} {
+  let underWay = 0;
+  return {
+    takeTurn: async () => {
+      const done = await takeTurn();
+      underWay += 1;
+      return () => {
+        underWay -= 1;
+        done();
+      };
+    },
+    underWay: () => underWay,
+  };
+}

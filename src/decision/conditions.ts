@@ -6,6 +6,8 @@ import type { LimitContext } from './limits/limit.js';
 import type { LimitedCount } from './limits/limits.js';
 import { policyLimit } from './limits/policy.js';
 import { scaleUpLimit } from './limits/scale-up-limit.js';
+import { stepLimit } from './limits/step-limit.js';
+import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
 
@@ -25,8 +27,12 @@ export const SCALING_DISABLED: Condition = {
 
 /** ScalingActive where the metrics could be used, or the failure of the first one that could not. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
-  const { winner, firstFailing } = pick;
+  const { winner, firstFailing, firstReplaced } = pick;
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
+  if (firstReplaced?.result.fallback !== undefined) {
+    const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
+    return { type: 'ScalingActive', status: 'True', reason: 'FallbackActive', message };
+  }
   return {
     type: 'ScalingActive',
     status: 'True',
@@ -69,6 +75,12 @@ function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Con
   if (step('recovery_hold')) {
     return able('RecoveryHold', 'scale-down is held until the metrics have given values for long enough');
   }
+  if (step('downscale_confirmation')) {
+    return able(
+      'ScaleDownStabilized',
+      'a scale-down goes to the highest count of the decisions that confirm it',
+    );
+  }
   const isStabilized = (after.get('stabilization') ?? context.recommended) !== context.recommended;
   if (!isStabilized)
     return able('ReadyForNewScale', 'the recommendation matches the highest one of its window');
@@ -98,7 +110,7 @@ function inBackoff(context: LimitContext, wanted: number): Condition {
 
 /** Compares the count before the rate limits and bounds with the one after. (algorithm.md, points 28, 34, 35) */
 function scalingLimited(context: LimitContext, { after }: LimitedCount): Condition {
-  const stabilized = after.get('recovery_hold') ?? context.recommended;
+  const stabilized = after.get('downscale_confirmation') ?? context.recommended;
   const bounded = after.get('max_replicas') ?? stabilized;
   if (bounded === stabilized) {
     return limitedBy('False', 'DesiredWithinRange', 'the desired count is within the acceptable range');
@@ -111,7 +123,7 @@ function scalingLimited(context: LimitContext, { after }: LimitedCount): Conditi
 }
 
 function tooLow(context: LimitContext, stabilized: number): Condition {
-  const limit = policyLimit(stabilized, context)?.replicas ?? null;
+  const limit = largest(policyLimit(stabilized, context)?.replicas, stepLimit(context)?.replicas);
   return limit !== null && context.spec.minReplicas < limit
     ? limitedBy('True', 'ScaleDownLimit', `the count may not fall below ${limit} now`)
     : limitedBy('True', 'TooFewReplicas', 'the desired count is less than minReplicas');
@@ -119,6 +131,11 @@ function tooLow(context: LimitContext, stabilized: number): Condition {
 
 function limitedBy(status: 'True' | 'False', reason: string, message: string): Condition {
   return { type: 'ScalingLimited', status, reason, message };
+}
+
+function largest(a: number | undefined, b: number | undefined): number | null {
+  if (a === undefined) return b ?? null;
+  return b === undefined ? a : Math.max(a, b);
 }
 
 function smallest(a: number | null | undefined, b: number | null): number | null {

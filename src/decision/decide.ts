@@ -1,15 +1,20 @@
+import { activate, readActivation, withoutPodMetrics } from './activation.js';
+import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
 import type { Condition, Decision, LimitStep } from './decision.js';
 import { explainCount } from './explain.js';
 import { remember, seedRecommendations } from './history.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
+import { describeFallback } from './proposals/fallback.js';
 import { pickProposal } from './proposals/pick.js';
 import type { Pick } from './proposals/pick.js';
 import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { takeShortCut } from './short-cuts.js';
 import type { ShortCut } from './short-cuts.js';
+import { boundsInForce, highestCeiling } from './schedules.js';
+import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
@@ -18,19 +23,39 @@ import type { Snapshot } from './snapshot.js';
  * decision anywhere. It knows nothing of dry run, pause or leadership; those keep a decision from being carried out.
  * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), CHPA's limits on top.
  */
-export function decide(snapshot: Snapshot): Decision {
-  const shortCut = takeShortCut(snapshot);
+export function decide(given: Snapshot): Decision {
+  const bounds = boundsInForce(given.scaler.spec, given.now);
+  const snapshot = withBounds(given, bounds);
+  const shortCut = takeShortCut(snapshot, bounds, highestCeiling(given.scaler.spec));
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
   const metrics = proposeAll(snapshot);
-  const pick = pickProposal(metrics);
+  const activation = readActivation(snapshot);
+  const isAsleep = activation !== null && snapshot.target.specReplicas === 0;
+  const pick = pickProposal(isAsleep ? withoutPodMetrics(metrics) : metrics);
   if (pick.replicas === null || (!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)) {
-    return holdUntrusted(snapshot, metrics, pick);
+    return holdUntrusted(snapshot, metrics, { pick, activation });
   }
-  return decideWithinLimits(snapshot, metrics, { pick, recommended: pick.replicas });
+  const { replicas } = pick;
+  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
+  const activated =
+    activation === null ? { replicas, note: null } : activate(replicas, activation, { isTrusted, snapshot });
+  return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
+}
+
+/** The snapshot as if the bounds in force were the document's; without schedules the same one. */
+function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
+  const { scaler } = snapshot;
+  if (scaler.spec.schedules.length === 0) return snapshot;
+  return { ...snapshot, scaler: { ...scaler, spec: { ...scaler.spec, minReplicas, maxReplicas } } };
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
-  const state = remember(snapshot, { desired: replicas, recommended: null, metrics: null });
+  const state = remember(snapshot, {
+    desired: replicas,
+    recommended: null,
+    metrics: null,
+    activation: null,
+  });
   return assemble(snapshot, {
     desired: replicas,
     recommended: null,
@@ -43,7 +68,11 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
 }
 
 /** Some metric has no value, or not all of it: the count may rise, never fall. (algorithm.md, step 4) */
-function holdUntrusted(snapshot: Snapshot, metrics: readonly JudgedMetric[], pick: Pick): Decision {
+function holdUntrusted(
+  snapshot: Snapshot,
+  metrics: readonly JudgedMetric[],
+  { pick, activation }: { readonly pick: Pick; readonly activation: Activation | null },
+): Decision {
   const desired = snapshot.target.specReplicas;
   const why = whyUntrusted(metrics);
   const step = (from: number): LimitStep => ({
@@ -60,13 +89,14 @@ function holdUntrusted(snapshot: Snapshot, metrics: readonly JudgedMetric[], pic
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
     conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
     reason: `stays at ${desired}: ${why}`,
-    state: remember(snapshot, { desired, recommended: null, metrics }),
+    state: remember(snapshot, { desired, recommended: null, metrics, activation }),
   });
 }
 
 function whyUntrusted(metrics: readonly JudgedMetric[]): string {
   const doubts = metrics.flatMap(({ spec, result }) => {
-    const doubt = result.error ?? result.partial;
+    const { fallback } = result;
+    const doubt = fallback === undefined ? (result.error ?? result.partial) : describeFallback(fallback);
     return doubt === null ? [] : [`${spec.identity}: ${doubt}`];
   });
   return doubts.length === 0 ? 'there is no metric' : doubts.join('; ');
@@ -75,13 +105,25 @@ function whyUntrusted(metrics: readonly JudgedMetric[]): string {
 function decideWithinLimits(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],
-  { pick, recommended }: { readonly pick: Pick; readonly recommended: number },
+  {
+    pick,
+    activation,
+    activated,
+    bounds,
+  }: {
+    readonly pick: Pick;
+    readonly activation: Activation | null;
+    readonly activated: ReturnType<typeof activate>;
+    readonly bounds: Bounds;
+  },
 ): Decision {
+  const { replicas: recommended, note } = activated;
   const context: LimitContext = {
     now: snapshot.now,
     spec: snapshot.scaler.spec,
     current: snapshot.target.specReplicas,
     recommended,
+    bounds,
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };
@@ -93,8 +135,8 @@ function decideWithinLimits(
     metrics,
     steps: limited.steps,
     conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
-    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner }),
-    state: remember(snapshot, { desired, recommended, metrics }),
+    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note }),
+    state: remember(snapshot, { desired, recommended, metrics, activation }),
   });
 }
 

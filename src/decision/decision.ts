@@ -1,3 +1,4 @@
+import type { FallbackMode } from '../scaler/spec.js';
 import type { State } from './snapshot.js';
 
 /** What `decide` gives back. Everything that is told later - log, metrics, conditions, API - reads it from here. */
@@ -37,6 +38,18 @@ export interface MetricResult {
   readonly pods: PodGroups;
   /** Why a pod is not among the ready. */
   readonly podReasons: Readonly<Record<string, string>>;
+  /** Only where `proposal` is that of the document's fallback. */
+  readonly fallback?: FallbackUse;
+}
+
+/** The count that stands in for a metric without a value. */
+export interface FallbackUse {
+  readonly mode: FallbackMode;
+  readonly replicas: number;
+  /** RFC 3339: when the metric last had a value, or was first asked for in vain. */
+  readonly since: string;
+  /** Why it has none now. */
+  readonly error: string;
 }
 
 /** Those that apply: whole percents of the requests; numbers in base units. */

@@ -1,6 +1,7 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli } from '../units/quantity.js';
 import type { Decision, LimitStep, MetricResult, PodGroups } from './decision.js';
+import { describeFallback } from './proposals/fallback.js';
 import type { LimitContext } from './limits/limit.js';
 import type { JudgedMetric } from './proposals/propose.js';
 
@@ -11,17 +12,27 @@ export function explainCount(
     desired,
     steps,
     winner,
-  }: { readonly desired: number; readonly steps: readonly LimitStep[]; readonly winner: JudgedMetric | null },
+    note,
+  }: {
+    readonly desired: number;
+    readonly steps: readonly LimitStep[];
+    readonly winner: JudgedMetric | null;
+    /** What activation made of the count. */
+    readonly note: string | null;
+  },
 ): string {
   const measured = winner === null ? '' : `${explainMetric(winner.spec, winner.result)}: `;
+  const noted = note === null ? '' : `; ${note}`;
   const held = steps.map(({ limit, to, reason }) => `${to} by ${limit} (${reason})`).join(', ');
   const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
-  return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}`;
+  return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
 /** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %, 2 pods unready`. */
-export function explainMetric(spec: MetricSpec, { current, error, pods }: MetricResult): string {
+export function explainMetric(spec: MetricSpec, result: MetricResult): string {
+  const { current, error, pods, fallback } = result;
+  if (fallback !== undefined) return `${spec.identity} has ${describeFallback(fallback)}`;
   if (error !== null) return `${spec.identity} has no value (${error})`;
   const value =
     current.averageUtilization === undefined

@@ -1,6 +1,10 @@
 import type { ScalerSpec } from '../scaler/spec.js';
 import { addSeconds } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import type { Activation } from './activation.js';
+import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
+import { stepWindowSeconds } from './limits/step-limit.js';
+import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Recommendation, Snapshot, State } from './snapshot.js';
 
@@ -22,6 +26,8 @@ export interface Outcome {
   readonly recommended: number | null;
   /** The metrics that were looked at; null on a short cut. */
   readonly metrics: readonly JudgedMetric[] | null;
+  /** Null where it takes no part. */
+  readonly activation: Activation | null;
 }
 
 /** The state the next decision starts from, if the change is made. (algorithm.md, step 7) */
@@ -43,9 +49,22 @@ export function remember(snapshot: Snapshot, outcome: Outcome): State {
       [...state.scaleEvents, ...event],
       addSeconds(now, -longestPeriodSeconds(scaler.spec)),
     ),
+    downscaleProposals: downscaleProposals(snapshot, outcome),
     failingSince: outcome.metrics === null ? state.failingSince : failingSince(snapshot, outcome.metrics),
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
+    inactiveSince:
+      outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
   };
+}
+
+function downscaleProposals(
+  { scaler, now, target, state }: Snapshot,
+  { recommended }: Outcome,
+): State['downscaleProposals'] {
+  const { downscaleConfirmation } = scaler.spec;
+  if (downscaleConfirmation === null || recommended === null) return [];
+  const asking = { now, current: target.specReplicas, recommended, state };
+  return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
 /** A decision that was not made (a 0 that a person set, a hold without a value) says nothing of who set the 0. */
@@ -58,10 +77,10 @@ function failingSince(
   { now, state }: Snapshot,
   metrics: readonly JudgedMetric[],
 ): ReadonlyMap<string, Instant> {
-  const failing = metrics.filter(({ result }) => result.proposal === null);
+  const failing = metrics.filter(({ result }) => result.proposal === null || result.fallback !== undefined);
   return new Map(
     failing.map(({ spec }) => {
-      const key = `${spec.type}/${spec.identity}`;
+      const key = failingKey(spec);
       return [key, state.failingSince.get(key) ?? now];
     }),
   );
@@ -76,8 +95,10 @@ function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: Scale
   return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
 }
 
-function longestPeriodSeconds({ behavior }: ScalerSpec): number {
-  if (behavior === null) return DEFAULT_POLICY_PERIOD_SECONDS;
+function longestPeriodSeconds(spec: ScalerSpec): number {
+  const { behavior, maxScaleDownPercentPerWindow } = spec;
+  const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);
+  if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
   const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
-  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), 0);
+  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
 }

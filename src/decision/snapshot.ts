@@ -100,6 +100,8 @@ export interface State {
   /** Before any limit; null: this is the first decision ever, which is not the same as an empty list. */
   readonly recommendations: readonly Recommendation[] | null;
   readonly scaleEvents: readonly ScaleEvent[];
+  /** Decisions in a row that asked for less; empty unless the document has `downscaleConfirmation`. */
+  readonly downscaleProposals: readonly Recommendation[];
   /** Recovery hold: no scale-down before then. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
@@ -116,6 +118,7 @@ export const EMPTY_STATE: State = {
   lastScaleDown: null,
   recommendations: null,
   scaleEvents: [],
+  downscaleProposals: [],
   holdScaleDownUntil: null,
   holdReason: null,
   failingSince: new Map(),

@@ -3,7 +3,7 @@ import type { Milli } from '../units/quantity.js';
 import { formatInstant } from '../units/time.js';
 import type { Decision } from './decision.js';
 import { writableSample } from './proposals/judge-sample.js';
-import type { Pod, Sample, Snapshot, State } from './snapshot.js';
+import type { Pod, Recommendation, Sample, Snapshot, State } from './snapshot.js';
 
 /** The JSON form of a snapshot, the one that `parseSnapshot` reads: deciding on it gives the same decision. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
@@ -55,16 +55,15 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
 }
 
 function stateToJson(state: State): Readonly<Record<string, unknown>> {
-  const recommendations = state.recommendations?.map(({ at, replicas }) => ({
-    at: formatInstant(at),
-    replicas,
-  }));
+  const recommendations = state.recommendations?.map(recommendationToJson);
+  const downscaleProposals = state.downscaleProposals.map(recommendationToJson);
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
     // Absent means "never decided before", which an empty list does not.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
+    ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),
     ...(state.holdScaleDownUntil === null
       ? {}
       : { holdScaleDownUntil: formatInstant(state.holdScaleDownUntil) }),
@@ -73,6 +72,10 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     zeroedBySelf: state.zeroedBySelf,
     inactiveSince: instantOrNull(state.inactiveSince),
   };
+}
+
+function recommendationToJson({ at, replicas }: Recommendation): Readonly<Record<string, unknown>> {
+  return { at: formatInstant(at), replicas };
 }
 
 function instantOrNull(instant: Snapshot['now'] | null): string | null {

@@ -1,9 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../units/clock.js';
 import { errorFacts } from './error-facts.js';
+import {
+  createPluginCredentials,
+  type ClusterInfo,
+  type PluginCredentials,
+  type RunPlugin,
+} from './exec-plugin.js';
 import { createFileSecret } from './file-secret.js';
-import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
+import {
+  ConnectionError,
+  INSTEAD_OF_PLUGIN,
+  readKubeconfig,
+  type KubeconfigAccess,
+  type Pem,
+} from './kubeconfig.js';
 import type { Log } from './log.js';
 
 /** How the API server is reached, and as whom. */
@@ -12,7 +25,7 @@ export interface Connection {
   readonly url: string;
   /** Which source was used, in one line, for the log. */
   readonly source: string;
-  /** The namespace of the kubeconfig's context; absent where there is none. */
+  /** The namespace of the pod or of the kubeconfig's context; absent where there is none. */
   readonly namespace?: string;
   /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
@@ -45,6 +58,8 @@ export interface ConnectionOptions {
   readonly log: Log;
   /** Where the service account's token and CA are; another folder only in tests. */
   readonly serviceAccountFolder?: string;
+  /** Runs the credential plugin of a kubeconfig; without it a user that needs one is refused. */
+  readonly runPlugin?: RunPlugin;
 }
 
 const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -102,9 +117,11 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   const folder = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER;
   const token = createFileSecret({ ...options, path: join(folder, 'token'), maxAgeMs: TOKEN_AGE_MS });
   const source = `service account of this pod, ${url}`;
+  const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => '');
   const connection: Connection = {
     url,
     source,
+    ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
     authorization: async (fresh) => `Bearer ${await token.read(fresh)}`,
     tls: tlsOf({ ...NO_ACCESS, ca: { path: join(folder, 'ca.crt') } }, options),
   };
@@ -125,12 +142,56 @@ function fromKubeconfig(
   if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), ...own });
   if (access.insecureSkipVerify)
     options.log.warn({ url: address }, 'the certificate of the Kubernetes API is not verified');
+  const tls = tlsOf(access, options);
+  const plugin = pluginOf(access, { ...options, address, tls });
+  const authorization = authorizationOf(access, options);
+  if (plugin === null) return checked({ url: address, ...own, authorization, tls });
   return checked({
     url: address,
     ...own,
-    authorization: authorizationOf(access, options),
-    tls: tlsOf(access, options),
+    authorization: async (fresh) => {
+      const { token } = await plugin(fresh);
+      return token === null ? null : `Bearer ${token}`;
+    },
+    tls: withCertificateOf(plugin, tls),
   });
+}
+
+type Plugin = (fresh?: boolean) => Promise<PluginCredentials>;
+
+function pluginOf(
+  { exec, execExtension, context, files }: KubeconfigAccess,
+  options: ConnectionOptions & { readonly address: string; readonly tls: Connection['tls'] },
+): Plugin | null {
+  if (exec === null) return null;
+  const { runPlugin, clock, address, tls } = options;
+  if (runPlugin === undefined)
+    throw new ConnectionError(
+      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", which is not run here: ${INSTEAD_OF_PLUGIN}`,
+    );
+  const clusterInfo = async (): Promise<ClusterInfo> => {
+    const { ca, serverName, verify } = (await tls()) ?? NO_TLS_MATERIAL;
+    return {
+      server: address,
+      ...(serverName === null ? {} : { 'tls-server-name': serverName }),
+      ...(verify ? {} : { 'insecure-skip-tls-verify': true }),
+      ...(ca === null ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+      ...(execExtension === null ? {} : { config: execExtension }),
+    };
+  };
+  return createPluginCredentials({ exec, clusterInfo, runPlugin, clock });
+}
+
+/** The same value until the plugin gives another certificate or a file has changed. */
+function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['tls'] {
+  let last: { readonly base: TlsMaterial | null; readonly material: TlsMaterial | null } | null = null;
+  return async () => {
+    const [{ certificate, key }, base] = await Promise.all([plugin(), tls()]);
+    if (last !== null && last.base === base && (last.material?.certificate ?? null) === certificate)
+      return last.material;
+    last = { base, material: base === null || certificate === null ? base : { ...base, certificate, key } };
+    return last.material;
+  };
 }
 
 function authorizationOf(access: KubeconfigAccess, options: ConnectionOptions): Connection['authorization'] {

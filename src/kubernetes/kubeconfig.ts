@@ -5,6 +5,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { errorFacts } from './error-facts.js';
+import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
 /** Something is wrong with how the cluster is to be reached. The message names the file and holds no secret. */
 export class ConnectionError extends Error {
@@ -30,6 +31,10 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
+  /** A program that gives the credentials; null where they are written down. */
+  readonly exec: ExecConfig | null;
+  /** What the cluster tells such a program beside its address; null: nothing. */
+  readonly execExtension: unknown;
 }
 
 const text = z.string().nullish();
@@ -41,7 +46,10 @@ const CLUSTER = z.looseObject({
   'insecure-skip-tls-verify': z.boolean().nullish(),
   'tls-server-name': text,
   'proxy-url': text,
+  extensions: z.array(z.looseObject({ name: z.string(), extension: z.unknown() })).nullish(),
 });
+
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 
 const USER = z.looseObject({
   token: text,
@@ -53,7 +61,7 @@ const USER = z.looseObject({
   username: text,
   password: text,
   as: text,
-  exec: z.looseObject({ command: text }).nullish(),
+  exec: EXEC.nullish(),
   'auth-provider': z.looseObject({ name: text }).nullish(),
 });
 
@@ -178,7 +186,7 @@ function resolveContext(merged: Merged, wanted: string | null): KubeconfigAccess
 function readCluster(
   { value, file }: Entry<z.infer<typeof CLUSTER>>,
   name: string,
-): Pick<KubeconfigAccess, 'server' | 'ca' | 'insecureSkipVerify' | 'serverName'> {
+): Pick<KubeconfigAccess, 'server' | 'ca' | 'insecureSkipVerify' | 'serverName' | 'execExtension'> {
   const place = `kubeconfig ${file}: cluster "${name}"`;
   const server = nonEmpty(value.server);
   if (server === null) throw new ConnectionError(`${place} has no server`);
@@ -193,12 +201,20 @@ function readCluster(
     throw new ConnectionError(
       `${place} has a certificate-authority and insecure-skip-tls-verify: one must go`,
     );
-  return { server, ca, insecureSkipVerify, serverName: nonEmpty(value['tls-server-name']) };
+  const execExtension = value.extensions?.find((one) => one.name === EXEC_EXTENSION)?.extension ?? null;
+  return { server, ca, insecureSkipVerify, serverName: nonEmpty(value['tls-server-name']), execExtension };
 }
 
-type UserAccess = Pick<KubeconfigAccess, 'certificate' | 'key' | 'token' | 'tokenFile' | 'basic'>;
+type UserAccess = Pick<KubeconfigAccess, 'certificate' | 'key' | 'token' | 'tokenFile' | 'basic' | 'exec'>;
 
-const ANONYMOUS: UserAccess = { certificate: null, key: null, token: null, tokenFile: null, basic: null };
+const ANONYMOUS: UserAccess = {
+  certificate: null,
+  key: null,
+  token: null,
+  tokenFile: null,
+  basic: null,
+  exec: null,
+};
 
 function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): UserAccess {
   const place = `kubeconfig ${file}: user "${name}"`;
@@ -218,14 +234,21 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
     throw new ConnectionError(`${place} has only one of client-certificate and client-key`);
   const username = nonEmpty(value.username);
   const basic = username === null ? null : { username, password: value.password ?? '' };
-  const plugin = value.exec?.command ?? value['auth-provider']?.name ?? null;
-  if (plugin !== null && token === null && tokenFile === null && certificate === null && basic === null)
+  const written = { certificate, key, token, tokenFile, basic };
+  if (Object.values(written).some((one) => one !== null)) return { ...written, exec: null };
+  const provider = value['auth-provider']?.name ?? null;
+  if (provider !== null && (value.exec ?? null) === null)
     throw new ConnectionError(
-      `${place} gets its credentials from the plugin "${plugin}", which is unsupported by this version: use a user ` +
-        'with a token or a client certificate, or `kubectl proxy` and its url',
+      `${place} gets its credentials from the plugin "${provider}", which is unsupported by this version: ${INSTEAD_OF_PLUGIN}`,
     );
-  return { certificate, key, token, tokenFile, basic };
+  const exec = value.exec === null || value.exec === undefined ? null : readExec(value.exec, file);
+  if (typeof exec === 'string') throw new ConnectionError(`${place}: ${exec}`);
+  return { ...written, exec };
 }
+
+/** What to do where a plugin can't be used. */
+export const INSTEAD_OF_PLUGIN =
+  'use a user with a token or a client certificate, or `kubectl proxy` and its url';
 
 function readPem(
   file: string,

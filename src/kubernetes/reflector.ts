@@ -2,16 +2,17 @@ import { sleep, withDeadline, type Clock } from '../units/clock.js';
 import { createBackoff, type Backoff } from './backoff.js';
 import { IdleError, withIdleLimit } from './idle-limit.js';
 import { objectIn, textIn, type JsonObject } from './json.js';
-import { listAll, nameScope, type ResourceScope } from './list-pages.js';
+import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from './log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
+import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
 import { isOlder } from './resource-version.js';
 import type { Transport } from './transport.js';
 import { KubernetesError } from './types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
 import { splitLines } from './watch-lines.js';
-import { streamError, type WatchStream } from './watch-stream.js';
+import { streamError } from './watch-stream.js';
 
 /** Keeps one store equal to what the server has, for one resource in one namespace or in all. */
 export interface Reflector {
@@ -37,7 +38,6 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly convert: (object: JsonObject) => T | null;
 }
 
-const WATCH_START_DEADLINE_MS = 30_000;
 const MIN_WATCH_SECONDS = 240;
 /** 240 to 480 s by chance, so that watches do not all begin anew together. */
 const WATCH_SPAN_SECONDS = 241;
@@ -50,7 +50,7 @@ const RELIST_REST_MS = 120_000;
 
 /**
  * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
- * server says that this version is gone. Source: reliability.md, K1-K12.
+ * server says that this version is gone, and then from its cache, which is enough. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -78,6 +78,8 @@ class ReflectorLoop<T extends WatchedObject> {
   #version: string | null = null;
   /** The newest version ever seen. */
   #newest: string | null = null;
+  /** The next list need only be as new as this; null: it must be consistent. */
+  #relistFrom: string | null = null;
   #heardMs: number | null = null;
   #listedMs: number | null = null;
   #internalErrorMs: number | null = null;
@@ -121,7 +123,13 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { items, resourceVersion } = await listAll({ ...this.#options, signal });
+    const from = this.#relistFrom;
+    // Tried once: whatever fails, the next list is a consistent one.
+    this.#relistFrom = null;
+    const listing = { ...this.#options, signal };
+    const { items, resourceVersion } = await (from === null
+      ? listAll(listing)
+      : listNotOlder(listing, from, this.#clock));
     this.#refuseOldList(resourceVersion);
     this.#sink.replace(items, resourceVersion);
     this.#advance(resourceVersion);
@@ -179,7 +187,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async #consume(watch: WatchRequest): Promise<void> {
     const doing = `watching ${this.#name}`;
-    const stream = await this.#open(watch, doing);
+    const stream = await openResourceWatch(this.#options.transport, this.#options.scope, watch);
     this.failure = null;
     try {
       for await (const line of splitLines(stream.chunks)) this.#apply(readWatchEvent(line, doing));
@@ -188,26 +196,6 @@ class ReflectorLoop<T extends WatchedObject> {
     } finally {
       stream.close();
     }
-  }
-
-  #open({ version, timeoutSeconds, signal }: WatchRequest, doing: string): Promise<WatchStream> {
-    const { transport, scope } = this.#options;
-    return transport.openWatch({
-      lane: 'watch',
-      method: 'GET',
-      path: scope.path,
-      query: {
-        watch: '1',
-        resourceVersion: version,
-        allowWatchBookmarks: 'true',
-        timeoutSeconds: String(timeoutSeconds),
-      },
-      doing,
-      verb: 'watch',
-      resource: scope.plural,
-      deadlineMs: WATCH_START_DEADLINE_MS,
-      signal,
-    });
   }
 
   #apply(event: WatchEvent): void {
@@ -259,6 +247,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#options.log[level]({ resource: this.#name, error: error.message }, 'a list or watch failed');
     this.failure = error;
     this.#notify();
+    if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
     if (this.#isVersionLost(error)) this.#version = null;
     const now = this.#clock.monotonicMs();
     const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
@@ -291,10 +280,4 @@ class ReflectorLoop<T extends WatchedObject> {
   get #name(): string {
     return nameScope(this.#options.scope);
   }
-}
-
-interface WatchRequest {
-  readonly version: string;
-  readonly timeoutSeconds: number;
-  readonly signal: AbortSignal;
 }

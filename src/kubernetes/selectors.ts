@@ -75,6 +75,26 @@ function readRequirement(match: RegExpExecArray): LabelRequirement | null {
   return { key, operator: membership === 'in' ? 'In' : 'NotIn', values };
 }
 
+/** The text form of a selector, as kubectl's `-l` takes it. */
+export function formatSelector(selector: LabelSelector): string {
+  return selector.map(formatRequirement).join(',');
+}
+
+function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'In':
+      return values.length === 1 ? `${key}=${values.join('')}` : `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return `${key} notin (${values.join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    default:
+      return operator satisfies never;
+  }
+}
+
 /** All requirements hold for these labels. A label that is missing satisfies `NotIn`, as in Kubernetes. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
   return selector.every((requirement) => holds(requirement, labels[requirement.key]));

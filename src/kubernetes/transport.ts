@@ -58,6 +58,8 @@ export interface TransportOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
+  /** The `Date` header of each answer, for those who compare clocks. */
+  readonly onServerDate?: ((date: string) => void) | undefined;
   /** `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
 }
@@ -190,6 +192,8 @@ async function sendOnce(
       httpsAgent: agents.https[request.lane],
     });
     report(String(response.status));
+    const date: unknown = response.headers['date'];
+    if (typeof date === 'string') sending.onServerDate?.(date);
     return { response, authorization, clock };
   } catch (cause) {
     // An AxiosError holds the token in its config: it must not travel any further.

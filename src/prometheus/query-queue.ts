@@ -1,6 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
+import { createBreaker } from './breaker.js';
 import type { PrometheusClient } from './client.js';
 import type { SourceConfig } from './source-config.js';
 
@@ -20,17 +21,25 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
+export interface QueryOrder extends AskOptions {
+  /** The round it belongs to, a number that grows: see `Breaker`. */
+  readonly round: number;
+}
+
 /** A data source asked within its budget. */
 export interface QueryQueue {
   /** The answer; while the same query is on its way, that one's. Never throws. */
-  readonly ask: (query: string, options: AskOptions) => Promise<Answer>;
+  readonly ask: (query: string, options: QueryOrder) => Promise<Answer>;
   readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
 
 /** With less time than this left a query would only be load. */
 const LEAST_QUERY_MS = 10;
 
-/** At most `maxConcurrentQueries` of the source in flight, the others wait in order. */
+/**
+ * At most `maxConcurrentQueries` of the source in flight, the others wait in order; and no more than one a round while
+ * the source answers nothing.
+ */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
@@ -40,16 +49,26 @@ export function createQueryQueue(options: {
   const { config, client, clock, onQuery } = options;
   const underWay = new Map<string, Promise<Answer>>();
   const slots = createSlots(config.maxConcurrentQueries);
+  const breaker = createBreaker();
 
-  const askNow = async (query: string, { seconds, signal }: AskOptions): Promise<Answer> => {
+  const askNow = (query: string, { seconds, signal, round }: QueryOrder): Promise<Answer> => {
     const deadlineMs = clock.monotonicMs() + seconds * 1000;
+    return breaker.run(round, () => askInTurn(query, { seconds, signal, deadlineMs }));
+  };
+
+  const askInTurn = async (
+    query: string,
+    { seconds, signal, deadlineMs }: AskOptions & { readonly deadlineMs: number },
+  ): Promise<Answer> => {
     const release = await slots.take();
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
       // Those in flight end by their own deadlines, so whoever waits is here soon after his.
       if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
-      const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal });
+      const mayRetry = breaker.mayRetry();
+      const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal, mayRetry });
+      breaker.learn(answer);
       onQuery({
         source: config.name,
         seconds: (clock.monotonicMs() - startMs) / 1000,

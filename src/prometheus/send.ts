@@ -12,12 +12,25 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason tells a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
+  /** What is asked for; JSON unless said otherwise. */
+  readonly accept?: string;
 }
 
 /** A whole answer over HTTP, whatever its status, or why there is none: in our words, without a secret. */
 export type SendResult =
-  | (HttpAnswer & { readonly kind: 'answered'; readonly retryAfterSeconds: number | null })
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
+  | (HttpAnswer & {
+      readonly kind: 'answered';
+      readonly retryAfterSeconds: number | null;
+      /** Where a redirect leads, which is not followed; null: no redirect. */
+      readonly location: string | null;
+    })
+  | {
+      readonly kind: 'failed';
+      readonly reason: FailureReason;
+      readonly message: string;
+      /** Of the runtime: `ECONNREFUSED`; null where there is none. */
+      readonly code?: string | null;
+    };
 
 /** After decompression. A 23 MB answer blocks the loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -38,7 +51,7 @@ export async function send(request: Request): Promise<SendResult> {
       headers: {
         'User-Agent': 'promscaler',
         ...connection.headers,
-        Accept: 'application/json',
+        Accept: request.accept ?? 'application/json',
         ...(method === 'POST' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
       },
       signal,
@@ -58,6 +71,7 @@ export async function send(request: Request): Promise<SendResult> {
       contentType: textOrNull(response.headers['content-type']),
       body: response.data,
       retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
+      location: textOrNull(response.headers['location']),
     };
   } catch (error) {
     return explain(error, signal);
@@ -82,7 +96,8 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   }
   if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
   if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP');
-  return failed('connection', CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`);
+  const words = CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`;
+  return failed('connection', words, code ?? null);
 }
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {
@@ -99,12 +114,13 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is of an unknown authority: set tls.caFile',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is of an unknown authority: set tls.caFile',
+  EPROTO: 'the TLS handshake failed: is that port plain http?',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
 };
 
-function failed(reason: FailureReason, message: string): SendResult {
-  return { kind: 'failed', reason, message };
+function failed(reason: FailureReason, message: string, code: string | null = null): SendResult {
+  return { kind: 'failed', reason, message, code };
 }
 
 function textOrNull(value: unknown): string | null {

@@ -1,6 +1,7 @@
 import { type Clock, withDeadline } from '../units/clock.js';
 import { type Instant, parseInstant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
+import { isServerFailure } from './breaker.js';
 import { classifyAnswer } from './classify-answer.js';
 import { type Connection, CredentialError } from './connection.js';
 import { send, type SendResult } from './send.js';
@@ -10,6 +11,8 @@ export interface QueryOptions {
   /** Total, over all urls of a source, at least 1. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** False: one attempt is enough, the source is known to be in trouble. Default: true. */
+  readonly mayRetry?: boolean;
 }
 
 /** One url of a data source, and what earlier requests taught about it. Nothing here throws. */
@@ -17,8 +20,13 @@ export interface Server {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** `unavailable`: it did not answer; null: it answered without saying. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
-  /** It failed in the last 30 s. */
+  /** It failed and has not answered since. */
   readonly isDoubtful: () => boolean;
+  /**
+   * Whether a query should try the other urls first. Of the queries that ask this of a server that failed, one in 30 s
+   * hears no: it finds out whether the server is back, and the others don't lose half of their time on it.
+   */
+  readonly goesLast: () => boolean;
 }
 
 /** What keeps wrong data out: see reliability.md, P3. Mimir's tenant is a header of the config. */
@@ -29,24 +37,10 @@ const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>
   victoriametrics: { nocache: '1', deny_partial_response: '1' },
 };
 
-const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
-  'timeout',
-  'connection',
-  'unauthorized',
-  'rate_limited',
-  'server_error',
-  'bad_answer',
-]);
-
 const QUERY_PATH = '/api/v1/query';
 const START_TIME_PATH = '/api/v1/status/runtimeinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
-
-/** Whether a failure is one server's, not the query's: then another url may do better. */
-export function isServerFailure(reason: FailureReason): boolean {
-  return SERVER_REASONS.has(reason);
-}
 
 export function createServer(
   url: string,
@@ -59,7 +53,8 @@ export function createServer(
   const { config, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
   const request = createRequest(url.replace(/\/+$/, ''), connect, config.bearerTokenFile !== null);
-  let doubtfulUntilMs = -Infinity;
+  /** When the next query may try it first; null: it is in no doubt. */
+  let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
 
   const query: Server['query'] = async (text, { timeoutMs, signal: parent }) => {
@@ -72,16 +67,16 @@ export function createServer(
       request({ path: QUERY_PATH, parameters, signal }),
     );
     if (result.kind === 'failed' && isServerFailure(result.reason)) {
-      doubtfulUntilMs = clock.monotonicMs() + DOUBTFUL_MS;
+      nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
     const answer = redact(classifyAnswer(result), secrets);
     if (answer.class !== 'failed') {
-      doubtfulUntilMs = -Infinity;
+      nextTryMs = null;
       return answer;
     }
     const nowMs = clock.monotonicMs();
-    if (isServerFailure(answer.reason)) doubtfulUntilMs = nowMs + DOUBTFUL_MS;
+    if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
     if (answer.reason === 'rate_limited') {
       silentUntilMs = nowMs + Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000;
     }
@@ -96,7 +91,14 @@ export function createServer(
     return readStartTime(result.body);
   };
 
-  return { query, startTime, isDoubtful: () => doubtfulUntilMs > clock.monotonicMs() };
+  const goesLast: Server['goesLast'] = () => {
+    if (nextTryMs === null) return false;
+    if (nextTryMs > clock.monotonicMs()) return true;
+    nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+    return false;
+  };
+
+  return { query, startTime, isDoubtful: () => nextTryMs !== null, goesLast };
 }
 
 interface Call {

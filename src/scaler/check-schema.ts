@@ -54,11 +54,17 @@ const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
   ].map((path) => [path, '; the cluster wrote it, leave it out'] as const),
 ]);
 
+/** Fields that exist, but elsewhere. */
+const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['activation', '; only an object or external metric has one: pods cannot wake a workload that has none'],
+]);
+
 /** A field that the schema does not know, at its key. */
 export function unknownField(path: Path, known: readonly string[]): Finding {
   const key = String(path.at(-1));
   const hint =
     FOREIGN_FIELDS.get(formatPath(path)) ??
+    MISPLACED_FIELDS.get(key) ??
     (key === '<<' ? '; merge keys are not read' : didYouMean(key, known));
   const message = `${formatPath(path)} is no field that is known here${hint}`;
   return { code: 'unknown-field', message, path, at: 'key', offset: null };

@@ -15,6 +15,9 @@ export interface Finding {
   readonly offset: number | null;
 }
 
+/** Whether something at or under a path is refused already, so that a rule about what is missing keeps silent. */
+export type IsBroken = (path: Path) => boolean;
+
 /** A finding at the value of `path`. */
 export function finding(code: ProblemCode, path: Path, message: string): Finding {
   return { code, message, path, at: 'value', offset: null };

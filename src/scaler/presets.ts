@@ -49,7 +49,13 @@ export const BUILT_IN = {
   scaleUpLimitMinimum: 4,
   cpuInitializationPeriodSeconds: 300,
   initialReadinessDelaySeconds: 30,
+  confirmationSeconds: 60,
+  confirmationDecisions: 3,
+  podWarmupSeconds: 0,
   syncPeriodSeconds: 15,
+  cooldownSeconds: 300,
   source: 'default',
+  timeZone: 'UTC',
+  fallbackMode: 'atLeast',
   cpuUtilizationPercent: 80,
 } as const;

@@ -20,8 +20,11 @@ export function checkMetricQuery(
   const body: LooseBody | undefined = member === undefined ? undefined : metric[member];
   if (member === undefined || body === undefined) return [];
   const bodyPath = [...path, member];
+  const hasObject = body.describedObject !== undefined;
   return [
-    ...checkQuery(body, bodyPath, { isBroken, hasObject: body.describedObject !== undefined }),
+    ...checkQuery(body, bodyPath, { isBroken, hasObject }),
+    ...checkSideQuery(body.guard, [...bodyPath, 'guard'], hasObject),
+    ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], hasObject),
     ...checkSelector(body.metric?.selector, [...bodyPath, 'metric', 'selector']),
     ...checkMissingPolicy(body, bodyPath),
   ];
@@ -42,6 +45,7 @@ function checkQuery(
   const findings = [
     ...checkPromql(body.query, queryPath),
     ...checkVariables(body.query, queryPath, hasObject),
+    ...checkVectorZero(body.query, queryPath),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax');
   if (hasSyntax && queriedName(body) === null && !isBroken([...path, 'metric'])) {
@@ -49,6 +53,11 @@ function checkQuery(
     findings.push(finding('missing-metric-name', [...path, 'metric', 'name'], message));
   }
   return findings;
+}
+
+/** A query that only judges the metric: `or vector(0)` is no danger in it, it says "not true" and "very old". */
+function checkSideQuery(query: string | undefined, path: Path, hasObject: boolean): readonly Finding[] {
+  return query === undefined ? [] : [...checkPromql(query, path), ...checkVariables(query, path, hasObject)];
 }
 
 /** Grammar only. What a newer server may know is a warning: the server is the judge. */
@@ -78,12 +87,14 @@ function checkVariables(query: string, path: Path, hasObject: boolean): readonly
       findings.push({ ...finding('object-variable', path, message), offset });
     }
   }
-  const zero = VECTOR_ZERO.exec(query);
-  if (zero !== null) {
-    const message = `${formatPath(path)}: "or vector(0)" makes 0 of data that is missing, and that scales down; onMissing: zero says it in the open`;
-    findings.push({ ...finding('vector-zero', path, message), offset: zero.index });
-  }
   return findings;
+}
+
+function checkVectorZero(query: string, path: Path): readonly Finding[] {
+  const zero = VECTOR_ZERO.exec(query);
+  if (zero === null) return [];
+  const message = `${formatPath(path)}: "or vector(0)" makes 0 of data that is missing, and that scales down; onMissing: zero says it in the open`;
+  return [{ ...finding('vector-zero', path, message), offset: zero.index }];
 }
 
 function checkSelector(selector: Loose<LabelSelectorInput> | undefined, path: Path): readonly Finding[] {

@@ -4,8 +4,10 @@ import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain.js';
 import type { Place, Problem } from './problem.js';
 import { type YamlDocument, placeAll, readYaml } from './read-yaml.js';
+import { findPast } from './past-dates.js';
 import { type ServiceFacts, checkAdmission } from './service-facts.js';
 import { type Scaler, scalerKey } from './spec.js';
+import type { Instant } from '../units/time.js';
 
 /** The most documents that are read, over all files. */
 export const MAX_DOCUMENTS = 20_000;
@@ -16,6 +18,8 @@ export interface ReadOptions {
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** What the service config admits; left out, nothing is known of it and nothing is checked. */
   readonly service?: ServiceFacts;
+  /** The present, for warnings of dates that have passed; left out, none is looked at. */
+  readonly now?: Instant;
 }
 
 /** One scaler document that was read, or could not be. */
@@ -49,8 +53,9 @@ export function readScalerDocument(document: YamlDocument, file: string, options
   const merged = withDefaults(value, options.defaults);
   const { findings, document: input } = examine(merged);
   const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
+  const past = options.now === undefined ? [] : findPast(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
-  const problems = [...textProblems, ...placeAll([...findings, ...admission], place)];
+  const problems = [...textProblems, ...placeAll([...findings, ...past, ...admission], place)];
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return {
     key: keyOf(value),

@@ -1,5 +1,5 @@
 import { metricNames } from '../promql/metric-names.js';
-import { parseQuantity } from '../units/quantity.js';
+import { parseQuantity, type Milli } from '../units/quantity.js';
 import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
 import { BUILT_IN } from './presets.js';
 import type { LabelSelectorInput, Loose, MetricInput } from './schema.js';
@@ -53,8 +53,11 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
   const total = {
     ...resolveQueried(body),
     target,
+    activation: resolveActivation(body),
     onMissing: body.onMissing ?? 'error',
     onNaN: body.onNaN ?? 'error',
+    guard: body.guard ?? null,
+    freshness: body.freshness ?? null,
   } as const;
   if (object === undefined) return { type: 'External', ...total };
   const { describedObject } = object;
@@ -65,6 +68,13 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
   };
 }
 
+function resolveActivation({
+  activation,
+}: NonNullable<MetricInput['external']>): { readonly above: Milli } | null {
+  const above = activation === undefined ? null : parseQuantity(activation.above);
+  return above === null ? null : { above };
+}
+
 function resolveQueried(body: Queried): {
   readonly name: string;
   readonly identity: string;
@@ -72,10 +82,10 @@ function resolveQueried(body: Queried): {
   readonly source: string;
   readonly selector: LabelSelector;
 } {
-  const name = queriedName(body);
-  if (name === null || body.query === undefined)
-    throw new Error('a metric without a query passed its checks');
   const { query, source = BUILT_IN.source } = body;
+  if (query === undefined) throw new Error('a metric without a query passed its checks');
+  // No name can be taken from a query that is no PromQL, which a snapshot may hold all the same.
+  const name = queriedName(body) ?? 'unnamed';
   return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
 }
 

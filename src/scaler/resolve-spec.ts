@@ -1,8 +1,17 @@
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
+import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput, SpecInput } from './schema.js';
-import type { Behavior, ScaleUpLimit, ScalerSpec, ScalingPolicy, ScalingRules } from './spec.js';
+import type {
+  Behavior,
+  DownscaleConfirmation,
+  Fallback,
+  ScaleUpLimit,
+  ScalerSpec,
+  ScalingPolicy,
+  ScalingRules,
+} from './spec.js';
 
 /** The policies of `behavior` where a direction gives none. Source: algorithm.md, point 29. */
 const UP_POLICIES: readonly ScalingPolicy[] = [
@@ -40,9 +49,15 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
       input.cpuInitializationPeriodSeconds ?? BUILT_IN.cpuInitializationPeriodSeconds,
     initialReadinessDelaySeconds: input.initialReadinessDelaySeconds ?? BUILT_IN.initialReadinessDelaySeconds,
     downscaleStabilizationSeconds,
+    cooldownSeconds: input.cooldownSeconds ?? BUILT_IN.cooldownSeconds,
+    downscaleConfirmation: resolveConfirmation(input.downscaleConfirmation),
+    maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
+    podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? false,
     paused: input.paused ?? false,
+    fallback: resolveFallback(input),
+    schedules: (input.schedules ?? []).map(resolveSchedule),
   };
 }
 
@@ -52,6 +67,17 @@ export function toleranceNumber(value: string | number | undefined): number | nu
   if (/^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
   const milli = parseQuantity(value);
   return milli === null ? null : milliToNumber(milli);
+}
+
+function resolveFallback({ fallback }: SpecInput): Fallback | null {
+  const { afterSeconds, replicas, mode = BUILT_IN.fallbackMode } = fallback ?? {};
+  return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
+}
+
+function resolveConfirmation(input: SpecInput['downscaleConfirmation']): DownscaleConfirmation | null {
+  if (input === undefined) return null;
+  const { seconds = BUILT_IN.confirmationSeconds, decisions = BUILT_IN.confirmationDecisions } = input;
+  return { seconds, decisions };
 }
 
 function resolveScaleUpLimit(input: SpecInput, values: PresetValues): ScaleUpLimit {

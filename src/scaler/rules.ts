@@ -1,14 +1,14 @@
-import type { Finding, Path } from './finding.js';
+import type { Finding, IsBroken, Path } from './finding.js';
 import { finding, formatPath, formatValue } from './finding.js';
 import { checkMetricForm } from './metric-form.js';
 import { checkMetricQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from './presets.js';
 import { identityOf } from './resolve-metric.js';
 import { toleranceNumber } from './resolve-spec.js';
+import { checkFallback } from './fallback-rules.js';
+import { checkActivation } from './activation-rules.js';
+import { checkSchedules } from './schedule-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from './schema.js';
-
-/** Whether something at or under a path is refused already, so that a rule about what is missing keeps silent. */
-export type IsBroken = (path: Path) => boolean;
 
 type LooseSpec = Loose<SpecInput>;
 
@@ -21,6 +21,9 @@ export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): 
     ...checkTolerances(spec),
     ...checkScaleUpLimit(spec),
     ...checkStabilization(spec, isBroken),
+    ...checkSchedules(spec, isBroken),
+    ...checkActivation(spec),
+    ...checkFallback(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], isBroken),
   ];
 }
@@ -35,12 +38,19 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const total = (metrics ?? []).some(
     (metric) => metric?.object !== undefined || metric?.external !== undefined,
   );
-  if (minReplicas === 0 && !total && !isBroken(['spec', 'metrics'])) {
-    const message =
-      'spec.minReplicas is 0, which needs an Object or External metric: without pods no other has a value';
-    findings.push(finding('scale-to-zero', ['spec', 'minReplicas'], message));
+  const zero = findZero(spec);
+  if (zero !== null && !total && !isBroken(['spec', 'metrics'])) {
+    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other has a value`;
+    findings.push(finding('scale-to-zero', zero, message));
   }
   return findings;
+}
+
+/** The first floor of 0. */
+function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
+  if (minReplicas === 0) return ['spec', 'minReplicas'];
+  const index = (schedules ?? []).findIndex((schedule) => schedule?.minReplicas === 0);
+  return index < 0 ? null : ['spec', 'schedules', index, 'minReplicas'];
 }
 
 function checkTarget({ scaleTargetRef }: LooseSpec): readonly Finding[] {
@@ -78,14 +88,15 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
 
 /** Decision 4 of reliability.md: one bad answer scales down where nothing waits for a second one. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
-  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds } = spec;
+  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
+  if (downscaleConfirmation !== undefined) return [];
   const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
   const isOff = behavior === undefined ? scalerWide === 0 : (window ?? scalerWide) === 0;
   if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} turns stabilization off: one answer that is too low scales down at once`;
+  const message = `${cause} turns stabilization off: one answer that is too low scales down at once; downscaleConfirmation: {} asks for three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 

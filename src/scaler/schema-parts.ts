@@ -46,6 +46,14 @@ export const positiveQuantity = z
   .refine((value) => isExact(value) && (parseQuantity(value) ?? 0n) > 0n, { error: NOT_POSITIVE })
   .meta({ description: 'A Kubernetes quantity above 0' });
 
+const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';
+
+/** A Kubernetes quantity of at least 0. */
+export const quantity = z
+  .union([z.string(), z.number()], { error: NEGATIVE })
+  .refine((value) => isExact(value) && (parseQuantity(value) ?? -1n) >= 0n, { error: NEGATIVE })
+  .meta({ description: 'A Kubernetes quantity of at least 0' });
+
 /** A number or quantity of at least 0 that stands for a share: 0.1 or `100m`. */
 export const toleranceValue = z
   .union([z.string(), z.number()], { error: NOT_QUANTITY })

@@ -6,6 +6,7 @@ import {
   labelName,
   objectName,
   positiveQuantity,
+  quantity,
   seconds,
   toleranceValue,
 } from './schema-parts.js';
@@ -58,7 +59,16 @@ const queried = {
 };
 
 const missingPolicy = z.enum(['error', 'zero']);
-const total = { ...queried, onMissing: missingPolicy.optional(), onNaN: missingPolicy.optional() };
+const activation = z.strictObject({ above: quantity });
+const promql = z.string().min(1).max(65_536);
+const total = {
+  ...queried,
+  activation: activation.optional(),
+  onMissing: missingPolicy.optional(),
+  onNaN: missingPolicy.optional(),
+  guard: promql.optional(),
+  freshness: z.strictObject({ query: promql, maxAgeSeconds: seconds(1, 86_400) }).optional(),
+};
 
 const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional(),
@@ -85,6 +95,31 @@ const scalingRules = z.strictObject({
   tolerance: toleranceValue.optional(),
 });
 
+/** An empty one means absent; that a part of one is none is said by fallback-rules.ts. */
+const fallback = z.strictObject({
+  afterSeconds: seconds(0, 86_400).optional(),
+  replicas: z.int().min(0).max(MAX_REPLICAS).optional(),
+  mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']).optional(),
+});
+
+/** Times and dates are texts here; schedule-rules.ts reads them. */
+const scheduleText = z.string().min(1).max(200);
+const schedule = z.strictObject({
+  name: labelName,
+  start: scheduleText.optional(),
+  end: scheduleText.optional(),
+  timeZone: scheduleText.optional(),
+  minReplicas: z.int().min(0).max(MAX_REPLICAS).optional(),
+  maxReplicas: z.int().min(1).max(MAX_REPLICAS).optional(),
+  rampSeconds: seconds(0, 86_400).optional(),
+  exceptions: z.array(scheduleText).max(400).optional(),
+  dates: z
+    .array(z.strictObject({ start: scheduleText, end: scheduleText }))
+    .min(1)
+    .max(100)
+    .optional(),
+});
+
 /** What may be left out of a spec, or stand in the service config's `defaults`: everything but one field. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional(),
@@ -102,12 +137,18 @@ const defaultableFields = {
   cpuInitializationPeriodSeconds: seconds(0, 86_400).optional(),
   initialReadinessDelaySeconds: seconds(0, 86_400).optional(),
   downscaleStabilizationSeconds: seconds(0, 3600).optional(),
+  downscaleConfirmation: z
+    .strictObject({ seconds: seconds(0, 3600).optional(), decisions: z.int().min(2).max(100).optional() })
+    .optional(),
+  maxScaleDownPercentPerWindow: z.int().min(1).max(100).optional(),
+  podWarmupSeconds: seconds(0, 3600).optional(),
   syncPeriodSeconds: seconds(1, 3600).optional(),
+  cooldownSeconds: seconds(0, 86_400).optional(),
   dryRun: z.boolean().optional(),
   paused: z.boolean().optional(),
   // Empty ones mean absent; anything in them is refused by unsupported.ts.
-  fallback: z.strictObject({}).optional(),
-  schedules: z.array(z.never()).max(0).optional(),
+  fallback: fallback.optional(),
+  schedules: z.array(schedule).max(50).optional(),
   podDeletionCost: z.strictObject({}).optional(),
 };
 
@@ -144,6 +185,7 @@ export type SpecInput = DocumentInput['spec'];
 export type MetricInput = NonNullable<SpecInput['metrics']>[number];
 export type MetricTargetInput = z.infer<typeof metricTarget>;
 export type ScalingRulesInput = z.infer<typeof scalingRules>;
+export type ScheduleInput = z.infer<typeof schedule>;
 export type LabelSelectorInput = z.infer<typeof labelSelector>;
 
 /** As much of `T` as could be read: every part may be missing. */

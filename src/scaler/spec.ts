@@ -1,3 +1,4 @@
+import type { Schedule } from '../schedules/schedule.js';
 import type { Milli } from '../units/quantity.js';
 
 /** Which defaults hold where the document says nothing: the HPA of today, CHPA's, or the HPA's before 1.12. */
@@ -62,8 +63,22 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
+  /** Above which value there is work at all; null: the metric neither wakes nor keeps awake. */
+  readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
+  /** PromQL that must be true, else there is no value; null: none. Variables not yet replaced. */
+  readonly guard: string | null;
+  /** How old the data may be; null: as old as the source takes it. */
+  readonly freshness: Freshness | null;
+}
+
+/** The age of a metric's data, at which there is no value any more. */
+export interface Freshness {
+  /** PromQL whose value is a time in seconds since 1970: when the newest sample was taken. Variables not yet replaced. */
+  readonly query: string;
+  /** 1 to 86,400. */
+  readonly maxAgeSeconds: number;
 }
 
 export interface ObjectMetric extends TotalMetric {
@@ -102,12 +117,33 @@ export interface Behavior {
   readonly scaleDown: ScalingRules;
 }
 
+/**
+ * How far a fallback's count goes: `atLeast` only raises, `exact` also lowers, `currentReplicasIfHigher` stands for the
+ * present count where that is higher.
+ */
+export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
+
+export interface Fallback {
+  /** How long a metric must have been without a value. */
+  readonly afterSeconds: number;
+  readonly replicas: number;
+  readonly mode: FallbackMode;
+}
+
 /** CHPA's cap on one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
 export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
   /** Whether document or preset names factor or minimum. With `behavior` the limit applies only then. */
   readonly isExplicit: boolean;
+}
+
+/** What confirms a scale-down. */
+export interface DownscaleConfirmation {
+  /** 0 to 3,600: every decision of so long has asked for less. */
+  readonly seconds: number;
+  /** 2 to 100: and at least so many in a row. */
+  readonly decisions: number;
 }
 
 /** The `spec` of a scaler document with every default filled in and quantities as milli-units. Frozen. */
@@ -128,9 +164,21 @@ export interface ScalerSpec {
   readonly cpuInitializationPeriodSeconds: number;
   readonly initialReadinessDelaySeconds: number;
   readonly downscaleStabilizationSeconds: number;
+  /** Null: a scale-down needs no confirmation. */
+  readonly downscaleConfirmation: DownscaleConfirmation | null;
+  /** 1 to 100; null: no limit. */
+  readonly maxScaleDownPercentPerWindow: number | null;
+  /** 0: only the HPA's own rules for young pods. */
+  readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
+  /** How long every activation must have been unmet before the last replica goes. */
+  readonly cooldownSeconds: number;
   readonly dryRun: boolean;
   readonly paused: boolean;
+  /** What stands in for a metric without a value; null: nothing, the count is held. */
+  readonly fallback: Fallback | null;
+  /** Floors and ceilings by time. */
+  readonly schedules: readonly Schedule[];
 }
 
 /** A scaler document that was read without an error. Frozen. */

@@ -1,21 +1,12 @@
 import { type Finding, type Path, formatPath, formatValue } from './finding.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 
-const SPEC_FIELDS = [
-  'cooldownSeconds',
-  'podWarmupSeconds',
-  'downscaleConfirmation',
-  'maxScaleDownPercentPerWindow',
-] as const;
-const EMPTY_MEANS_ABSENT = ['fallback', 'schedules', 'podDeletionCost'] as const;
-const METRIC_FIELDS = ['activation', 'guard', 'freshness'] as const;
-
-/** Fields that are planned and not built: finding them is better than `unknown`, and taking them would be worse. */
-export const UNSUPPORTED_FIELDS: readonly string[] = [...SPEC_FIELDS, ...METRIC_FIELDS];
+/** Planned and not built: finding them is better than `unknown`, and taking them would be worse. */
+export const EMPTY_MEANS_ABSENT = ['podDeletionCost'] as const;
 
 /**
  * A spec without the fields that this version has not built, and a finding for each; `path` is where the spec stands.
- * An empty `fallback`, `schedules` or `podDeletionCost` means absent and stays.
+ * An empty `podDeletionCost` means absent and stays.
  */
 export function takeUnsupported(
   document: unknown,
@@ -24,25 +15,12 @@ export function takeUnsupported(
   const spec = valueAt(document, specPath);
   if (!isPlainObject(spec)) return { value: document, findings: [] };
   const paths: Path[] = [];
-  for (const field of SPEC_FIELDS) if (Object.hasOwn(spec, field)) paths.push([field]);
   for (const field of EMPTY_MEANS_ABSENT) if (hasContent(spec[field])) paths.push([field]);
   const { paused } = spec;
   if (paused === 'scale-up' || paused === 'scale-down') paths.push(['paused']);
-  paths.push(...metricPaths(spec['metrics']));
   const full = paths.map((path) => [...specPath, ...path]);
   const value = full.reduce<unknown>((rest, path) => without(rest, path), document);
   return { value, findings: full.map((path) => unsupported(path, valueAt(document, path))) };
-}
-
-function metricPaths(metrics: unknown): readonly Path[] {
-  if (!Array.isArray(metrics)) return [];
-  return metrics.flatMap((metric: unknown, index) =>
-    ['pods', 'object', 'external'].flatMap((member) =>
-      METRIC_FIELDS.map((field) => ['metrics', index, member, field]).filter(
-        (path) => valueAt({ metrics }, path) !== undefined && isPlainObject(metric),
-      ),
-    ),
-  );
 }
 
 function hasContent(value: unknown): boolean {

@@ -1,8 +1,13 @@
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
-import { createApi } from './api.js';
-import type { ApiParts } from './api.js';
+import type { EventStreams } from './event-streams.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
+import { openApiDocument } from './openapi.js';
+import { BadRequest } from './query.js';
+import { ROUTES } from './routes.js';
+import type { RouteId } from './routes.js';
+import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './scaler-pages.js';
+import type { ScalerPageParts } from './scaler-pages.js';
 
 /** What the pages read. Functions that are asked at each request; none of them may block. */
 export interface AppParts {
@@ -11,7 +16,7 @@ export interface AppParts {
   /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: { readonly contentType: string; readonly render: () => Promise<string> };
-  readonly api: ApiParts;
+  readonly api: ScalerPageParts & { readonly streams: EventStreams };
   /** Called with what a page threw; the client learns no more than that it failed. */
   readonly onError: (error: unknown, path: string) => void;
 }
@@ -24,19 +29,37 @@ export function createApp(parts: AppParts): Express {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(setSafeHeaders, refuseOddRequests);
-  app.get('/healthz', probe(parts.ailments));
-  app.get('/readyz', probe(parts.waitingFor));
-  app.get('/metrics', async (_request, response) => {
-    const text = await parts.metrics.render();
-    response.set('Content-Type', parts.metrics.contentType).send(text);
-  });
-  app.use('/api/v1', createApi(parts.api));
+  const pages = createPages(parts);
+  for (const { id, path } of ROUTES) app.get(path.replace(/\{(\w+)\}/g, ':$1'), pages[id]);
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
   app.use(failure(parts.onError));
   return app;
 }
 
-const NO_PAGE = 'there is no such page; there are /healthz, /readyz, /metrics and /api/v1/scalers';
+const NO_PAGE = 'there is no such page; /api/v1/openapi.json has those there are';
+
+function createPages({
+  ailments,
+  waitingFor,
+  metrics,
+  api,
+}: AppParts): Readonly<Record<RouteId, RequestHandler>> {
+  return {
+    healthz: probe(ailments),
+    readyz: probe(waitingFor),
+    metrics: async (_request, response) => {
+      const text = await metrics.render();
+      response.set('Content-Type', metrics.contentType).send(text);
+    },
+    listScalers: listScalers(api),
+    showScaler: showScaler(api),
+    listDecisions: listDecisions(api),
+    showSnapshot: showSnapshot(api),
+    showHistory: showHistory(api),
+    streamEvents: api.streams.handle,
+    openapi: (_request, response) => void response.json(openApiDocument(api.version)),
+  };
+}
 
 /** 200 and `ok`, or 503 and what is wrong, one line each. */
 function probe(complaints: () => readonly string[]): RequestHandler {
@@ -50,8 +73,9 @@ function probe(complaints: () => readonly string[]): RequestHandler {
 /** Express knows an error handler by its four parameters. */
 function failure(onError: AppParts['onError']): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    if (isClientFault(error)) {
-      response.status(400).json({ error: 'the request cannot be read' });
+    const complaint = complaintOf(error);
+    if (complaint !== null) {
+      response.status(400).json({ error: complaint });
       return;
     }
     onError(error, request.path);
@@ -60,7 +84,8 @@ function failure(onError: AppParts['onError']): ErrorRequestHandler {
   };
 }
 
-/** What express itself throws over a malformed path, such as `/%zz`. */
-function isClientFault(error: unknown): boolean {
-  return error instanceof URIError;
+/** What is the client's fault: a parameter, or what express itself throws over a malformed path, such as `/%zz`. */
+function complaintOf(error: unknown): string | null {
+  if (error instanceof BadRequest) return error.message;
+  return error instanceof URIError ? 'the request cannot be read' : null;
 }

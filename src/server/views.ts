@@ -1,83 +1,43 @@
-import type { LimitName } from '../decision/decision.js';
-import type { MetricType, TargetRef } from '../scaler/spec.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import { COUNT_COLUMNS } from '../telemetry/history.js';
+import type { ScalerHistory } from '../telemetry/history.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
-import type { OutcomeKind, PhaseSeconds } from '../telemetry/cycle-record.js';
 import { presentValue, targetValue } from '../telemetry/scaler-series.js';
 import { formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import type {
+  Answer,
+  decisionEntrySchema,
+  decisionListSchema,
+  historySchema,
+  limitSchema,
+  metricSchema,
+  outcomeSchema,
+  scalerDetailSchema,
+  scalerListSchema,
+  scalerSchema,
+} from './answer-schemas.js';
+import type { timedConditionSchema } from './decision-schemas.js';
 
 /** A row of `GET /api/v1/scalers`. Times are RFC 3339; null: not known now. */
-export interface ScalerView {
-  readonly namespace: string;
-  readonly name: string;
-  readonly target: TargetRef;
-  /** The instant of the last cycle, which all the numbers are of. */
-  readonly at: string;
-  readonly currentReplicas: number | null;
-  readonly desiredReplicas: number | null;
-  readonly minReplicas: number | null;
-  readonly maxReplicas: number | null;
-  readonly reason: string | null;
-  readonly metrics: readonly MetricView[];
-  /** What holds the result, in the order applied. */
-  readonly limits: readonly LimitView[];
-  readonly conditions: readonly ConditionView[];
-  readonly outcome: OutcomeView;
-  readonly lastScaleUp: string | null;
-  readonly lastScaleDown: string | null;
-  readonly paused: boolean;
-  readonly dryRun: boolean;
-}
+export type ScalerView = Answer<typeof scalerSchema>;
+export type MetricView = Answer<typeof metricSchema>;
+export type LimitView = Answer<typeof limitSchema>;
+export type ConditionView = Answer<typeof timedConditionSchema>;
+export type OutcomeView = Answer<typeof outcomeSchema>;
 
-export interface MetricView {
-  readonly type: MetricType;
-  /** The name, for ContainerResource `CONTAINER/name`. */
-  readonly metric: string;
-  /** percent: of the requests. Else base units, for each pod or in all. */
-  readonly unit: 'percent' | 'average' | 'total';
-  readonly value: number | null;
-  readonly target: number;
-  readonly proposal: number | null;
-  readonly error: string | null;
-}
+/** `GET /api/v1/scalers`. */
+export type ScalerListView = Answer<typeof scalerListSchema>;
 
-export interface LimitView {
-  readonly limit: LimitName;
-  readonly reason: string;
-  readonly until: string | null;
-}
+/** `GET /api/v1/scalers/NAMESPACE/NAME`; `decision` is the JSON form that snapshot.md describes. */
+export type ScalerDetailView = Answer<typeof scalerDetailSchema>;
 
-export interface ConditionView {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-}
+/** A row of `GET .../decisions`: cycles in a row that came to the same. */
+export type DecisionView = Answer<typeof decisionEntrySchema>;
+export type DecisionListView = Answer<typeof decisionListSchema>;
 
-export interface OutcomeView {
-  readonly kind: OutcomeKind;
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly message: string;
-}
-
-/** `GET /api/v1/scalers/NAMESPACE/NAME`. */
-export interface ScalerDetailView extends ScalerView {
-  readonly document: unknown;
-  /** The JSON form of the decision (snapshot.md); null where the target could not be read. */
-  readonly decision: unknown;
-  readonly seconds: PhaseSeconds;
-}
-
-/** A row of `GET .../decisions`: cycles in a row that came to the same; the decision is the last one's, without state. */
-export interface DecisionView {
-  readonly firstAt: string;
-  readonly lastAt: string;
-  readonly count: number;
-  readonly outcome: OutcomeView;
-  readonly decision: HistoryEntry['decision'];
-}
+/** `GET .../history`. */
+export type HistoryView = Answer<typeof historySchema>;
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
@@ -92,6 +52,7 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     at: formatInstant(record.at),
     currentReplicas: decision?.currentReplicas ?? null,
     desiredReplicas: decision?.desiredReplicas ?? null,
+    recommendedReplicas: decision?.recommendedReplicas ?? null,
     minReplicas: decision?.minReplicas ?? null,
     maxReplicas: decision?.maxReplicas ?? null,
     reason: decision?.reason ?? null,
@@ -110,7 +71,13 @@ export function viewScaler(status: ScalerStatus): ScalerView {
 }
 
 /** The row and what stands behind it; `decision` is the decision's JSON form. */
-export function viewScalerDetail(status: ScalerStatus, decision: unknown): ScalerDetailView {
+export function viewScalerDetail(
+  status: ScalerStatus,
+  decision: unknown,
+): Omit<ScalerDetailView, 'decision' | 'document'> & {
+  readonly document: unknown;
+  readonly decision: unknown;
+} {
   return {
     ...viewScaler(status),
     document: status.scaler.document,
@@ -121,8 +88,61 @@ export function viewScalerDetail(status: ScalerStatus, decision: unknown): Scale
 
 /** One row of the history. */
 export function viewDecision(entry: HistoryEntry): DecisionView {
-  const { firstAt, lastAt, count, outcome, decision } = entry;
-  return { firstAt: formatInstant(firstAt), lastAt: formatInstant(lastAt), count, outcome, decision };
+  const { firstAt, lastAt, count, outcome, conditions, decision } = entry;
+  return {
+    firstAt: formatInstant(firstAt),
+    lastAt: formatInstant(lastAt),
+    count,
+    outcome,
+    conditions,
+    decision,
+  };
+}
+
+/** Columns of a scaler's points; `stepSeconds` is the step they were joined by. */
+export function viewHistory(history: ScalerHistory, stepSeconds: number | null): HistoryView {
+  const { scaler, metrics, points, keptFrom } = history;
+  const counts = COUNT_COLUMNS.map(
+    (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
+  );
+  const valuesOf = (place: number): readonly (number | null)[] =>
+    points.map(({ values }) => values[place] ?? null);
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    stepSeconds,
+    keptFrom: instantOrNull(keptFrom),
+    at: points.map(({ at }) => formatInstant(at)),
+    ...columnsOf(counts),
+    metrics: metrics.map((spec, index) => ({
+      type: spec.type,
+      metric: spec.identity,
+      unit: metricUnit(spec),
+      value: valuesOf(2 * index),
+      target: valuesOf(2 * index + 1),
+    })),
+  };
+}
+
+type CountColumn = (typeof COUNT_COLUMNS)[number];
+type Column = readonly (number | null)[];
+
+function columnsOf(
+  columns: readonly (readonly [CountColumn, Column])[],
+): Readonly<Record<CountColumn, Column>> {
+  const empty = {
+    currentReplicas: [],
+    desiredReplicas: [],
+    recommendedReplicas: [],
+    minReplicas: [],
+    maxReplicas: [],
+  };
+  return { ...empty, ...Object.fromEntries(columns) };
+}
+
+/** What the numbers of a metric count. */
+export function metricUnit(spec: MetricSpec): MetricView['unit'] {
+  return UNITS[spec.target.type];
 }
 
 function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
@@ -131,7 +151,7 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
     return {
       type: spec.type,
       metric: spec.identity,
-      unit: UNITS[spec.target.type],
+      unit: metricUnit(spec),
       value: presentValue(spec, result),
       target: targetValue(spec),
       proposal: result?.proposal ?? null,

@@ -10,6 +10,7 @@ import { Store } from './api/store.js';
 import { Watches } from './api/watch.js';
 import { createObject, patchObject } from './api/write.js';
 import type { Behavior } from './controllers/behavior.js';
+import { NamespaceController } from './controllers/namespaces.js';
 import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
 import type { Runtime } from './controllers/runtime.js';
 import { WorkloadControllers } from './controllers/workloads.js';
@@ -114,6 +115,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const context: ApiContext = { clock, random, catalog: new Catalog(), store: new Store(clock) };
   for (const resource of options.resources ?? []) context.catalog.add(resource);
   const controllers = new WorkloadControllers(context);
+  const namespaces = new NamespaceController(context);
   const cluster = makeCluster(context, controllers);
   for (const namespace of ['default', 'kube-system', ...(options.namespaces ?? [])])
     cluster.ensureNamespace(namespace);
@@ -158,6 +160,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     },
     close: async () => {
       controllers.close();
+      namespaces.close();
       watches.close({}, 'destroy');
       for (const stop of timers) stop();
       await Promise.all([shut(api), shut(exporter)]);

@@ -9,8 +9,9 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
   units: {},
   promql: {},
   parts: { units: 'all' },
-  scaler: { units: 'all', promql: 'all' },
-  decision: { scaler: 'all', units: 'all' },
+  schedules: { units: 'all' },
+  scaler: { schedules: 'all', units: 'all', promql: 'all' },
+  decision: { schedules: 'all', scaler: 'all', units: 'all' },
   importers: { scaler: 'all', promql: 'all', units: 'all' },
   config: { scaler: 'all', promql: 'all', units: 'all' },
   backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
@@ -40,14 +41,14 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
-  zod: ['scaler/', 'importers/', 'config/', 'kubernetes/'],
+  zod: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'server/'],
   yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'cli/'],
   leven: ['scaler/', 'importers/', 'config/', 'cli/'],
   '@lezer/common': ['promql/'],
   '@lezer/highlight': ['promql/'],
   '@lezer/lr': ['promql/'],
   '@prometheus-io/lezer-promql': ['promql/'],
-  croner: ['decision/schedules.ts'],
+  croner: ['schedules/cron.ts'],
   commander: ['cli/'],
   picocolors: ['cli/'],
   'kubernetes-types': ['kubernetes/', 'simulator/', 'importers/'],
@@ -55,7 +56,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   uplot: ['dashboard/'],
 };
 
-const WITHOUT_NODE: ReadonlySet<string> = new Set(['decision', 'scaler', 'units', 'importers']);
+const WITHOUT_NODE: ReadonlySet<string> = new Set(['decision', 'schedules', 'scaler', 'units', 'importers']);
 const CLOCK_FILE = 'src/cli/system-clock.ts';
 const PROCESS_FILE = 'src/cli/main.ts';
 const MAX_LINES = 300;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
+import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
 
@@ -23,6 +24,7 @@ async function benchAll(): Promise<void> {
   });
   console.log('');
   benchDecide();
+  benchSchedules();
 }
 
 /** From the checkout: the compiled benchmark has no package description beside it. */

@@ -1,10 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
 import type { ServiceConfig } from '../../src/config/service-config.js';
 import { readScalers } from '../../src/scaler/read-scalers.js';
+import { CASES } from './cases.js';
 import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
@@ -39,6 +40,48 @@ describe('the service config of the chart', () => {
     const plain = readServiceConfig('', 'promscaler.yaml', MOUNTED).config;
 
     expect(configOf({})).toEqual({ ...plain, scalers: { paths: ['/etc/promscaler/scalers'] } });
+  });
+
+  it.each(Object.keys(CASES))('is accepted by the service with %s', (name) => {
+    const text = textAt(pick(render(helm, CASES[name]), 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
+    const { problems } = readServiceConfig(text, 'promscaler.yaml', MOUNTED);
+
+    // A version without an election and a state knows neither of them.
+    expect(problems.filter(({ path }) => !/^(leaderElection|state)\b/.test(path))).toEqual([]);
+  });
+
+  it('says of the election and the state only what the values say: both are on in a cluster', () => {
+    const textOf = (values: Values): unknown =>
+      parse(textAt(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml'));
+
+    expect(Object.keys(textOf({}) as Rendered)).toEqual(['kubernetes', 'scalers', 'server']);
+    expect(textOf({ leaderElection: { retryPeriodSeconds: 3 } })).toMatchObject({
+      leaderElection: { retryPeriodSeconds: 3 },
+    });
+    expect(textOf({ leaderElection: { enabled: false }, state: { enabled: false } })).toMatchObject({
+      leaderElection: { enabled: false },
+      state: { enabled: false },
+    });
+  });
+
+  it('reads the documents of other ConfigMaps, too, each in a folder of its own', () => {
+    const objects = render(helm, { scalerConfigMaps: ['team-a'] });
+    const pod = at(pick(objects, 'Deployment'), 'spec', 'template', 'spec');
+    const folder = '/etc/promscaler/scaler-configmaps/team-a';
+
+    expect(configOf({ scalerConfigMaps: ['team-a'] }).scalers.paths).toEqual([
+      '/etc/promscaler/scalers',
+      folder,
+    ]);
+    expect(listAt(pod, 'containers', 0, 'volumeMounts')).toContainEqual({
+      name: 'scalers-0',
+      mountPath: folder,
+      readOnly: true,
+    });
+    expect(listAt(pod, 'volumes')).toContainEqual({
+      name: 'scalers-0',
+      configMap: { name: 'team-a', optional: true },
+    });
   });
 
   it('reads the documents where they are mounted, and is read where it is mounted', () => {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findHelm } from '../../src/parts/find-part.js';
+import { findHelm, findHelm3 } from '../../src/parts/find-part.js';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'charts/promscaler');
@@ -26,12 +27,32 @@ export interface HelmResult {
 /** Runs helm; `input` is its standard input. */
 export type Helm = (args: readonly string[], input?: string) => HelmResult;
 
-/** A real helm. */
-export async function startHelm(): Promise<Helm> {
-  const file = await findHelm({ env: process.env, clock: SYSTEM_CLOCK });
+/** The helms that the chart is tried with. Where helm 3 cannot be brought, the one of this machine is tried alone. */
+export const HELMS: readonly ('helm' | 'helm 3')[] =
+  platform() === 'linux' && arch() === 'x64' ? ['helm', 'helm 3'] : ['helm'];
+
+/** The chart does not change while it is tested: what has been rendered once is the same the next time. */
+const TEMPLATES = new Map<string, HelmResult>();
+
+/** Where its program is. */
+export function helmFile(which: 'helm' | 'helm 3'): Promise<string> {
+  const find = which === 'helm' ? findHelm : findHelm3;
+  return find({ env: process.env, clock: SYSTEM_CLOCK });
+}
+
+/** A real helm: 4, unless another one is on the PATH; or 3. */
+export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm> {
+  const file = await helmFile(which);
   return (args, input = '') => {
-    const { status, stdout, stderr } = spawnSync(file, args, { input, encoding: 'utf8' });
-    return { code: status, stdout, stderr };
+    const run = (): HelmResult => {
+      const { status, stdout, stderr } = spawnSync(file, args, { input, encoding: 'utf8' });
+      return { code: status, stdout, stderr };
+    };
+    if (args[0] !== 'template') return run();
+    const key = JSON.stringify([file, args, input]);
+    const result = TEMPLATES.get(key) ?? run();
+    TEMPLATES.set(key, result);
+    return result;
   };
 }
 

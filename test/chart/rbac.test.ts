@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
-import type { Helm } from './helm.js';
+import type { Helm, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
 const RULES = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
   {
     apiGroups: ['apps'],
     resources: ['deployments', 'statefulsets', 'replicasets'],
-    verbs: ['get', 'list', 'watch'],
+    verbs: ['list', 'watch'],
   },
   {
     apiGroups: ['apps'],
@@ -20,6 +20,25 @@ const RULES = [
   { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
 ];
 
+const STATES = Array.from(
+  { length: 16 },
+  (_, bucket) => `promscaler-state-${String(bucket).padStart(2, '0')}`,
+);
+
+/** In the namespace of the release, by what needs them. */
+const OWN_RULES = {
+  election: [
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      resourceNames: ['promscaler'],
+      verbs: ['get', 'update'],
+    },
+  ],
+  state: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: STATES, verbs: ['get', 'patch'] }],
+};
+
 const ACCOUNT = { kind: 'ServiceAccount', name: 'rel-promscaler', namespace: 'ops' };
 
 describe('the rights', () => {
@@ -29,10 +48,24 @@ describe('the rights', () => {
     helm = await startHelm();
   });
 
-  const kindsOf = (values: Parameters<typeof render>[1]): readonly string[] =>
+  /** KIND NAMESPACE/NAME of all roles and bindings. */
+  const rolesOf = (values: Values): readonly string[] =>
     render(helm, values)
-      .map((object) => textAt(object, 'kind'))
-      .filter((kind) => /Role/.test(kind));
+      .filter((object) => /Role/.test(textAt(object, 'kind')))
+      .map((object) =>
+        [object['kind'], at(object, 'metadata', 'namespace') ?? '*', textAt(object, 'metadata', 'name')].join(
+          ' ',
+        ),
+      )
+      .sort();
+
+  const ownRulesOf = (values: Values): unknown =>
+    at(
+      render(helm, values).find(
+        ({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler',
+      ),
+      'rules',
+    );
 
   it('are these and no others, in all namespaces by default', () => {
     const objects = render(helm);
@@ -42,26 +75,62 @@ describe('the rights', () => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'ops-rel-promscaler' },
       subjects: [ACCOUNT],
     });
-    expect(kindsOf({})).toEqual(['ClusterRole', 'ClusterRoleBinding']);
+    expect(rolesOf({})).toEqual([
+      'ClusterRole * ops-rel-promscaler',
+      'ClusterRoleBinding * ops-rel-promscaler',
+      'Role ops rel-promscaler',
+      'RoleBinding ops rel-promscaler',
+    ]);
   });
 
   it('are the same in the given namespaces, and nothing outside of them', () => {
     const namespaces = ['shop', 'on', '012'];
     const objects = render(helm, { namespaces });
 
-    const roles = objects.filter(({ kind }) => kind === 'Role');
-    const bindings = objects.filter(({ kind }) => kind === 'RoleBinding');
-    expect(roles.map((role) => at(role, 'metadata', 'namespace'))).toEqual(namespaces);
-    expect(bindings.map((binding) => at(binding, 'metadata', 'namespace'))).toEqual(namespaces);
-    for (const role of roles) expect(role['rules']).toEqual(RULES);
-    for (const binding of bindings) {
+    for (const namespace of namespaces) {
+      const role = objects.find(
+        ({ kind, metadata }) => kind === 'Role' && at(metadata, 'namespace') === namespace,
+      );
+      const binding = objects.find(
+        ({ kind, metadata }) => kind === 'RoleBinding' && at(metadata, 'namespace') === namespace,
+      );
+      expect(role?.['rules']).toEqual(RULES);
       expect(binding).toMatchObject({
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ops-rel-promscaler' },
         subjects: [ACCOUNT],
       });
     }
-    expect(kindsOf({ namespaces })).not.toContain('ClusterRole');
-    expect(kindsOf({ namespaces })).not.toContain('ClusterRoleBinding');
+    expect(rolesOf({ namespaces })).toEqual([
+      'Role 012 ops-rel-promscaler',
+      'Role on ops-rel-promscaler',
+      'Role ops rel-promscaler',
+      'Role shop ops-rel-promscaler',
+      'RoleBinding 012 ops-rel-promscaler',
+      'RoleBinding on ops-rel-promscaler',
+      'RoleBinding ops rel-promscaler',
+      'RoleBinding shop ops-rel-promscaler',
+    ]);
+  });
+
+  it('are in its own namespace those on the Lease and the state, and nothing where both are off', () => {
+    const off = { enabled: false };
+
+    expect(ownRulesOf({})).toEqual([...OWN_RULES.election, ...OWN_RULES.state]);
+    expect(ownRulesOf({ state: off })).toEqual(OWN_RULES.election);
+    expect(ownRulesOf({ leaderElection: off })).toEqual(OWN_RULES.state);
+    expect(rolesOf({ state: off, leaderElection: off })).toEqual([
+      'ClusterRole * ops-rel-promscaler',
+      'ClusterRoleBinding * ops-rel-promscaler',
+    ]);
+    const binding = render(helm).find(({ kind }) => kind === 'RoleBinding');
+    expect(binding).toMatchObject({ roleRef: { kind: 'Role', name: 'rel-promscaler' }, subjects: [ACCOUNT] });
+  });
+
+  it('stand beside each other where its own namespace is scaled, too', () => {
+    expect(rolesOf({ namespaces: ['ops'] }).filter((role) => role.startsWith('Role '))).toEqual([
+      'Role ops ops-rel-promscaler',
+      'Role ops rel-promscaler',
+    ]);
   });
 
   it('are for the given kinds alone; outside of apps for their /scale alone', () => {
@@ -69,7 +138,7 @@ describe('the rights', () => {
 
     expect(at(pick(render(helm, { targets }), 'ClusterRole'), 'rules')).toEqual([
       RULES[0],
-      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch'] },
       { apiGroups: ['apps'], resources: ['statefulsets/scale'], verbs: ['get', 'patch'] },
       { apiGroups: ['argoproj.io'], resources: ['rollouts/scale'], verbs: ['get', 'patch'] },
       {
@@ -77,6 +146,12 @@ describe('the rights', () => {
         resources: ['widgets/scale', 'gadgets/scale'],
         verbs: ['get', 'patch'],
       },
+      RULES[3],
+      RULES[4],
+    ]);
+    expect(at(pick(render(helm, { targets: ['replicationcontrollers'] }), 'ClusterRole'), 'rules')).toEqual([
+      RULES[0],
+      { apiGroups: [''], resources: ['replicationcontrollers/scale'], verbs: ['get', 'patch'] },
       RULES[3],
       RULES[4],
     ]);
@@ -88,8 +163,12 @@ describe('the rights', () => {
     ]);
   });
 
-  it('have no wildcard and no secrets, and patch /scale and Events alone', () => {
-    const rules = listAt(pick(render(helm), 'ClusterRole'), 'rules');
+  it('have no wildcard and no secrets, and write /scale, Events, the Lease and the state alone', () => {
+    const objects = render(helm);
+    const rules = [
+      ...listAt(pick(objects, 'ClusterRole'), 'rules'),
+      ...listAt(pick(objects, 'Role'), 'rules'),
+    ];
 
     expect(JSON.stringify(rules)).not.toMatch(/\*|secrets|nodes|exec|impersonate|escalate|bind/);
     const written = rules.flatMap((rule) =>
@@ -97,11 +176,21 @@ describe('the rights', () => {
         ? listAt(rule, 'resources')
         : [],
     );
-    expect(written).toEqual(['deployments/scale', 'statefulsets/scale', 'replicasets/scale', 'events']);
+    expect(written).toEqual([
+      'deployments/scale',
+      'statefulsets/scale',
+      'replicasets/scale',
+      'events',
+      'leases',
+      'leases',
+      'configmaps',
+    ]);
+    const named = rules.filter((rule) => at(rule, 'resourceNames') !== undefined);
+    expect(named.flatMap((rule) => listAt(rule, 'resourceNames'))).toEqual(['promscaler', ...STATES]);
   });
 
   it('can be left to someone else', () => {
-    expect(kindsOf({ rbac: { create: false } })).toEqual([]);
+    expect(rolesOf({ rbac: { create: false } })).toEqual([]);
     const account = { create: false, name: 'mine' };
     const objects = render(helm, { serviceAccount: account });
     expect(objects.map(({ kind }) => kind)).not.toContain('ServiceAccount');

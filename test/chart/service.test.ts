@@ -9,21 +9,43 @@ import { parse, stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Rule } from '../../src/simulator/api/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';
 import { CLI, waitFor } from '../e2e/world.js';
-import { HELM_TIMEOUT_MS, ROOT, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
+import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
+type WorkloadKind = NonNullable<WorkloadOptions['kind']>;
+
 const TOKEN = 'of-the-service-account';
 
 /** From 2 to 4 replicas without a metric: the minimum alone asks for it. */
-const SCALER = {
+const scalerOf = (apiVersion: string, kind: string): Values => ({
   apiVersion: 'promscaler.dev/v1',
   kind: 'Scaler',
   metadata: { name: 'web', namespace: 'shop' },
-  spec: { scaleTargetRef: { name: 'web' }, minReplicas: 4, maxReplicas: 9 },
+  spec: { scaleTargetRef: { apiVersion, kind, name: 'web' }, minReplicas: 4, maxReplicas: 9 },
+});
+
+/** What may be scaled, and the value of `targets` that allows it. */
+const KINDS: readonly (readonly [WorkloadKind, string, string])[] = [
+  ['Deployment', 'apps/v1', 'deployments'],
+  ['StatefulSet', 'apps/v1', 'statefulsets'],
+  ['ReplicaSet', 'apps/v1', 'replicasets'],
+  ['Rollout', 'argoproj.io/v1alpha1', 'rollouts.argoproj.io'],
+  ['ReplicationController', 'v1', 'replicationcontrollers'],
+];
+
+/** Rights that a scale-up does not use, and what does. */
+const RARE: Readonly<Record<string, string>> = {
+  'patch events': 'the same Event once more within six minutes',
+};
+
+/** Rights of what this scenario leaves off: outside of a cluster there is neither an election nor a state. */
+const IN_CLUSTER: Readonly<Record<string, readonly string[]>> = {
+  'the election': ['create leases', 'get leases', 'update leases'],
+  'the state': ['get configmaps', 'patch configmaps'],
 };
 
 describe('the service with the rights and the config of the chart', () => {
@@ -45,12 +67,16 @@ describe('the service with the rights and the config of the chart', () => {
   });
 
   /** Runs the service with what the chart renders until `isOver`, and gives what it has asked the API server. */
-  const run = async (values: Values, isOver: () => boolean): Promise<readonly string[]> => {
+  const run = async (
+    values: Values,
+    isOver: () => boolean,
+    [kind, apiVersion]: readonly [WorkloadKind, string, ...unknown[]] = ['Deployment', 'apps/v1'],
+  ): Promise<readonly string[]> => {
     // Nothing listens there: port 1 is never given away.
     const prometheus = { url: 'http://127.0.0.1:1' };
-    const objects = render(helm, { scalers: { web: SCALER }, prometheus, ...values });
+    const objects = render(helm, { scalers: { web: scalerOf(apiVersion, kind) }, prometheus, ...values });
     const rbac = { [TOKEN]: { user: 'system:serviceaccount:ops:rel-promscaler', rules: rulesOf(objects) } };
-    const workload = { namespace: 'shop', name: 'web', replicas: 2 };
+    const workload = { kind, namespace: 'shop', name: 'web', replicas: 2 };
     simulator = await startSimulator({ clock: SYSTEM_CLOCK, workloads: [workload], rbac });
     const kubeconfig = join(folder, 'kubeconfig');
     await writeFile(kubeconfig, simulator.kubeconfig({ token: TOKEN, isForKubectl: true }));
@@ -92,8 +118,17 @@ describe('the service with the rights and the config of the chart', () => {
     expect(await run({}, hasScaled)).toEqual(ASKED);
   });
 
-  it('scales with the Role of one namespace and one kind, and is refused nothing', async () => {
-    expect(await run({ namespaces: ['shop'], targets: ['deployments'] }, hasScaled)).toEqual(ASKED);
+  it.each(KINDS)('scales a %s of %s with the Role of one namespace and %s', async (...of) => {
+    const [, , target] = of;
+    const values = { namespaces: ['shop'], targets: [target] };
+
+    const asked = await run(values, hasScaled, of);
+
+    const needed = [...new Set(asked.map(rightOf))].filter((right) => right !== DISCOVERY);
+    expect(asked.filter((line) => !/ 20[01]$/.test(line))).toEqual([]);
+    const granted = grantedRights(render(helm, { prometheus: { url: 'http://p' }, ...values }));
+    const others = [...Object.keys(RARE), ...Object.values(IN_CLUSTER).flat()];
+    expect([...granted].sort()).toEqual([...needed, ...others].sort());
   });
 
   it('is refused what the rules leave out: a Deployment where only statefulsets are given', async () => {
@@ -107,6 +142,9 @@ describe('the service with the rights and the config of the chart', () => {
   });
 });
 
+/** Of no resource, and open to everyone who is known. */
+const DISCOVERY = ' ';
+
 /** Every sort of request of a scale-up, all of them granted. */
 const ASKED = [
   'create events 201',
@@ -118,6 +156,20 @@ const ASKED = [
   'watch deployments 200',
   'watch pods 200',
 ];
+
+/** `list pods` of `list pods 200`. */
+function rightOf(request: string): string {
+  return request.split(' ').slice(0, 2).join(' ');
+}
+
+/** `VERB RESOURCE` of all that the rendered roles grant. */
+function grantedRights(objects: readonly Rendered[]): ReadonlySet<string> {
+  return new Set(
+    rulesOf(objects).flatMap(({ verbs, resources }) =>
+      verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
+    ),
+  );
+}
 
 /** Those that the image starts node with. */
 function nodeFlags(): readonly string[] {
@@ -138,6 +190,9 @@ function rulesOf(objects: readonly Rendered[]): readonly Rule[] {
         apiGroups: listAt(rule, 'apiGroups').map(String),
         resources: listAt(rule, 'resources').map(String),
         verbs: listAt(rule, 'verbs').map(String),
+        ...(at(rule, 'resourceNames') === undefined
+          ? {}
+          : { resourceNames: listAt(rule, 'resourceNames').map(String) }),
         ...namespaces,
       }));
     });

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
-import { CHART, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
+import { CHART, HELMS, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -16,15 +17,17 @@ function read(path: string): Rendered {
 
 describe('a wrong value', () => {
   let helm: Helm;
+  let others: readonly Helm[];
 
   beforeAll(async () => {
     helm = await startHelm();
+    others = await Promise.all(HELMS.slice(1).map(startHelm));
   });
 
   const SCALER = { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: {}, spec: {} };
   const source = (fields: Values): Values => ({ config: { prometheus: { default: fields } } });
   const cases: readonly (readonly [string, Values, string])[] = [
-    ['an unknown value', { replicas: 2 }, "additional properties 'replicas' not allowed"],
+    ['an unknown value', { replicaCount: 2 }, "additional properties 'replicaCount' not allowed"],
     ['an unknown value of a mapping', { image: { name: 'x' } }, "at '/image'"],
     ['a number for a tag', { image: { tag: 1.1 } }, "at '/image/tag': got number, want string"],
     ['a tag that is none', { image: { tag: 'a b' } }, "at '/image/tag'"],
@@ -50,11 +53,39 @@ describe('a wrong value', () => {
     ['a secret that is no name', { secrets: ['../x'] }, "at '/secrets/0'"],
     ['an annotation that is a boolean', { podAnnotations: { a: true } }, "at '/podAnnotations/a'"],
     ['nothing where a mapping is needed', { service: null }, "missing property 'service'"],
+    ['a text for a count', { replicas: '2' }, "at '/replicas': got string, want integer"],
+    ['less than no replicas', { replicas: -1 }, "at '/replicas': minimum: got -1, want 0"],
+    ['eleven replicas', { replicas: 11 }, "at '/replicas': maximum: got 11, want 10"],
     [
-      'an address in two places',
-      { prometheus: { url: 'http://p' }, ...source({ urls: ['http://p'] }) },
-      'prometheus.url and config.prometheus.default.urls are both given',
+      'a lease of 0 s',
+      { leaderElection: { leaseDurationSeconds: 0 } },
+      "at '/leaderElection/leaseDurationSeconds'",
     ],
+    ['a misspelt member of the election', { leaderElection: { enable: false } }, "'enable' not allowed"],
+    [
+      'a text for the state',
+      { state: { enabled: 'false' } },
+      "at '/state/enabled': got string, want boolean",
+    ],
+    ['state in the config', { config: { state: {} } }, "'state' not allowed"],
+    ['a URL with a query', { prometheus: { url: 'http://p:9090?x=1' } }, "at '/prometheus/url'"],
+    ['a URL without a host', { prometheus: { url: 'http://' } }, "at '/prometheus/url'"],
+    ['no credentials', { credentials: { default: {} } }, "at '/credentials/default'"],
+    ['misspelt credentials', { credentials: { default: { token: 'x' } } }, "'token' not allowed"],
+    ['a token of two lines', { credentials: { default: { bearerToken: 'a\nb' } } }, '/bearerToken'],
+    ['a certificate that is none', { credentials: { default: { ca: 'x' } } }, '/credentials/default/ca'],
+    [
+      'a key that no Secret can have',
+      { credentials: { default: { existingSecret: 'x', keys: { ca: 'a/b' } } } },
+      '/credentials/default/keys/ca',
+    ],
+    ['a ConfigMap that is no name', { scalerConfigMaps: ['A'] }, "at '/scalerConfigMaps/0'"],
+    ['a label that is none', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
+    ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
+    ['an interval that is none', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
+    ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],
+    ['port 0', { networkPolicy: { apiServerPorts: [0] } }, '/networkPolicy/apiServerPorts/0'],
+    ['a variable that is a number', { extraEnv: [{ name: 'A', value: 1 }] }, "at '/extraEnv/0/value'"],
   ];
 
   it.each(cases)('is refused in a sentence: %s', (_name, values, sentence) => {
@@ -62,11 +93,24 @@ describe('a wrong value', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(sentence);
+    // Of an older helm the words are others.
+    for (const older of others) expect(template(older, values).code).toBe(1);
   });
 });
 
 describe('values.schema.json', () => {
-  const schema = read(join(CHART, 'values.schema.json'));
+  const FILE = join(CHART, 'values.schema.json');
+  const schema = read(FILE);
+
+  const writeSchema = async ({ config }: Rendered): Promise<void> => {
+    const properties = at(schema, 'properties');
+    const text = JSON.stringify({
+      ...schema,
+      properties: { ...(isMapping(properties) ? properties : {}), config },
+    });
+    const options = await resolveConfig(FILE);
+    writeFileSync(FILE, await format(text, { ...options, parser: 'json' }));
+  };
 
   it('knows every value of values.yaml, and beside them only global', () => {
     const names = Object.keys(read(join(CHART, 'values.yaml')));
@@ -75,18 +119,27 @@ describe('values.schema.json', () => {
     expect(Object.keys(isMapping(known) ? known : {}).sort()).toEqual([...names, 'global'].sort());
   });
 
-  it('has for config what the schema of the service config has, but for what the chart settles', () => {
-    const service = withoutTexts(serviceJsonSchema());
+  it('has for config what the schema of the service config has (WRITE_VALUES_SCHEMA=1 npx jest writes it)', async () => {
+    const settled = ['kubernetes', 'scalers', 'server', 'leaderElection', 'state'];
+    const service = Object.fromEntries(
+      Object.entries(serviceJsonSchema()).filter(([name]) => name !== 'title' && name !== '$schema'),
+    );
     const properties = at(service, 'properties');
-    if (!isMapping(service) || !isMapping(properties)) throw new Error('the service config has no fields');
-    const settled = ['kubernetes', 'scalers', 'server', 'leaderElection'];
+    if (!isMapping(properties)) throw new Error('the service config has no fields');
     const own = Object.entries(properties).filter(([name]) => !settled.includes(name));
-    const defaults = { type: 'object' };
+    // The fields of documents are many, and promscaler validate knows more of them.
+    const defaults = { type: 'object', description: at(properties, 'defaults', 'description') };
+    const description = 'The service config, but for what the chart settles.';
+    const config = { description, ...service, properties: { ...Object.fromEntries(own), defaults } };
 
-    expect(at(schema, 'properties', 'config')).toEqual({
-      ...service,
-      properties: { ...Object.fromEntries(own), defaults },
-    });
+    if (process.env['WRITE_VALUES_SCHEMA'] === '1') await writeSchema({ config });
+    expect(at(read(FILE), 'properties', 'config')).toEqual(config);
+  });
+
+  it('describes every value, says its type, and takes no other', () => {
+    const faults = faultsOf(at(schema, 'properties'), '');
+
+    expect(faults.filter((fault) => !fault.startsWith('/config/'))).toEqual([]);
   });
 });
 
@@ -118,16 +171,19 @@ function leaves(values: Rendered, whole: readonly string[], path = ''): readonly
   });
 }
 
-/** A JSON Schema without what is there for readers. */
-function withoutTexts(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutTexts);
-  if (!isMapping(schema)) return schema;
-  const { properties, ...rest } = schema;
-  const kept = Object.entries(rest).filter(
-    ([key]) => !['$schema', 'title', 'description', 'default'].includes(key),
-  );
-  const inside = isMapping(properties)
-    ? { properties: Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, withoutTexts(v)])) }
-    : {};
-  return { ...Object.fromEntries(kept.map(([key, value]) => [key, withoutTexts(value)])), ...inside };
+/** Values that are not described, have no type, or take members that nobody knows. */
+function faultsOf(properties: unknown, path: string): readonly string[] {
+  return Object.entries(isMapping(properties) ? properties : {}).flatMap(([name, field]) => {
+    const where = `${path}/${name}`;
+    const inside = at(field, 'properties');
+    const isClosed = inside === undefined || at(field, 'additionalProperties') === false;
+    return [
+      ...(typeof at(field, 'description') === 'string' ? [] : [`${where} has no description`]),
+      ...(at(field, 'type') === undefined && at(field, 'enum') === undefined ? [`${where} has no type`] : []),
+      ...(isClosed ? [] : [`${where} takes anything`]),
+      ...faultsOf(inside, where),
+      ...faultsOf(at(field, 'additionalProperties', 'properties'), `${where}/NAME`),
+      ...faultsOf(at(field, 'items', 'properties'), `${where}/0`),
+    ];
+  });
 }

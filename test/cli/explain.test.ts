@@ -112,6 +112,49 @@ Last scale-up: none known; last scale-down: none known
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });
 
+  it('shows the guard and the freshness of a metric, and which of them failed', async () => {
+    const external = {
+      metric: { name: 'queue' },
+      query: 'sum(messages)',
+      target: { averageValue: 30 },
+      guard: 'count(\n  up == 1\n) >= 1',
+      freshness: { query: 'max(timestamp(messages))', maxAgeSeconds: 120 },
+    };
+    const error = 'the guard is not true: no series';
+
+    const text = await explain(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics: [{ external }] }),
+        samples: [{ error, kind: 'missing' }],
+      }),
+    );
+
+    expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
+    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain(`answer  missing: ${error}\n`);
+  });
+
+  it('tells what confirms a scale-down and until when it waits, and what a step may take', async () => {
+    const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
+    const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
+    const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
+    const samples = [{ at: '2026-01-01T00:00:00Z', values: [10] }];
+    const explainAfter = (...times: readonly string[]): Promise<string> => {
+      const downscaleProposals = times.map((at) => ({ at, replicas: 1 }));
+      return explain(cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }));
+    };
+
+    const waiting = await explainAfter('2025-12-31T23:59:45Z');
+    const confirmed = await explainAfter('2025-12-31T23:59:00Z', '2025-12-31T23:59:30Z');
+
+    expect(waiting).toContain(
+      '1. downscale_confirmation  1 -> 4  confirmed by 2 of 3 decisions in 15 of 60 s\n',
+    );
+    expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
+    expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
+    expect(confirmed).toContain('step_limit  for this step: the next one starts from the new count\n');
+  });
+
   it('looks at no metric where 12 replicas are above a maximum of 10', async () => {
     const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
 

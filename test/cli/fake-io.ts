@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly isTerminal?: boolean;
+  /** Lines of the terminal. */
+  readonly rows?: number;
   /** Filled while the command runs. */
   readonly written?: { stdout: string; stderr: string };
 }
@@ -30,7 +32,11 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   const { cwd = process.cwd(), stdin = '', isTerminal = false, env = {} } = surroundings;
   const { written = { stdout: '', stderr: '' } } = surroundings;
   const io: CommandIo = {
-    stdout: { isTerminal, write: (text) => void (written.stdout += text) },
+    stdout: {
+      isTerminal,
+      rows: () => surroundings.rows,
+      write: (text) => void (written.stdout += text),
+    },
     stderr: { isTerminal, write: (text) => void (written.stderr += text) },
     readStdin: () => Promise.resolve(stdin),
     env,

@@ -2,13 +2,16 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
+import { VERSION } from '../../src/cli/version.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
-import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
 import { createApp } from '../../src/server/app.js';
+import type { AppParts } from '../../src/server/app.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import type { Records } from '../../src/telemetry/records.js';
+import { partsOf } from '../server/app-parts.js';
 import { folderOf } from './fake-io.js';
 
 /** The instant of every snapshot here. */
@@ -34,17 +37,13 @@ export async function listen(app: RequestListener): Promise<Listening> {
   };
 }
 
-/** The app of the service itself, over this ledger. */
-export function appOf(ledger: Pick<Ledger, 'get' | 'list'>): Express {
-  return createApp({
-    ailments: () => [],
-    waitingFor: () => [],
-    metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
-    api: { ledger, writeSnapshot: snapshotToJson, writeDecision: decisionToJson },
-    onError: (error) => {
-      throw error;
-    },
-  });
+/** The app of the service itself, over this ledger and what else is given. */
+export function appOf(
+  ledger: Ledger,
+  others: Partial<Records> = {},
+  api: Partial<AppParts['api']> = {},
+): Express {
+  return createApp(partsOf({ ...others, ledger }, { api: { version: VERSION, ...api } }));
 }
 
 /** A service proxy as the API server has it, before `service`; `services` is what the list of Services answers. */

@@ -87,8 +87,20 @@ describe('new', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'promscaler: warning: --preset chpa turns stabilization off: one answer that is too low scales down at once\n',
+      'promscaler: warning: --preset chpa turns stabilization off: one answer that is too low scales down at once; downscaleConfirmation: {} asks for three in a row\n',
     );
+  });
+
+  it('has what takes that warning away to be uncommented, and not where stabilization does it', async () => {
+    const chpa = await runNew('web', '--max', '5', '--preset', 'chpa');
+    const hpa = await runNew('web', '--max', '5');
+
+    const tried = {
+      ...chpa,
+      stdout: chpa.stdout.replace('# downscaleConfirmation', 'downscaleConfirmation'),
+    };
+    expect(scalerOf(tried).spec.downscaleConfirmation).toEqual({ seconds: 60, decisions: 3 });
+    expect(hpa.stdout).not.toContain('downscaleConfirmation');
   });
 
   it('calls the scaler as --name says', async () => {

@@ -32,6 +32,8 @@ describe('a service by --url', () => {
     ],
     [401, '', '401 Unauthorized: something before it asks for credentials, which --url does not send'],
     [302, '', '302 Found: this is not a promscaler'],
+    [404, '{"message":"Not found","traceID":""}', 'this is not a promscaler, or an older version'],
+    [200, '{"status":"success","data":[]}', 'no list of scalers: this is not a promscaler'],
   ])('that answers %i and %s', async (status, body, sentence) => {
     const ran = await statusOf(answer(status, body));
 
@@ -48,6 +50,13 @@ describe('a service by --url', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/ECONNREFUSED.*: nothing that speaks HTTP listens there\n$/);
+  });
+
+  it('whose host is not known', async () => {
+    const { exitCode, stderr } = await runCli(['status', '--url', 'http://promscaler.invalid:8080']);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: no host of that name is known here\n$/);
   });
 
   it('that is no address is wrong usage', async () => {
@@ -88,6 +97,24 @@ describe("a service behind the API server's proxy", () => {
     const explained = await runCli(['explain', 'shop/web'], { env: kubeconfigFor(server?.url ?? '') });
 
     expect(status.stdout).toContain('cpu: 83%/60%');
+    expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
+  });
+
+  it('is asked again where a replica answers that does not lead', async () => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(83)));
+    const [standby, leader] = [appOf(createLedger(), {}, { isLeading: () => false }), appOf(ledger)];
+    let asked = 0;
+    const either: RequestListener = (request, response) => {
+      asked += 1;
+      (asked % 2 === 1 ? standby : leader)(request, response);
+    };
+    const app = apiServer(either, [serviceIn('monitoring')]);
+
+    const status = await run(['status'], app);
+    const explained = await runCli(['explain', 'shop/web'], { env: kubeconfigFor(server?.url ?? '') });
+
+    expect([status.stderr, status.stdout.includes('cpu: 83%/60%')]).toEqual(['', true]);
     expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
   });
 

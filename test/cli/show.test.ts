@@ -115,6 +115,31 @@ describe('show', () => {
     expect(fields.get(`${path}.target.averageValue`)).toBe('"2k" document');
   });
 
+  it('shows a guard and a freshness as written, and none where there is none', async () => {
+    const metric = "query: sum(x), target: { value: 1 }, guard: 'up == 1'";
+    const fields = await fieldsOf(
+      `${MINIMAL}  metrics: [{ external: { ${metric}, freshness: { query: f, maxAgeSeconds: 60 } } }, { object: { ${metric} } }]\n`,
+    );
+
+    expect(fields.get('spec.metrics[0].external.guard')).toBe('"up == 1" document');
+    expect(fields.get('spec.metrics[0].external.freshness.maxAgeSeconds')).toBe('60 document');
+    expect(fields.get('spec.metrics[1].object.freshness')).toBe('null built in');
+  });
+
+  it('shows the brakes that are written, and that there are none', async () => {
+    const none = await fieldsOf(MINIMAL);
+    const some = await fieldsOf(
+      `${MINIMAL}  downscaleConfirmation: { decisions: 5 }\n  maxScaleDownPercentPerWindow: 40\n`,
+    );
+
+    expect(none.get('spec.downscaleConfirmation')).toBe('null built in');
+    expect(none.get('spec.maxScaleDownPercentPerWindow')).toBe('null built in');
+    expect(none.get('spec.podWarmupSeconds')).toBe('0 built in');
+    expect(some.get('spec.downscaleConfirmation.seconds')).toBe('60 built in');
+    expect(some.get('spec.downscaleConfirmation.decisions')).toBe('5 document');
+    expect(some.get('spec.maxScaleDownPercentPerWindow')).toBe('40 document');
+  });
+
   it('shows the good documents of a file, and ends with 1 for the wrong one', async () => {
     const wrong = MINIMAL.replace('name: checkout,', 'name: wrong,').replace('60', '0');
 
@@ -157,7 +182,10 @@ describe('full.yaml', () => {
     const [b] = readScalers(twin, 'minimal.yaml').scalers;
     // Beside `behavior` alone it matters whether the limit was written; neither document has one.
     expect({ ...a?.spec, scaleUpLimit: { ...a?.spec.scaleUpLimit, isExplicit: false } }).toEqual(b?.spec);
-    const shown = [...(await fieldsOf(twin)).keys()].filter((path) => path !== 'spec.behavior');
+    // Nothing stands for behavior, downscaleConfirmation and maxScaleDownPercentPerWindow where they are left out.
+    const shown = [...(await fieldsOf(twin))].flatMap(([path, value]) =>
+      value === 'null built in' ? [] : [path],
+    );
     const written = leavesOf(parse(full), '');
     expect(written.filter((path) => !/^metadata\.(labels|annotations)$/.test(path))).toEqual(shown);
   });

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { VERSION } from '../../src/cli/version.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 import { runCli } from './fake-io.js';
+import type { Surroundings } from './fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf, scalerDocument } from './live-service.js';
 import type { Listening } from './live-service.js';
 
@@ -110,8 +112,54 @@ describe('status', () => {
 
     const { stdout } = await runCli(['status', '-o', 'json', ...url]);
 
-    const { items } = JSON.parse(stdout) as { items: { name: string }[] };
+    const { items, ...rest } = JSON.parse(stdout) as { items: { name: string }[] };
+    expect(rest).toEqual({ version: VERSION, leader: true });
     expect(new Set(items.map(({ name }) => name)).size).toBe(1001);
+  });
+});
+
+describe('status of a replica', () => {
+  it('that does not lead says so beside the 4 rows that it last knew', async () => {
+    service = await listen(appOf(fourScalers(), {}, { isLeading: () => false }));
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', service.url]);
+
+    expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
+    expect(stderr).toBe(
+      'promscaler: this replica does not lead: another one decides, and these rows are what this one last knew\n',
+    );
+  });
+
+  it('that does not lead and knows of none says that another one decides', async () => {
+    service = await listen(appOf(createLedger(), {}, { isLeading: () => false }));
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', service.url]);
+
+    expect([exitCode, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('this replica does not lead and knows of no scaler: another one decides\n');
+  });
+
+  it.each([
+    ['0.0.9', 'is of version 0.0.9, this command of '],
+    [undefined, `is older than this command (${VERSION}): what it does not tell is unknown`],
+  ])('of version %s is shown as far as it tells', async (version, sentence) => {
+    const items = [{ namespace: 'shop', name: 'web' }];
+    service = await listen((_request, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ version, items, continue: null }));
+    });
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', service.url]);
+
+    expect([exitCode, stdout.includes('<unknown>'), stderr.includes(sentence)]).toEqual([0, true, true]);
+  });
+
+  it('tells it in JSON as fields alone', async () => {
+    service = await listen(appOf(createLedger(), {}, { isLeading: () => false }));
+
+    const { stdout } = await runCli(['status', '-o', 'json', '--url', service.url]);
+
+    expect(JSON.parse(stdout)).toEqual({ version: VERSION, leader: false, items: [] });
   });
 });
 
@@ -120,11 +168,17 @@ describe('status --watch', () => {
   async function watching(
     argv: readonly string[],
     act: (clock: ManualClock, written: { stdout: string; stderr: string }) => Promise<void>,
+    terminal: Pick<Surroundings, 'isTerminal' | 'rows'> = {},
   ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
     const clock = CLOCK_AT_20_S();
     const stop = new AbortController();
     const written = { stdout: '', stderr: '' };
-    const running = runCli(['status', '--watch', ...argv], { clock, signal: stop.signal, written });
+    const running = runCli(['status', '--watch', ...argv], {
+      ...terminal,
+      clock,
+      signal: stop.signal,
+      written,
+    });
     await eventually(() => written.stdout !== '', 'the first table');
     await act(clock, written);
     stop.abort();
@@ -173,6 +227,54 @@ describe('status --watch', () => {
 
     expect([exitCode, stdout.trimEnd().split('\n').length]).toEqual([0, 6]);
     expect(stderr.match(/500 Internal Server Error/g)).toHaveLength(1);
+  });
+
+  it('draws the whole table anew on a terminal, the last one while the service is away', async () => {
+    const ledger = fourScalers();
+    let isAway = false;
+    const app = appOf(ledger);
+    service = await listen((request, response) => {
+      if (isAway) response.writeHead(500).end();
+      else app(request, response);
+    });
+
+    const { stdout, stderr } = await watching(
+      ['--url', service.url],
+      async (clock) => {
+        ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+        await nextRound(clock);
+        isAway = true;
+        await nextRound(clock);
+      },
+      { isTerminal: true },
+    );
+
+    const screens = stdout
+      .split('\u001b[H')
+      .slice(1)
+      // eslint-disable-next-line no-control-regex
+      .map((screen) => screen.replace(/\u001b\[(?:\d*m|[KJ])/g, '').split('\n'));
+    expect(screens.map((lines) => lines[0])).toEqual(
+      ['20', '23', '26'].map(
+        (second) => `${service?.url ?? ''}, 2026-01-01T00:00:${second}Z, every 3 s; Ctrl-C ends it`,
+      ),
+    );
+    expect(screens.map((lines) => lines.find((line) => line.includes(' api '))?.includes('90%'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(screens[2]?.[1]).toContain('500 Internal Server Error');
+    expect(stderr).toBe('');
+  });
+
+  it('cuts the table to a terminal of 5 lines', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await watching(url, () => Promise.resolve(), { isTerminal: true, rows: 5 });
+
+    expect(stdout.split('\n')).toHaveLength(5);
+    expect(stdout).toContain('... and 4 more; --namespace shows fewer');
   });
 
   it('writes one compact JSON line a scaler, and no more for one that stays as it is', async () => {

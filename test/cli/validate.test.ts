@@ -2,6 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { whyUnreadable } from '../../src/config/why-unreadable.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { folderOf, runCli } from './fake-io.js';
 
 const GOOD = `apiVersion: promscaler.dev/v1
@@ -30,6 +31,25 @@ describe('validate', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toBe('');
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('1 document, 0 errors, 1 warning');
+  });
+
+  it('prints the next three starts and ends of each schedule, and warns of a date that is over', async () => {
+    const schedules = `  schedules:
+    - { name: day, start: 0 8 * * 1-5, end: 0 20 * * 1-5, timeZone: Europe/Warsaw, minReplicas: 2 }
+    - { name: sale, minReplicas: 2, dates: [{ start: 2001-01-01, end: 2001-01-02 }] }
+`;
+    const cwd = folderOf({ 'web.yaml': `${GOOD}${schedules}` });
+    const clock = new ManualClock('2026-11-26T12:00:00Z');
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd, clock });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('web.yaml:9:45');
+    expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is over');
+    expect(stdout).toContain(
+      'shop/web, schedule day (Europe/Warsaw): 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00, 2026-12-01 08:00 to 20:00\n' +
+        'shop/web, schedule sale (UTC): is never on again\n',
+    );
   });
 
   it('prints file, line, column, source line, caret and the nearest name, and ends with 1', async () => {

@@ -44,7 +44,12 @@ describe('readServiceConfig', () => {
         kubernetes: { namespaces: [], kubeconfig: null, context: null, url: null },
         scalers: { paths: ['conf/scalers'] },
         server: { port: 8080 },
-        leaderElection: { enabled: false },
+        leaderElection: {
+          enabled: null,
+          leaseDurationSeconds: 15,
+          renewDeadlineSeconds: 10,
+          retryPeriodSeconds: 2,
+        },
         defaults: {},
         log: { level: 'info', format: 'json' },
       });

@@ -6,11 +6,12 @@ import { failure, FakeCluster } from './fake-cluster.js';
 import { buildScaler } from './world.js';
 
 /** From 5 to 8, decided when the target was as the fake cluster has it at first. */
-async function change(cluster: FakeCluster, to = 8): Promise<ScaleResult> {
+async function change(cluster: FakeCluster, to = 8, isAllowed?: () => boolean): Promise<ScaleResult | null> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
   const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
-  return changeReplicas(cluster, { target, from: 5, to }, signal);
+  const allowed = isAllowed === undefined ? {} : { isAllowed };
+  return changeReplicas(cluster, { target, from: 5, to, ...allowed }, signal);
 }
 
 describe('changeReplicas from 5 to 8', () => {
@@ -24,6 +25,23 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.scaleReads).toBe(1);
     expect(cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '321', replicas: 8 }]);
     expect(cluster.specReplicas).toBe(8);
+  });
+
+  it('patches nothing where it is not allowed any more once the scale was read', async () => {
+    const cluster = new FakeCluster();
+
+    expect(await change(cluster, 8, () => cluster.scaleReads === 0)).toBeNull();
+    expect([cluster.scaleReads, cluster.arrived]).toEqual([1, []]);
+  });
+
+  it('asks again before the second attempt: after a conflict nothing is sent without leave', async () => {
+    const cluster = new FakeCluster();
+    cluster.patchScripts.push(() => {
+      throw failure('conflict');
+    });
+
+    expect(await change(cluster, 8, () => cluster.scaleReads < 2)).toBeNull();
+    expect(cluster.arrived).toHaveLength(1);
   });
 
   it('patches nothing where the live count is 6, and tells both counts', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurns } from '../../src/control/turns.js';
+import { countTurns, createTurns } from '../../src/control/turns.js';
 import { settle } from '../support/manual-clock.js';
 
 /** Asks for `count` turns and notes who has got one. */
@@ -49,5 +49,23 @@ describe('createTurns with 2 places', () => {
     await takeTurn();
 
     expect(got).toEqual([0, 1, 2]);
+  });
+});
+
+describe('countTurns', () => {
+  it('counts those that have begun and are not given back, not those that wait', async () => {
+    const { takeTurn, underWay } = countTurns(createTurns(1));
+    const seen = [underWay()];
+    const first = await takeTurn();
+    const second = takeTurn();
+    await settle();
+    seen.push(underWay());
+
+    first();
+    const done = await second;
+    seen.push(underWay());
+    done();
+
+    expect([...seen, underWay()]).toEqual([0, 1, 1, 0]);
   });
 });

@@ -102,6 +102,9 @@ const spec = fc.record(
     scaleUpLimitMinimum: fc.constantFrom(1, 6),
     upscaleForbiddenWindowSeconds: fc.constantFrom(0, 60),
     downscaleForbiddenWindowSeconds: fc.constantFrom(0, 600),
+    downscaleConfirmation: fc.constantFrom<object>({}, { seconds: 0, decisions: 2 }),
+    maxScaleDownPercentPerWindow: fc.constantFrom(1, 50, 100),
+    podWarmupSeconds: fc.constantFrom(0, 60),
   },
   { requiredKeys: [] },
 );
@@ -113,6 +116,9 @@ const state = fc.record(
     }),
     scaleEvents: fc.array(fc.record({ at: time, change: fc.constantFrom(-9, -1, 1, 4, 30) }), {
       maxLength: 5,
+    }),
+    downscaleProposals: fc.array(fc.record({ at: time, replicas: fc.integer({ min: 0, max: 60 }) }), {
+      maxLength: 4,
     }),
     lastScaleUp: time,
     lastScaleDown: time,
@@ -221,6 +227,23 @@ describe('whatever the snapshot, 500 of them', () => {
 
       expect(again.desiredReplicas).toBeLessThanOrEqual(again.maxReplicas);
       if (specReplicas > 0) expect(again.desiredReplicas).toBeGreaterThanOrEqual(again.minReplicas);
+    });
+  });
+
+  it('brakes by confirmation and step limit only scale-downs, and never beyond the present count', () => {
+    check((snapshot, decision) => {
+      const { spec: whole } = snapshot.scaler;
+      const unbraked = { ...whole, downscaleConfirmation: null, maxScaleDownPercentPerWindow: null };
+
+      const free = decide({ ...snapshot, scaler: { ...snapshot.scaler, spec: unbraked } });
+
+      const { currentReplicas } = decision;
+      if (free.desiredReplicas >= currentReplicas)
+        expect(decision.desiredReplicas).toBe(free.desiredReplicas);
+      else {
+        expect(decision.desiredReplicas).toBeGreaterThanOrEqual(free.desiredReplicas);
+        expect(decision.desiredReplicas).toBeLessThanOrEqual(currentReplicas);
+      }
     });
   });
 

@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { runKubectl } from '../support/kubectl.js';
-import { CLI, E2E_TIMEOUT_MS, waitFor } from './world.js';
+import { CLI } from './service-process.js';
+import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+import { itOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
@@ -13,7 +15,9 @@ describe('promscaler demo', () => {
 
   afterEach(() => kill());
 
-  it('scales within 60 s, can be looked at with kubectl, and leaves nothing behind after Ctrl-C', async () => {
+  const reason = 'the demo brings a cluster of its own';
+  const name = 'scales within 60 s, can be looked at with kubectl, and leaves nothing behind after Ctrl-C';
+  itOnSimulator(reason, name, async () => {
     const child = spawn(process.execPath, [CLI, 'demo', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

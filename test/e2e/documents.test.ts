@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { constant } from '../../src/simulator/model/curves.js';
-import { CLI, E2E_TIMEOUT_MS, cpuDocument, startWorld, waitFor } from './world.js';
+import { CLI } from './service-process.js';
+import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+import { cpuDocument, startWorld } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -13,16 +14,16 @@ describe('documents that change while the service runs', () => {
 
   beforeAll(async () => {
     world = await startWorld([
-      { namespace: 'shop', name: 'web', replicas: 3, behavior: { load: constant(20) } },
-      { namespace: 'shop', name: 'api', replicas: 3, behavior: { load: constant(20) } },
+      { name: 'web', replicas: 3, load: 2 },
+      { name: 'api', replicas: 3, load: 2 },
     ]);
   });
 
   afterAll(() => world.close());
 
   it('refuses a bad one alone, keeps its last good version, and takes a good one up within 15 s', async () => {
-    await world.writeDocument('web.yaml', cpuDocument('web'));
-    await world.writeDocument('bad.yaml', cpuDocument('api').replace('maxReplicas', 'maxReplica'));
+    await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
+    await world.writeDocument('bad.yaml', cpuDocument(world, 'api').replace('maxReplicas', 'maxReplica'));
     const service = await world.startService();
     await waitFor(() => service.output().includes('did you mean'), { what: 'the problem in the log' });
     expect(service.output()).toContain('maxReplica');
@@ -37,8 +38,11 @@ describe('documents that change while the service runs', () => {
     // The field that is not known, and the one that is missing for it.
     expect(await service.metrics('promscaler_config_problems')).toContain('promscaler_config_problems 2');
 
-    await world.writeDocument('bad.yaml', cpuDocument('api').replace('minReplicas: 2', 'minReplicas: 5'));
-    await waitFor(() => world.replicas('api') === 5, {
+    await world.writeDocument(
+      'bad.yaml',
+      cpuDocument(world, 'api').replace('minReplicas: 2', 'minReplicas: 5'),
+    );
+    await waitFor(async () => (await world.replicas('api')) === 5, {
       what: 'the minimum of 5 after the mend',
       seconds: 15,
     });
@@ -50,7 +54,7 @@ describe('documents that change while the service runs', () => {
     });
     expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
 
-    await world.writeDocument('web.yaml', cpuDocument('web', '  paused: true\n'));
+    await world.writeDocument('web.yaml', cpuDocument(world, 'web', '  paused: true\n'));
     await waitFor(
       async () => (await service.metrics('promscaler_paused{', 'scaler="web"', '} 1')).length === 1,
       {
@@ -64,7 +68,7 @@ describe('documents that change while the service runs', () => {
       what: 'the series of the removed scaler to go',
       seconds: 15,
     });
-    expect(world.replicas('web')).toBeGreaterThanOrEqual(2);
+    expect(await world.replicas('web')).toBeGreaterThanOrEqual(2);
     expect(service.output()).toContain('a scaler is gone, its workload stays as it is');
     expect(await service.stop()).toBe(0);
   });

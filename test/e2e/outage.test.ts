@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { constant } from '../../src/simulator/model/curves.js';
-import { E2E_TIMEOUT_MS, cpuDocument, pause, startWorld, waitFor } from './world.js';
-import type { ServiceProcess, World } from './world.js';
+import type { ServiceProcess } from './service-process.js';
+import { E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
+import { cpuDocument, itOnSimulator, startWorld } from './world.js';
+import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
-
-const WEB = { namespace: 'shop', name: 'web' };
 
 describe('when Prometheus goes and comes back with an empty store', () => {
   let world: World;
   let service: ServiceProcess;
 
   beforeAll(async () => {
-    world = await startWorld([{ ...WEB, replicas: 6, behavior: { load: constant(32) } }]);
-    await world.writeDocument('web.yaml', cpuDocument('web'));
+    world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
+    await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
     service = await world.startService();
   });
 
@@ -25,13 +24,13 @@ describe('when Prometheus goes and comes back with an empty store', () => {
     });
 
     await world.stopPrometheus();
-    world.simulator.setLoad(WEB, constant(4));
+    world.setLoad('web', 0.4);
     await waitFor(async () => (await service.metrics('type="ScalingActive",status="False"')).length === 1, {
       what: 'the condition ScalingActive to be false',
       seconds: 15,
     });
     await pause(5);
-    expect(world.replicas('web')).toBe(6);
+    expect(await world.replicas('web')).toBe(6);
     expect(await service.metrics('promscaler_metric_value{')).toEqual([]);
     expect(service.output().match(/metric has no value/g)?.length).toBeLessThanOrEqual(2);
 
@@ -44,25 +43,29 @@ describe('when Prometheus goes and comes back with an empty store', () => {
         seconds: 30,
       },
     );
-    expect(world.replicas('web')).toBe(6);
-    await waitFor(() => world.replicas('web') < 6, { what: 'a scale-down after the hold' });
+    expect(await world.replicas('web')).toBe(6);
+    await waitFor(async () => (await world.replicas('web')) < 6, { what: 'a scale-down after the hold' });
     // A server must be 10 s old (the range of the query), and give values for 10 s from then on.
     expect((performance.now() - backAt) / 1000).toBeGreaterThan(19);
     expect(service.output()).toContain('metric has a value again');
   });
 
-  it('holds while the API server is away, and goes on by itself', async () => {
+  const reason = 'nobody but the simulator refuses requests when asked to';
+  itOnSimulator(reason, 'holds while the API server is away, and goes on by itself', async () => {
     const { simulator } = world;
-    const before = world.replicas('web');
+    if (simulator === null) throw new Error('this is a test of the simulator');
+    const before = await world.replicas('web');
     const mend = simulator.faults.add({}, { kind: 'refuse', status: 503 });
     simulator.watches.close({}, 'destroy');
-    simulator.setLoad(WEB, constant(60));
+    world.setLoad('web', 6);
     await pause(8);
-    expect(world.replicas('web')).toBe(before);
+    expect(await world.replicas('web')).toBe(before);
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
     mend();
-    await waitFor(() => world.replicas('web') >= 10, { what: '10 replicas after the API server is back' });
+    await waitFor(async () => (await world.replicas('web')) >= 10, {
+      what: '10 replicas after the API server is back',
+    });
     expect(await service.stop()).toBe(0);
   });
 });

@@ -78,6 +78,16 @@ describe('in a pod', () => {
     await write('ca.crt', CA);
   });
 
+  it("knows the pod's own namespace where the service account tells it, else none", async () => {
+    const before = await find({ env: IN_CLUSTER });
+    await write('namespace', 'monitoring\n');
+
+    expect([before.namespace, (await find({ env: IN_CLUSTER })).namespace]).toEqual([
+      undefined,
+      'monitoring',
+    ]);
+  });
+
   it('uses the service account', async () => {
     const connection = await find({ env: IN_CLUSTER });
 
@@ -267,8 +277,28 @@ describe('kubeconfig', () => {
 
   it.each([
     [
-      'kubeconfig FOLDER/.kube/config: user "dev" gets its credentials from the plugin "aws"',
-      { user: { exec: { command: 'aws' } } },
+      'kubeconfig FOLDER/.kube/config: context "dev" gets its credentials from the plugin "aws", which is not run here',
+      { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } } },
+    ],
+    [
+      'kubeconfig FOLDER/.kube/config: user "dev": exec.apiVersion must be client.authentication.k8s.io/v1 or',
+      { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1', command: 'aws' } } },
+    ],
+    [
+      'kubeconfig FOLDER/.kube/config: user "dev": exec has no command',
+      { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1' } } },
+    ],
+    [
+      'kubeconfig FOLDER/.kube/config: user "dev": the plugin "aws" wants to ask a person',
+      {
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: 'aws',
+            interactiveMode: 'Always',
+          },
+        },
+      },
     ],
     [
       'kubeconfig FOLDER/.kube/config: user "dev" gets its credentials from the plugin "gcp"',

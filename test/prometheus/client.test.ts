@@ -45,7 +45,9 @@ describe('a query', () => {
 
     const [request] = server.requests;
     expect([request?.method, request?.url]).toEqual(['POST', '/prefix/api/v1/query']);
-    expect(Object.fromEntries(request?.form ?? [])).toEqual({ query: 'sum(x{a="&+é"})', timeout: '2000ms' });
+    // What is left of the 2000 ms when the request is put together.
+    const timeout: unknown = expect.stringMatching(/^(?:1\d{3}|2000)ms$/);
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({ query: 'sum(x{a="&+é"})', timeout });
   });
 
   it.each([405, 501])('falls back to GET after %d and keeps to it', async (status) => {
@@ -128,6 +130,15 @@ describe('a failing query', () => {
     await expect(answer).resolves.toMatchObject({ reason: 'canceled' });
   });
 
+  it('is not tried again where that is not wanted', async () => {
+    const server = await serveText(503, 'Service Unavailable');
+
+    await clientOf({ urls: [server.url] }).query('x', { timeoutMs: 2000, mayRetry: false });
+    expect(server.requests).toHaveLength(1);
+    await clientOf({ urls: [server.url] }).query('x', { timeoutMs: 2000 });
+    expect(server.requests).toHaveLength(3);
+  });
+
   it('is tried again once where the connection breaks', async () => {
     let count = 0;
     const server = await serve((response) => {
@@ -176,6 +187,49 @@ describe('several urls', () => {
     await expect(client.query('x', { timeoutMs: 2000 })).resolves.toEqual(VALUE);
 
     expect([bad.requests.length, good.requests.length]).toEqual([1, 2]);
+  });
+
+  it('are tried in order again by one query in 30 s, until the one that failed has answered', async () => {
+    let nowMs = 0;
+    let status = 503;
+    const first = await serve((response) => response.writeHead(status).end(BODY));
+    const second = await serveText(200, BODY);
+    const clock = { ...realClock, monotonicMs: () => nowMs };
+    const client = createPrometheusClient(aSource({ urls: [first.url, second.url] }), clock);
+    const askAt = async (ms: number): Promise<readonly number[]> => {
+      nowMs = ms;
+      await client.query('x', { timeoutMs: 2000 });
+      return [first.requests.length, second.requests.length];
+    };
+
+    expect(await askAt(0)).toEqual([1, 1]);
+    expect(await askAt(29_999)).toEqual([1, 2]);
+    expect(await askAt(30_000)).toEqual([2, 3]);
+    expect(await askAt(59_999)).toEqual([2, 4]);
+    status = 200;
+    expect(await askAt(60_000)).toEqual([3, 4]);
+    expect(await askAt(60_001)).toEqual([4, 4]);
+  });
+
+  it('have no more than one query on the one that failed while it is silent', async () => {
+    let nowMs = 0;
+    let isSilent = false;
+    const first = await serve((response) => {
+      if (!isSilent) response.writeHead(503).end();
+    });
+    const second = await serveText(200, BODY);
+    const clock = { ...realClock, monotonicMs: () => nowMs };
+    const client = createPrometheusClient(aSource({ urls: [first.url, second.url] }), clock);
+    await client.query('x', { timeoutMs: 2000 });
+    nowMs = 30_000;
+    isSilent = true;
+
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((query) => client.query(query, { timeoutMs: 200 })),
+    );
+
+    expect(answers).toEqual([VALUE, VALUE, VALUE]);
+    expect(first.requests).toHaveLength(2);
   });
 
   it('share the deadline: a silent first one leaves time for the second', async () => {

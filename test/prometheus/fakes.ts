@@ -75,8 +75,11 @@ export function externalMetric(overrides: Partial<ExternalMetric> = {}): Externa
     target: { type: 'Value', milli: 1000n },
     query: 'sum(queue)',
     selector: [],
+    activation: null,
     onMissing: 'error',
     onNaN: 'error',
+    guard: null,
+    freshness: null,
     ...overrides,
   };
 }
@@ -106,9 +109,15 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       cpuInitializationPeriodSeconds: 300,
       initialReadinessDelaySeconds: 30,
       downscaleStabilizationSeconds: 300,
+      downscaleConfirmation: null,
+      maxScaleDownPercentPerWindow: null,
+      podWarmupSeconds: 0,
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+    schedules: [],
+    fallback: null,
+    cooldownSeconds: 300,
     },
   };
 }

@@ -7,6 +7,8 @@ import type { QueryReport } from '../../src/prometheus/query-queue.js';
 import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
+import type { Clock } from '../../src/units/clock.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric, realClock, T0, values } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
@@ -17,7 +19,7 @@ const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): 
   periodSeconds: 15,
 });
 
-function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock = realClock) {
+function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: Clock = realClock) {
   const asked: string[] = [];
   const deadlinesMs: number[] = [];
   const reports: QueryReport[] = [];
@@ -67,6 +69,23 @@ describe('a round', () => {
     await expect(round.of('shop/a')).resolves.toEqual([answerOf(7)]);
     await expect(round.of('other/b')).resolves.toEqual([answerOf(7)]);
     expect(asked).toEqual(['sum(queue)']);
+  });
+
+  it('asks a guard and a freshness once for all that use them, with their variables replaced', async () => {
+    const { start, asked } = setUp((query) => (query.startsWith('up') ? answerOf(0) : answerOf(7)));
+    const freshness = { query: 'max(timestamp(queue{n="$namespace"}))', maxAgeSeconds: 60 };
+    const guarded = externalMetric({ guard: 'up{n="$namespace"}', freshness });
+
+    const round = start(
+      due([guarded], 'shop', 'a'),
+      due([guarded], 'shop', 'b'),
+      due([externalMetric({ query: 'up{n="shop"}' })], 'shop', 'c'),
+    );
+    const answers = await Promise.all(['shop/a', 'shop/b', 'shop/c'].map((key) => round.of(key)));
+
+    const refused = [{ class: 'missing', message: expect.stringContaining('the guard is not true') }];
+    expect(answers).toEqual([refused, refused, [answerOf(0)]]);
+    expect(asked.toSorted()).toEqual(['max(timestamp(queue{n="shop"}))', 'sum(queue)', 'up{n="shop"}']);
   });
 
   it('asks anew in the next round', async () => {
@@ -204,6 +223,69 @@ describe('a round', () => {
       'namespace secret may not ask data source "default"',
     ]);
     expect(asked).toEqual([]);
+  });
+});
+
+describe('a query that is refused as wrong', () => {
+  it('is asked again in every fifth round, and at once when it was changed', async () => {
+    const refusal: Answer = { class: 'failed', reason: 'bad_query', message: 'h: parse error' };
+    const clock = new ManualClock();
+    const { start, asked } = setUp((query) => (query === 'wrong' ? refusal : answerOf(1)), {}, clock);
+    const metrics = [externalMetric({ query: 'wrong' }), externalMetric({ query: 'good', identity: 'g' })];
+    const scaler = due(metrics);
+    const answers: (readonly Answer[])[] = [];
+    const askedIn: number[] = [];
+    for (let round = 0; round < 11; round += 1) {
+      asked.length = 0;
+      answers.push(await start(scaler).of('shop/web'));
+      expect(asked).toContain('good');
+      if (asked.includes('wrong')) askedIn.push(round);
+      clock.advance(15_000);
+    }
+
+    expect(askedIn).toEqual([0, 5, 10]);
+    expect(answers).toEqual(answers.map(() => [refusal, answerOf(1)]));
+    await expect(start(due([externalMetric({ query: 'mended' })])).of('shop/web')).resolves.toEqual([
+      answerOf(1),
+    ]);
+  });
+
+  it('is asked in every round where it cannot be executed or is late: that may pass', async () => {
+    const failure: Answer = { class: 'failed', reason: 'execution', message: 'h: too many samples' };
+    const clock = new ManualClock();
+    const { start, asked } = setUp(() => failure, {}, clock);
+    for (let round = 0; round < 4; round += 1) {
+      await start(due([externalMetric()])).of('shop/web');
+      clock.advance(15_000);
+    }
+
+    expect(asked).toHaveLength(4);
+  });
+});
+
+describe('a source that answers nothing', () => {
+  it('is tried by one query a round, and not always by the same: of three, one fails always', async () => {
+    let isBack = false;
+    const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
+    const { start, asked } = setUp((query) =>
+      isBack && !query.includes('cpu_seconds') ? answerOf(1) : failure,
+    );
+    const metrics = ['a', 'b'].map((query) => externalMetric({ query, identity: query }));
+    const scaler = due([cpuMetric, ...metrics]);
+    const counts: number[] = [];
+    const run = async (): Promise<void> => {
+      asked.length = 0;
+      await start(scaler).of('shop/web');
+      counts.push(asked.length);
+    };
+
+    for (let round = 0; round < 6; round += 1) await run();
+    isBack = true;
+    for (let round = 0; round < 3; round += 1) await run();
+
+    expect(counts.slice(0, 6)).toEqual([3, 3, 1, 1, 1, 1]);
+    expect(counts.slice(6)).toContain(3);
+    expect(counts.at(-1)).toBe(3);
   });
 });
 

@@ -15,6 +15,7 @@ const ELSEWHERE: readonly ProblemCode[] = [
   'wrong-settings',
   'unreadable',
   'no-documents',
+  'schedule-past',
   'not-updated',
 ];
 

@@ -50,9 +50,15 @@ describe('defaults', () => {
       cpuInitializationPeriodSeconds: 300,
       initialReadinessDelaySeconds: 30,
       downscaleStabilizationSeconds: 300,
+      downscaleConfirmation: null,
+      maxScaleDownPercentPerWindow: null,
+      podWarmupSeconds: 0,
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+      schedules: [],
+      fallback: null,
+      cooldownSeconds: 300,
     });
   });
 
@@ -85,6 +91,24 @@ describe('defaults', () => {
 
     expect(spec.downscaleStabilizationSeconds).toBe(60);
     expect(spec.scaleUpLimit).toEqual({ factor: 1.5, minimum: 4, isExplicit: true });
+  });
+
+  it('of downscaleConfirmation are 60 s and 3 decisions where it is there, field by field', () => {
+    const confirmationOf = (downscaleConfirmation: object) =>
+      specOf({ downscaleConfirmation }).downscaleConfirmation;
+
+    expect(confirmationOf({})).toEqual({ seconds: 60, decisions: 3 });
+    expect(confirmationOf({ seconds: 0 })).toEqual({ seconds: 0, decisions: 3 });
+    expect(confirmationOf({ decisions: 2 })).toEqual({ seconds: 60, decisions: 2 });
+  });
+
+  it('turn stabilization off with a warning, unless a confirmation stands in for it', () => {
+    const off = { downscaleStabilizationSeconds: 0 };
+
+    expect(codesOf(off)).toEqual(['unconfirmed-scale-down']);
+    expect(codesOf({ ...off, downscaleConfirmation: {} })).toEqual([]);
+    expect(codesOf({ preset: 'chpa', downscaleConfirmation: {} })).toEqual([]);
+    expect(codesOf({ preset: 'chpa', downscaleStabilizationSeconds: 60 })).toEqual([]);
   });
 
   it('count null as left out, and an empty fallback, schedules, podDeletionCost as absent', () => {
@@ -247,6 +271,15 @@ describe('parseScaler', () => {
 
     expect(problems.map((problem) => problem.code)).toEqual([code]);
     expect(scaler).not.toBeNull();
+  });
+
+  it('gives a scaler, which a snapshot may hold, for a query that is no PromQL and names no metric', () => {
+    const { scaler, problems } = parseScaler(
+      documentOf({ metrics: [{ object: { query: 'sum(', target: { value: 1 } } }] }),
+    );
+
+    expect(problems.map(({ code }) => code)).toEqual(['query-syntax']);
+    expect(scaler?.spec.metrics[0]?.name).toBe('unnamed');
   });
 
   it('gives no scaler for a value that is no document', () => {

@@ -2,14 +2,15 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../../src/server/app.js';
 import type { AppParts } from '../../src/server/app.js';
-import { createLedger } from '../../src/telemetry/ledger.js';
 import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import type { Clock } from '../../src/units/clock.js';
 import { instantFromMs } from '../../src/units/time.js';
+import { partsOf } from './app-parts.js';
 
 const open: RunningServer[] = [];
 
@@ -49,14 +50,14 @@ describe('pages', () => {
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it.each(['/', '/api/v1', '/api/v1/events', '/api/v1/Scalers', '/Metrics', '/../etc/passwd'])(
+  it.each(['/', '/api/v1', '/api/v1/Scalers', '/Metrics', '/../etc/passwd'])(
     '%s is 404 in JSON',
     async (path) => {
       const server = await start();
 
       expect(await get(server, path)).toMatchObject({
         status: 404,
-        body: '{"error":"there is no such page; there are /healthz, /readyz, /metrics and /api/v1/scalers"}',
+        body: '{"error":"there is no such page; /api/v1/openapi.json has those there are"}',
       });
     },
   );
@@ -140,6 +141,49 @@ describe('hardening', () => {
   });
 });
 
+describe('slow clients', () => {
+  it('that have sent half a request keep nobody out: 8 of them have all 8 places, and a ninth is answered', async () => {
+    const server = await start({}, clock(), 8);
+    const slow = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1'));
+    await Promise.all(
+      slow.map(async (socket) => {
+        await once(socket, 'connect');
+        socket.on('error', () => undefined).write('GET /healthz HTTP/1.1\r\nHost: x\r\n');
+      }),
+    );
+    const ended = once(slow[0] ?? new EventEmitter(), 'close');
+
+    const answer = await get(server, '/healthz');
+    await ended;
+
+    expect(answer.status).toBe(200);
+    expect(slow.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('that are being answered keep their place: of 2 places both are taken, and a third is turned away', async () => {
+    const arrived = new EventEmitter();
+    const render = (): Promise<string> => {
+      arrived.emit('request');
+      return new Promise(() => undefined);
+    };
+    const server = await start({ metrics: { contentType: 'text/plain', render } }, clock(), 2);
+    const busy: Socket[] = [];
+    for (let index = 0; index < 2; index += 1) {
+      const requested = once(arrived, 'request');
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+      socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+      await requested;
+      busy.push(socket);
+    }
+
+    await expect(get(server, '/healthz')).rejects.toThrow();
+
+    expect(busy.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    for (const socket of busy) socket.destroy();
+  });
+});
+
 describe('startServer', () => {
   it('says which port is taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
@@ -193,19 +237,9 @@ describe('startServer', () => {
   });
 });
 
-function parts(): AppParts {
-  return {
-    ailments: () => [],
-    waitingFor: () => [],
-    metrics: {
-      contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      render: () => Promise.resolve('up 1\n'),
-    },
-    api: { ledger: createLedger(), writeSnapshot: () => null, writeDecision: () => null },
-    onError: (error) => {
-      throw error;
-    },
-  };
+function parts(overrides: Partial<AppParts> = {}): AppParts {
+  const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+  return partsOf({}, { metrics: { contentType, render: () => Promise.resolve('up 1\n') }, ...overrides });
 }
 
 /** Timers fire at the next turn of the event loop, whatever their length. */
@@ -222,9 +256,13 @@ function clock(waits: number[] = []): Clock {
   };
 }
 
-async function start(overrides: Partial<AppParts> = {}, time = clock()): Promise<RunningServer> {
-  const app = createApp({ ...parts(), ...overrides });
-  const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: time });
+async function start(
+  overrides: Partial<AppParts> = {},
+  time = clock(),
+  maxConnections = 256,
+): Promise<RunningServer> {
+  const app = createApp(parts(overrides));
+  const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: time, maxConnections });
   open.push(server);
   return server;
 }

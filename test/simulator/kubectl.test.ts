@@ -142,6 +142,33 @@ describe('kubectl against the simulator', () => {
     expect((await kubectl('get pods -l app=deleted')).stderr).toBe('No resources found in shop namespace.\n');
   });
 
+  it('creates a namespace, deletes it with all that is in it, and waits until it is gone', async () => {
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'idle', namespace: 'brief' },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: { app: 'idle' } },
+        template: {
+          metadata: { labels: { app: 'idle' } },
+          spec: { containers: [{ name: 'pause', image: 'registry.k8s.io/pause:3.10' }] },
+        },
+      },
+    };
+
+    const created = await kubectl('create namespace brief');
+    await kubectl('apply -f -', { input: JSON.stringify(deployment) });
+    const status = await kubectl('rollout status deployment/idle -n brief --timeout=15s');
+    const deleted = await kubectl('delete namespace brief --timeout=15s');
+
+    expect(created.stdout).toBe('namespace/brief created\n');
+    expect(status.stdout).toContain('successfully rolled out');
+    expect(deleted.stdout).toBe('namespace "brief" deleted\n');
+    expect(simulator.getObject('/namespaces', null, 'brief')).toBeNull();
+    expect(simulator.listObjects('/pods', 'brief')).toEqual([]);
+  });
+
   it('gets events', async () => {
     simulator.setReplicas({ namespace: 'shop', name: 'canary' }, 1);
     await kubectl('wait --for=jsonpath={.status.replicas}=1 rollout/canary --timeout=10s');

@@ -1,3 +1,4 @@
+import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
@@ -6,6 +7,7 @@ import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { createRecorder } from '../../src/telemetry/recorder.js';
+import { createRecords } from '../../src/telemetry/records.js';
 import { SILENT_LOG } from '../../src/telemetry/log.js';
 import {
   CPU,
@@ -185,7 +187,12 @@ describe('createMetrics', () => {
 
   it('shows 1,000 scalers, each once, however often they were recorded', async () => {
     const { ledger, metrics } = build();
-    const recorder = createRecorder({ ledger, metrics, log: SILENT_LOG });
+    const recorder = createRecorder({
+      ...createRecords(new ManualClock()),
+      ledger,
+      metrics,
+      log: SILENT_LOG,
+    });
     const records = Array.from({ length: 1000 }, (_, index) => record({ scaler: scaler(`web-${index}`) }));
 
     for (const one of [...records, ...records]) recorder.record(one);

@@ -39,8 +39,11 @@ export const QUEUE: MetricSpec = {
   target: { type: 'Value', milli: 30_000n },
   query: 'queue',
   selector: [],
+  activation: null,
   onMissing: 'error',
   onNaN: 'error',
+  guard: null,
+  freshness: null,
 };
 
 export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Scaler {
@@ -68,9 +71,15 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       cpuInitializationPeriodSeconds: 300,
       initialReadinessDelaySeconds: 30,
       downscaleStabilizationSeconds: 300,
+      downscaleConfirmation: null,
+      maxScaleDownPercentPerWindow: null,
+      podWarmupSeconds: 0,
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
+    schedules: [],
+    fallback: null,
+    cooldownSeconds: 300,
     },
   };
 }

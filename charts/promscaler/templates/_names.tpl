@@ -4,14 +4,14 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* 52 characters: what is derived from it must fit into 63. */}}
+{{/* 50 characters: what is derived from it (-credentials) must fit into 63. */}}
 {{- define "promscaler.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
 {{- else if contains (include "promscaler.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "promscaler.name" .) | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name (include "promscaler.name" .) | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
@@ -20,11 +20,20 @@ app.kubernetes.io/name: {{ include "promscaler.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
+{{/*
+The test's pod has a name label of its own: with the labels of the selector the Service would lead to it.
+*/}}
+{{- define "promscaler.testName" -}}
+{{- printf "%s-test" (include "promscaler.name" . | trunc 58) -}}
+{{- end -}}
+
+{{/* What selects and what helm looks at wins over labels of the same name. */}}
 {{- define "promscaler.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | quote }}
-{{ include "promscaler.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+{{- $own := fromYaml (include "promscaler.selectorLabels" .) -}}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
+{{- $_ := set $own "app.kubernetes.io/version" .Chart.AppVersion -}}
+{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- merge $own (default dict .Values.commonLabels) | toYaml -}}
 {{- end -}}
 
 {{- define "promscaler.serviceAccountName" -}}
@@ -49,4 +58,16 @@ namespaces would take it from each other.
 */}}
 {{- define "promscaler.roleName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "promscaler.fullname" .) -}}
+{{- end -}}
+
+{{/*
+The ConfigMaps of the durable state, as JSON. The service knows these names and no others: they hold neither the release
+nor the chart's name.
+*/}}
+{{- define "promscaler.stateNames" -}}
+{{- $names := list -}}
+{{- range $bucket := until 16 -}}
+  {{- $names = append $names (printf "promscaler-state-%02d" $bucket) -}}
+{{- end -}}
+{{- toJson $names -}}
 {{- end -}}

@@ -1,6 +1,7 @@
 {{/*
-What the service asks for, and nothing else: it reads pods and targets, patches /scale, and writes Events. Kinds outside
-of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave alone what another one scales.
+What the service asks for in the namespaces that it scales, and nothing else: it reads pods and targets, patches /scale,
+and writes Events. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
+alone what another one scales.
 */}}
 {{- define "promscaler.rules" -}}
 {{- $apps := list -}}
@@ -9,17 +10,19 @@ of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to 
   {{- if contains "." . -}}
     {{- $parts := splitn "." 2 . -}}
     {{- $_ := set $groups $parts._1 (append (default list (get $groups $parts._1)) $parts._0) -}}
+  {{- else if eq . "replicationcontrollers" -}}
+    {{- $_ := set $groups "" (list .) -}}
   {{- else -}}
     {{- $apps = append $apps . -}}
   {{- end -}}
 {{- end -}}
 - apiGroups: ['']
   resources: [pods]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- if $apps }}
 - apiGroups: [apps]
   resources: {{ toJson $apps }}
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- $_ := set $groups "apps" $apps }}
 {{- end }}
 {{- range $group, $plurals := $groups }}
@@ -36,4 +39,30 @@ of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to 
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
   verbs: [list]
+{{- end -}}
+
+{{/*
+What it asks for in its own namespace. The Lease is made by the service and is no part of the release: Argo CD leaves
+every Lease out of what it applies, and one that somebody deletes comes back by itself. A right to create cannot be
+narrowed to a name: the name is not known yet when it is checked.
+*/}}
+{{- define "promscaler.ownRules" -}}
+{{- if .Values.leaderElection.enabled }}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [promscaler]
+  verbs: [get, update]
+{{- end }}
+{{- if .Values.state.enabled }}
+- apiGroups: ['']
+  resources: [configmaps]
+  resourceNames:
+    {{- range fromJsonArray (include "promscaler.stateNames" .) }}
+    - {{ . }}
+    {{- end }}
+  verbs: [get, patch]
+{{- end }}
 {{- end -}}

@@ -32,6 +32,7 @@ kubernetes:
 scalers:
   paths: [scalers]
 server: { port: ${addresses.port} }
+leaderElection: { enabled: true }
 log: { level: error, format: text }  # the demo tells its own story
 `;
 }

@@ -1,10 +1,8 @@
-import type { Condition } from '../../decision/decision.js';
 import type { Sample } from '../../decision/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { ConditionView } from '../../server/views.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { Explained, ExplainedStatus } from './explained.js';
+import type { Explained, ExplainedStatus, ToldCondition } from './explained.js';
 import { holdLines, limitLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
 import { alignColumns, formatSeconds } from './words.js';
@@ -56,10 +54,10 @@ function allMetricLines({ snapshot, decision }: Explained): readonly string[] {
 }
 
 function conditionLines({ decision, status, now }: Explained): readonly string[] {
-  const conditions: readonly (Condition | ConditionView)[] = status?.conditions ?? decision.conditions;
+  const conditions: readonly ToldCondition[] = status?.conditions ?? decision.conditions;
   const rows = conditions.map((condition) => {
-    const { type, reason, message } = condition;
-    const since = 'lastTransitionTime' in condition ? [sinceText(condition.lastTransitionTime, now)] : [];
+    const { type, reason, message, lastTransitionTime } = condition;
+    const since = lastTransitionTime === undefined ? [] : [sinceText(lastTransitionTime, now)];
     return [`  ${type}`, condition.status, ...since, `${reason}${message === '' ? '' : `: ${message}`}`];
   });
   return alignColumns(rows);

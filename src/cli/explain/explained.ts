@@ -1,11 +1,21 @@
 import type { Decision } from '../../decision/decision.js';
 import type { Snapshot } from '../../decision/snapshot.js';
-import type { ConditionView, OutcomeView } from '../../server/views.js';
+import type { OutcomeView } from '../../server/views.js';
 import type { Instant } from '../../units/time.js';
+
+/** A condition as a service told it, of whatever version. */
+export interface ToldCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Left out for a decision of the past: then nobody knows it any more. */
+  readonly lastTransitionTime?: string;
+}
 
 /** What a running service knows beyond the decision. */
 export interface ExplainedStatus {
-  readonly conditions: readonly ConditionView[];
+  readonly conditions: readonly ToldCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
   /** Since the service started; null: none. */
   readonly lastScaleUp: Instant | null;

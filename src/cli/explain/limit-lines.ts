@@ -66,6 +66,8 @@ const OPEN_END: Readonly<Record<string, string>> = {
   untrusted_metric: 'until every metric has a whole value',
   min_replicas: 'a bound of the document',
   max_replicas: 'a bound of the document',
+  downscale_confirmation: 'while these decisions count',
+  step_limit: 'for this step: the next one starts from the new count',
   policy: 'until its period allows more',
   scale_up_limit: 'for this step: the next one starts from the new count',
   recovery_hold: 'until the metrics have given values for long enough',
@@ -83,14 +85,7 @@ function recoveryHold({ snapshot, decision, now }: Explained): readonly Hold[] {
 /** Forbidden windows that are not in the way of this decision, but would be of another. */
 function windowHolds({ snapshot, decision, now }: Explained): readonly Hold[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
-  const context = {
-    now,
-    spec: snapshot.scaler.spec,
-    state: snapshot.state,
-    current: decision.currentReplicas,
-    recommended: decision.desiredReplicas,
-    recommendations: [],
-  };
+  const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };
   const up = upscaleForbiddenUntil(context);
   const down = downscaleForbiddenUntil(context);
   return [

@@ -1,5 +1,6 @@
 import type { MetricResult } from '../../decision/decision.js';
 import { explainMetric } from '../../decision/explain.js';
+import { describeFallback } from '../../decision/proposals/fallback.js';
 import { judgeSample } from '../../decision/proposals/judge-sample.js';
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
@@ -16,10 +17,13 @@ const MAX_NAMES = 5;
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
-  const arithmetic = explainArithmetic(metric, snapshot);
+  const { fallback } = result;
+  const arithmetic =
+    fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback);
   return [
     `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
     labeled('asked', askedText(spec)),
+    ...checkTexts(spec).map((text) => labeled('check', text)),
     labeled('answer', answerText(metric, snapshot)),
     ...podLines(result),
     ...(arithmetic === null ? [] : [labeled('count', arithmetic)]),
@@ -32,6 +36,7 @@ function labeled(label: string, text: string): string {
 
 function valueText(spec: MetricSpec, result: MetricResult): string {
   const { target } = spec;
+  if (result.fallback !== undefined) return `no value, target ${targetText(spec)}`;
   if (result.error !== null || target.type === 'Utilization')
     return result.error === null
       ? explainMetric(spec, result).replace(`${spec.identity} is at `, '')
@@ -55,7 +60,21 @@ function askedText(spec: MetricSpec): string {
     return `the resource query of source ${spec.source} for ${what}`;
   }
   const selector = spec.selector.length === 0 ? '' : `, of it the series with ${selectorText(spec.selector)}`;
-  return `${spec.query.replace(/\s+/g, ' ').trim()}${selector}${source}`;
+  return `${oneLine(spec.query)}${selector}${source}`;
+}
+
+/** What must hold before the answer is believed. */
+function checkTexts(spec: MetricSpec): readonly string[] {
+  if (spec.type !== 'Object' && spec.type !== 'External') return [];
+  const { guard, freshness } = spec;
+  return [
+    ...(guard === null ? [] : [`${oneLine(guard)} must be true`]),
+    ...(freshness === null ? [] : [`${oneLine(freshness.query)} at most ${freshness.maxAgeSeconds} s ago`]),
+  ];
+}
+
+function oneLine(query: string): string {
+  return query.replace(/\s+/g, ' ').trim();
 }
 
 function selectorText(selector: LabelSelector): string {

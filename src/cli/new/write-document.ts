@@ -106,9 +106,14 @@ function defaultLines(preset: string | null): readonly string[] {
   return [
     '  # Left out, so at these defaults, unless the service config has others:',
     ...fields.map(([field, value, meaning]) => `  # ${field}: ${value} # ${meaning}`),
+    ...(values.downscaleStabilizationSeconds > 0 ? [] : [CONFIRMATION]),
     '  # dryRun: true # not a default: decides and explains, but changes nothing',
   ];
 }
+
+/** What a document needs whose preset stabilizes nothing: one wrong answer would scale it down. */
+const CONFIRMATION =
+  '  # downscaleConfirmation: {} # not a default: scales down only where every decision of 60 s, and 3 at least, asks for it';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9./-]*$/;
 /** What a reader of YAML 1.1 or 1.2 may take for something else than a text. */

@@ -5,6 +5,32 @@ const HPA = PRESETS.hpa;
 const NOT_BUILT = 'Not in this version: must be empty.';
 
 /** What the HPA's own defaults don't settle is the same for each metric with a query. */
+const SCHEDULE_FIELDS: FieldTable = {
+  'spec.schedules[].name': { description: 'The name, unique in the document.' },
+  'spec.schedules[].start': { description: 'When it begins: cron, five fields. Together with end.' },
+  'spec.schedules[].end': {
+    description: 'When it ends: cron, five fields; the first one after a start counts.',
+  },
+  'spec.schedules[].timeZone': { description: 'IANA name of the zone of all its times.', default: 'UTC' },
+  'spec.schedules[].minReplicas': { description: 'The floor while it is on. This or maxReplicas is needed.' },
+  'spec.schedules[].maxReplicas': { description: 'The ceiling while it is on.' },
+  'spec.schedules[].rampSeconds': {
+    description:
+      'How long before its start the bounds begin to move, and how long after its end they are back.',
+    default: 0,
+  },
+  'spec.schedules[].exceptions': {
+    description: 'Local dates on which it does not start: 2026-12-25.',
+    default: [],
+  },
+  'spec.schedules[].dates': {
+    description: 'Single times, beside start and end or without them.',
+    default: [],
+  },
+  'spec.schedules[].dates[].start': { description: 'A local date or time: 2026-11-27, 2026-11-27T06:00.' },
+  'spec.schedules[].dates[].end': { description: 'Likewise; a date without a time means that whole day.' },
+};
+
 const METRIC_FIELDS: FieldTable = {
   'spec.metrics[].type': {
     description:
@@ -80,6 +106,13 @@ const METRIC_FIELDS: FieldTable = {
     default: BUILT_IN.targetKind,
   },
   'spec.metrics[].object.describedObject.name': { description: 'The name of the object.' },
+  'spec.metrics[].{object,external}.activation': {
+    description:
+      'Whether there is work at all, for the way to 0 replicas and back. Used where minReplicas is 0.',
+  },
+  'spec.metrics[].{object,external}.activation.above': {
+    description: 'A value above this one wakes the workload, and keeps it awake.',
+  },
   'spec.metrics[].{object,external}.onMissing': {
     description: 'What no series means: an error, which never scales down, or the value 0.',
     default: 'error',
@@ -87,6 +120,18 @@ const METRIC_FIELDS: FieldTable = {
   'spec.metrics[].{object,external}.onNaN': {
     description: 'What NaN alone means: an error, which never scales down, or the value 0.',
     default: 'error',
+  },
+  'spec.metrics[].{object,external}.guard': {
+    description: 'PromQL that must be true, else the metric counts as missing, also with onMissing: zero.',
+  },
+  'spec.metrics[].{object,external}.freshness': {
+    description: 'How old the data may be; older, the metric counts as missing, also with onMissing: zero.',
+  },
+  'spec.metrics[].{object,external}.freshness.query': {
+    description: 'PromQL that gives the time of the newest sample, in seconds since 1970.',
+  },
+  'spec.metrics[].{object,external}.freshness.maxAgeSeconds': {
+    description: 'The greatest age, counted from that time to when the query is evaluated.',
   },
 };
 
@@ -194,13 +239,52 @@ export const DOCUMENT_FIELDS: FieldTable = {
       'A scale-down goes to the highest recommendation of the last so many seconds. chpa and hpa-1.11: 0.',
     default: HPA.downscaleStabilizationSeconds,
   },
+  'spec.downscaleConfirmation': {
+    description:
+      'No scale-down before enough decisions in a row have asked for one, and then to the highest of them. Left out: none is needed; {} is 3 in 60 seconds.',
+  },
+  'spec.downscaleConfirmation.seconds': {
+    description: 'For so long every decision has asked for less.',
+    default: BUILT_IN.confirmationSeconds,
+  },
+  'spec.downscaleConfirmation.decisions': {
+    description: 'At least so many decisions in a row have asked for less.',
+    default: BUILT_IN.confirmationDecisions,
+  },
+  'spec.maxScaleDownPercentPerWindow': {
+    description:
+      'No more than this share of the replicas goes within one window, but always one. Left out: no limit.',
+  },
+  'spec.podWarmupSeconds': {
+    description:
+      'A young pod counts, in every metric of pods, once it has been ready for so long. 0: only cpu looks at readiness.',
+    default: BUILT_IN.podWarmupSeconds,
+  },
   'spec.syncPeriodSeconds': {
     description: 'Seconds from one decision to the next.',
     default: BUILT_IN.syncPeriodSeconds,
   },
+  'spec.cooldownSeconds': {
+    description: 'How long no metric must have been above its activation before the last replica goes.',
+    default: BUILT_IN.cooldownSeconds,
+  },
   'spec.dryRun': { description: 'Decide, export and explain, never patch.', default: false },
   'spec.paused': { description: 'Nothing is patched while it is true.', default: false },
-  'spec.fallback': { description: NOT_BUILT, default: {} },
-  'spec.schedules': { description: NOT_BUILT, default: [] },
+  'spec.fallback': {
+    description: 'What stands in for a metric without a value. Empty: nothing, the count is held.',
+    default: {},
+  },
+  'spec.fallback.afterSeconds': { description: 'How long a metric must have been without a value. Needed.' },
+  'spec.fallback.replicas': { description: 'The count in its place, within the bounds. Needed.' },
+  'spec.fallback.mode': {
+    description:
+      'atLeast only raises, exact also lowers, currentReplicasIfHigher keeps a count that is higher.',
+    default: BUILT_IN.fallbackMode,
+  },
+  'spec.schedules': {
+    description: 'Floors and ceilings by time, in place of those of the document.',
+    default: [],
+  },
+  ...SCHEDULE_FIELDS,
   'spec.podDeletionCost': { description: NOT_BUILT, default: {} },
 };

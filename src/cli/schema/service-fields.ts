@@ -97,10 +97,24 @@ export const SERVICE_FIELDS: FieldTable = {
   },
   server: { description: 'Our own server: probes, metrics, API.' },
   'server.port': { description: 'Its port; 0: any free one.', default: SERVICE_DEFAULTS.port },
-  leaderElection: { description: 'Which of several replicas does the work.' },
+  leaderElection: {
+    description:
+      'Which of several replicas does the work: the one that holds the Lease `promscaler` in the namespace of the service.',
+  },
   'leaderElection.enabled': {
-    description: 'true is unsupported by this version: one process does all the work.',
-    default: false,
+    description: 'Left out: true in a cluster, false outside. false is for one replica alone.',
+  },
+  'leaderElection.leaseDurationSeconds': {
+    description: 'How long the others wait for a leader of whom they hear nothing.',
+    default: SERVICE_DEFAULTS.leaseDurationSeconds,
+  },
+  'leaderElection.renewDeadlineSeconds': {
+    description: 'How long a leader that cannot renew the Lease goes on; below leaseDurationSeconds.',
+    default: SERVICE_DEFAULTS.renewDeadlineSeconds,
+  },
+  'leaderElection.retryPeriodSeconds': {
+    description: 'How often it renews, and the others look; 1.2 times as much is below renewDeadlineSeconds.',
+    default: SERVICE_DEFAULTS.retryPeriodSeconds,
   },
   defaults: { description: 'Any field of spec, for all documents. What a document writes wins, key by key.' },
   ...defaultsFields(),

@@ -41,12 +41,28 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
     case 'Object':
     case 'External': {
       const object = metric.type === 'Object' ? objectRows(written, memberPath, metric.describedObject) : [];
+      const activation = rowsIn(written, [...memberPath, 'activation']);
       const policies = [leaf('onMissing', metric.onMissing), leaf('onNaN', metric.onNaN)];
-      return [type, ...object, ...queryRows(written, memberPath, metric), ...target, ...policies];
+      const checks = ['guard', 'freshness'].flatMap((name) => checkRows(written, [...memberPath, name]));
+      return [
+        type,
+        ...object,
+        ...queryRows(written, memberPath, metric),
+        ...target,
+        ...activation,
+        ...policies,
+        ...checks,
+      ];
     }
     default:
       return metric satisfies never;
   }
+}
+
+/** A guard or a freshness: what is written, or that there is none. */
+function checkRows(written: Written, path: Path): readonly Row[] {
+  const rows = rowsIn(written, path);
+  return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isLeftOut: true }];
 }
 
 /** What the presence of another field says. */

@@ -4,15 +4,19 @@ import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
-/** The spec fields behind `scaleUpLimit...`, in the order of the manual. */
-const LAST_FIELDS = [
+/** The spec fields behind `scaleUpLimit...`, in the order of the manual, but for the brakes in between. */
+const LIMIT_FIELDS = [
   'upscaleForbiddenWindowSeconds',
   'downscaleForbiddenWindowSeconds',
   'forbiddenWindowsSince',
   'cpuInitializationPeriodSeconds',
   'initialReadinessDelaySeconds',
   'downscaleStabilizationSeconds',
+] as const satisfies readonly (keyof ScalerSpec)[];
+const LAST_FIELDS = [
+  'podWarmupSeconds',
   'syncPeriodSeconds',
+  'cooldownSeconds',
   'dryRun',
   'paused',
 ] as const satisfies readonly (keyof ScalerSpec)[];
@@ -34,8 +38,32 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     field('tolerance'),
     limitRow(written, spec, 'factor'),
     limitRow(written, spec, 'minimum'),
+    ...LIMIT_FIELDS.map(field),
+    ...confirmationRows(written, spec),
+    optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
     ...LAST_FIELDS.map(field),
+    ...fallbackRows(written, spec),
+    ...rowsIn(written, ['spec', 'schedules']),
   ];
+}
+
+function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[] {
+  const path = ['spec', 'fallback'];
+  if (fallback === null) return [rowOf(written, path, { value: {} })];
+  return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
+}
+
+/** A field that nothing stands for where it is left out. */
+function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {
+  return { ...rowOf(written, ['spec', name], { value }), isLeftOut: value === null };
+}
+
+function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpec): readonly Row[] {
+  const path = ['spec', 'downscaleConfirmation'];
+  if (downscaleConfirmation === null) return [optionalRow(written, 'downscaleConfirmation', null)];
+  return Object.entries(downscaleConfirmation).map(([name, value]) =>
+    rowOf(written, [...path, name], { value }),
+  );
 }
 
 /** Where a field that is written nowhere has its value from. */

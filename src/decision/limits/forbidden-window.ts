@@ -16,20 +16,23 @@ export const applyForbiddenWindow: Limit = (replicas, context) => {
   return { to: current, reason: `the ${which} window runs until ${formatInstant(until)}`, until };
 };
 
+/** What a window depends on. */
+type WindowContext = Pick<LimitContext, 'now' | 'spec' | 'state'>;
+
 /** Until when no scale-up is allowed; null where it is. */
-export function upscaleForbiddenUntil(context: LimitContext): Instant | null {
+export function upscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.upscaleForbiddenWindowSeconds, state.lastScaleUp);
 }
 
 /** Until when no scale-down is allowed; null where it is. */
-export function downscaleForbiddenUntil(context: LimitContext): Instant | null {
+export function downscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.downscaleForbiddenWindowSeconds, state.lastScaleDown);
 }
 
 function runsUntil(
-  { now, spec, state }: LimitContext,
+  { now, spec, state }: WindowContext,
   windowSeconds: number,
   lastSameDirection: Instant | null,
 ): Instant | null {

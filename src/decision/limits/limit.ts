@@ -1,11 +1,15 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
+import type { Bounds } from '../schedules.js';
 import type { Recommendation, State } from '../snapshot.js';
 
 /** What every limit may look at. */
 export interface LimitContext {
   readonly now: Instant;
+  /** `minReplicas` and `maxReplicas` are those in force. */
   readonly spec: ScalerSpec;
+  /** Where the bounds in force come from. */
+  readonly bounds: Bounds;
   /** `specReplicas` of the target. */
   readonly current: number;
   /** The result of picking, before any limit. */

@@ -1,12 +1,14 @@
 import { formatInstant } from '../../units/time.js';
 import type { LimitName, LimitStep } from '../decision.js';
 import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
+import { confirmDownscale } from './downscale-confirmation.js';
 import { applyForbiddenWindow } from './forbidden-window.js';
 import type { Limit, LimitContext } from './limit.js';
 import { applyPolicies } from './policy.js';
 import { applyRecoveryHold } from './recovery-hold.js';
 import { applyScaleUpLimit } from './scale-up-limit.js';
 import { stabilize } from './stabilization.js';
+import { limitStep } from './step-limit.js';
 
 /**
  * Every limit in the order applied: what the result of one is, the next one starts from. Each does nothing until the
@@ -15,8 +17,10 @@ import { stabilize } from './stabilization.js';
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
   { name: 'stabilization', apply: stabilize },
   { name: 'recovery_hold', apply: applyRecoveryHold },
+  { name: 'downscale_confirmation', apply: confirmDownscale },
   { name: 'policy', apply: applyPolicies },
   { name: 'scale_up_limit', apply: applyScaleUpLimit },
+  { name: 'step_limit', apply: limitStep },
   { name: 'min_replicas', apply: limitToMinReplicas },
   { name: 'max_replicas', apply: limitToMaxReplicas },
   { name: 'forbidden_window', apply: applyForbiddenWindow },

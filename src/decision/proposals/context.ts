@@ -18,7 +18,7 @@ export interface ProposalContext {
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
 /** What a metric's arithmetic gives; `error` is set exactly when `proposal` is null. */
-export type Proposal = Omit<MetricResult, 'name' | 'partial'>;
+export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };
 

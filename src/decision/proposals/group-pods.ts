@@ -5,6 +5,10 @@ import type { Pod } from '../snapshot.js';
 
 /** When and over how long the usage was measured, and how long a pod may warm up. */
 export interface ReadinessRule {
+  /** Whether the HPA's own rule for cpu applies. */
+  readonly isCpu: boolean;
+  /** 0: only the HPA's own rule. */
+  readonly podWarmupSeconds: number;
   readonly now: Instant;
   readonly sampledAt: Instant;
   readonly windowSeconds: number;
@@ -19,8 +23,8 @@ export interface GroupedPods {
 }
 
 /**
- * Sorts pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is given for cpu only:
- * every other metric counts pods that are not Ready, too. A pod without a sample is missing before its readiness is
+ * Sorts pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is given for cpu, and
+ * for all metrics with `podWarmupSeconds`: else a metric counts pods that are not Ready, too. A pod without a sample is missing before its readiness is
  * looked at. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
  */
 export function groupPods(
@@ -41,7 +45,7 @@ export function groupPods(
   };
   for (const pod of pods) {
     const ended = whyIgnored(pod);
-    const warmup = readiness === null ? null : whyUnready(pod, readiness);
+    const warmup = readiness === null ? null : (whyUnready(pod, readiness) ?? whyWarming(pod, readiness));
     if (ended !== null) setAside('ignored', pod, ended);
     else if (pod.phase === 'Pending') setAside('unready', pod, 'pending');
     else if (!hasSample(pod.name)) setAside('missing', pod, 'no sample');
@@ -58,7 +62,9 @@ function whyIgnored(pod: Pod): string | null {
   return pod.phase === 'Succeeded' ? 'succeeded' : null;
 }
 
+/** The HPA's rule, which is for cpu only. */
 function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
+  if (!rule.isCpu) return null;
   if (pod.ready === null) return 'no Ready condition';
   if (pod.startTime === null) return 'not started';
   const changedAt = pod.readyChangedAt ?? YEAR_ONE;
@@ -67,6 +73,26 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
     const isWhole = rule.sampledAt >= addSeconds(changedAt, rule.windowSeconds);
     return isWhole ? null : `ready for less than one window of ${rule.windowSeconds} s when it was measured`;
   }
-  const neverReady = addSeconds(pod.startTime, rule.initialReadinessDelaySeconds) > changedAt;
-  return !pod.ready && neverReady ? 'never been ready' : null;
+  return !pod.ready && isNeverReady(pod.startTime, changedAt, rule) ? 'never been ready' : null;
+}
+
+/**
+ * `podWarmupSeconds`: a pod counts once it was ready for so long when it was measured. That is asked of young pods
+ * only. An old one that is not ready, or is so again, is more likely overloaded than idle: taken for 0 it would keep
+ * the count from rising. Source: reliability.md, D5.
+ */
+function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
+  const warmup = rule.podWarmupSeconds;
+  if (warmup === 0) return null;
+  if (pod.ready === null) return 'no Ready condition';
+  if (pod.startTime === null) return 'not started';
+  const changedAt = pod.readyChangedAt ?? YEAR_ONE;
+  if (!pod.ready) return isNeverReady(pod.startTime, changedAt, rule) ? 'never been ready' : null;
+  const isYoung = addSeconds(pod.startTime, rule.cpuInitializationPeriodSeconds + warmup) > rule.now;
+  if (!isYoung || rule.sampledAt >= addSeconds(changedAt, warmup)) return null;
+  return `ready for less than podWarmupSeconds (${warmup} s) when it was measured`;
+}
+
+function isNeverReady(startTime: Instant, changedAt: Instant, rule: ReadinessRule): boolean {
+  return addSeconds(startTime, rule.initialReadinessDelaySeconds) > changedAt;
 }

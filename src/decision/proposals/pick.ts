@@ -1,3 +1,4 @@
+import type { MetricResult } from '../decision.js';
 import type { JudgedMetric } from './propose.js';
 
 /** What the proposals come to. */
@@ -8,7 +9,9 @@ export interface Pick {
   readonly winner: JudgedMetric | null;
   /** The first metric without a proposal. */
   readonly firstFailing: JudgedMetric | null;
-  /** Whether every metric has a proposal from a plain value; else the count must not go down. */
+  /** The first metric in whose place the fallback stands. */
+  readonly firstReplaced: JudgedMetric | null;
+  /** Whether every metric has a proposal from a plain value, or from a fallback that may lower; else the count must not go down. */
   readonly isTrusted: boolean;
 }
 
@@ -23,6 +26,11 @@ export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
     replicas: winner?.result.proposal ?? null,
     winner,
     firstFailing: metrics.find(({ result }) => result.proposal === null) ?? null,
-    isTrusted: metrics.every(({ result }) => result.proposal !== null && result.partial === null),
+    firstReplaced: metrics.find(({ result }) => result.fallback !== undefined) ?? null,
+    isTrusted: metrics.every(({ result }) => isTrusted(result)),
   };
+}
+
+function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
+  return proposal !== null && partial === null && fallback?.mode !== 'atLeast';
 }

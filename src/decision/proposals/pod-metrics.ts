@@ -44,8 +44,9 @@ function readinessRule(
   sample: ContainersSample | PodsSample,
   { now, spec }: ProposalContext,
 ): ReadinessRule | null {
-  if (metric.type === 'Pods' || metric.name !== 'cpu') return null;
-  return { ...spec, now, sampledAt: sample.at, windowSeconds: sample.windowSeconds };
+  const isCpu = metric.type !== 'Pods' && metric.name === 'cpu';
+  if (!isCpu && spec.podWarmupSeconds === 0) return null;
+  return { ...spec, isCpu, now, sampledAt: sample.at, windowSeconds: sample.windowSeconds };
 }
 
 /** A pod's usage: the sum over the containers its sample has. A pod whose sample has none is left out. */

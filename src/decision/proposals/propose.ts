@@ -3,6 +3,7 @@ import type { MetricResult } from '../decision.js';
 import type { Sample, Snapshot } from '../snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
+import { withFallback } from './fallback.js';
 import { judgeSample } from './judge-sample.js';
 import type { ValueSample } from './judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
@@ -19,7 +20,8 @@ export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
     const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
-    return { spec, result: resultOf(spec, sample, context) };
+    const result = resultOf(spec, sample, context);
+    return { spec, result: withFallback(spec, result, snapshot) };
   });
 }
 

@@ -7,7 +7,7 @@ import { type Writer, managerOf } from './managed-fields.js';
 import type { KubeObject } from './objects.js';
 import { deleteObject } from './remove.js';
 import { describeOpenApi } from './openapi.js';
-import { decodeReview } from './protobuf.js';
+import { decodeNamespace, decodeReview } from './protobuf.js';
 import type { ResourceRequest } from './request.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import type { Subject } from './rules.js';
@@ -50,10 +50,14 @@ function parseReview({ body, contentType }: Sent): JsonObject {
   return contentType.includes('protobuf') ? decodeReview(Buffer.from(body, 'latin1')) : parseBody(body);
 }
 
-/** Protobuf is understood for access reviews only; `kubectl create deployment` sends it and cannot be served. */
-function readBody({ body, contentType }: Sent): JsonObject {
-  if (contentType.includes('protobuf')) throw unsupportedMediaType(['application/json']);
-  return parseBody(body);
+/**
+ * Protobuf is understood for access reviews and new namespaces only; `kubectl create deployment` sends it and cannot be
+ * served.
+ */
+function readBody({ body, contentType }: Sent, kind?: string): JsonObject {
+  if (!contentType.includes('protobuf')) return parseBody(body);
+  if (kind !== 'Namespace') throw unsupportedMediaType(['application/json']);
+  return decodeNamespace(Buffer.from(body, 'latin1'));
 }
 
 /** Carries out a request to a resource; a watch is not answered here. Throws `StatusError`. */
@@ -68,7 +72,7 @@ export function answerResource(context: ApiContext, request: ResourceRequest, se
       if (request.name !== null) throw methodNotAllowed();
       return asReply(
         resource,
-        createObject(context, request, readBody(sent), writerOf(context, request, sent)),
+        createObject(context, request, readBody(sent, resource.kind), writerOf(context, request, sent)),
         201,
       );
     case 'update':

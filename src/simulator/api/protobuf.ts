@@ -7,17 +7,30 @@ const MAGIC = 'k8s\0';
 const ATTRIBUTES = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 
 /**
- * A SelfSubjectAccessReview in protobuf, as `kubectl auth can-i` sends it, in the form of its JSON. All other clients'
- * bodies are JSON. Throws 400 where it is none.
+ * A SelfSubjectAccessReview in protobuf, as `kubectl auth can-i` sends it, in the form of its JSON. Throws 400 where it is
+ * none.
  */
 export function decodeReview(bytes: Buffer): JsonObject {
-  if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
-    throw badRequest('the body is no Kubernetes protobuf');
-  const review = fieldOf(bytes.subarray(4), 2);
-  const attributes = fieldOf(fieldOf(review, 2), 1);
+  const attributes = fieldOf(fieldOf(messageOf(bytes), 2), 1);
   const decoded: Record<string, string> = {};
   for (const [index, name] of ATTRIBUTES.entries()) decoded[name] = fieldOf(attributes, index + 1).toString();
   return { spec: { resourceAttributes: decoded } };
+}
+
+/**
+ * The manifest of a Namespace in protobuf, as `kubectl create namespace` sends it: a name and nothing else. Throws 400
+ * where it is none. Source: k8s.io/apimachinery meta/v1/generated.proto.
+ */
+export function decodeNamespace(bytes: Buffer): JsonObject {
+  const name = fieldOf(fieldOf(messageOf(bytes), 1), 1).toString();
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+/** What stands in the envelope that every body has. */
+function messageOf(bytes: Buffer): Buffer {
+  if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
+    throw badRequest('the body is no Kubernetes protobuf');
+  return fieldOf(bytes.subarray(4), 2);
 }
 
 /** The bytes of the last length-delimited field of this number; none where it is absent. */

@@ -1,12 +1,12 @@
-import { type JsonObject, stringAt } from '../json.js';
+import { type JsonObject, objectAt, stringAt } from '../json.js';
 import type { ApiContext } from './context.js';
-import { type KubeObject, namespaceOf, timestamp, withMetadata } from './objects.js';
+import { type KubeObject, timestamp, withMetadata } from './objects.js';
 import type { Target } from './write.js';
 import { conflict, notFound, uidConflict } from './status-error.js';
 
 /**
  * Deletes an object, if the preconditions of the DeleteOptions hold. A pod that a workload owns is only marked: its
- * controller ends it after a moment. A namespace takes everything in it along.
+ * controller ends it after a moment. A namespace is marked, too, and goes when everything in it is gone.
  */
 export function deleteObject(context: ApiContext, target: Target, options: JsonObject): KubeObject {
   const { store, clock } = context;
@@ -23,14 +23,11 @@ export function deleteObject(context: ApiContext, target: Target, options: JsonO
     const marked = { deletionTimestamp: timestamp(clock.now()), deletionGracePeriodSeconds: 30 };
     return store.put(resource.storage, withMetadata(current, marked));
   }
-  if (resource.kind === 'Namespace') emptyNamespace(context, name);
-  return store.remove(resource.storage, namespace, name) ?? current;
-}
-
-function emptyNamespace({ store, catalog }: ApiContext, namespace: string): void {
-  for (const storage of new Set(catalog.resources.filter((r) => r.namespaced).map((r) => r.storage))) {
-    for (const object of [...store.all(storage)]) {
-      if (namespaceOf(object) === namespace) store.remove(storage, namespace, object.metadata.name);
-    }
+  if (resource.kind === 'Namespace') {
+    if (current.metadata['deletionTimestamp'] !== undefined) return current;
+    const marked = withMetadata(current, { deletionTimestamp: timestamp(clock.now()) });
+    const status = { ...objectAt(current, 'status'), phase: 'Terminating' };
+    return store.put(resource.storage, { ...marked, status });
   }
+  return store.remove(resource.storage, namespace, name) ?? current;
 }

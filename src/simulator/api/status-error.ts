@@ -63,6 +63,18 @@ export function alreadyExists(object: ObjectName): StatusError {
   return new StatusError(409, 'AlreadyExists', message, detailsOf(object));
 }
 
+/** 403: the namespace of a new object is on its way out. */
+export function namespaceTerminating(object: ObjectName, namespace: string): StatusError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  const message = `${qualified(object)} "${object.name}" is forbidden: ${why}`;
+  return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
+}
+
 /** 409: the resourceVersion of a write is not that of the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =

@@ -10,6 +10,7 @@ import {
   badRequest,
   conflict,
   methodNotAllowed,
+  namespaceTerminating,
   notFound,
   uidConflict,
   unsupportedMediaType,
@@ -46,12 +47,10 @@ export function createObject(
   ) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  if (namespace !== null && store.get(NAMESPACES, null, namespace) === null) {
-    throw notFound({ resource: 'namespaces', group: '', name: namespace });
-  }
   const generateName = stringAt(metadata, 'generateName') ?? '';
   const name =
     stringAt(metadata, 'name') ?? (generateName === '' ? '' : generateName + makeUid(random).slice(0, 5));
+  if (namespace !== null) checkNamespace(context, namespace, { resource, name });
   if (store.get(resource.storage, namespace, name) !== null) {
     throw alreadyExists({ resource: resource.plural, group: resource.group, name });
   }
@@ -72,6 +71,17 @@ export function createObject(
   const complete = withDefaults(resource, object);
   validate(resource, complete);
   return store.put(resource.storage, ownReplicas(null, fromWire(resource, complete), writer));
+}
+
+function checkNamespace(
+  { store }: ApiContext,
+  namespace: string,
+  { resource, name }: Pick<Target, 'resource' | 'name'>,
+): void {
+  const stored = store.get(NAMESPACES, null, namespace);
+  if (stored === null) throw notFound({ resource: 'namespaces', group: '', name: namespace });
+  if (stored.metadata['deletionTimestamp'] === undefined) return;
+  throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
 }
 
 /** What the real server fills in and `kubectl describe` shows. */

@@ -4,7 +4,7 @@ import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-server.js';
 import type { DecisionRecord } from './log.js';
 import { SimulatedProcess } from './process.js';
-import { SERVICE_CONFIG, writeDocuments } from './scenario.js';
+import { OWN_NAMESPACE, SERVICE_CONFIG, writeDocuments } from './scenario.js';
 import { openTransport, type Step } from './transport.js';
 import type { World } from './world.js';
 
@@ -111,6 +111,8 @@ export class Replica {
       log,
       dryRun: false,
       instance: process.name,
+      namespace: OWN_NAMESPACE,
+      electsLeader: world.isElected,
       serves: false,
       openTransport: (onRequest) =>
         openTransport({

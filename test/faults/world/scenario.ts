@@ -35,6 +35,8 @@ export interface WorkloadPlan {
 }
 
 export const NAMESPACE = 'shop';
+/** Where promscaler itself lives. */
+export const OWN_NAMESPACE = 'promscaler';
 /** Cores that a pod requests. */
 export const CPU_REQUEST = 0.5;
 export const SCRAPE_SECONDS = 15;

@@ -44,11 +44,14 @@ export class World {
   readonly documents: DocumentChange[] = [];
   /** Whether servers say when they were started, by the seed. */
   readonly tellsStart: boolean;
+  /** Several replicas, of which a Lease lets one work. */
+  readonly isElected: boolean;
   readonly product: Product;
 
   constructor(options: WorldOptions) {
     const { seed, durationMs, faults, product } = options;
     this.product = product;
+    this.isElected = options.replicas > 1;
     this.random = createRandom(seed);
     const { timeline, store } = this;
     const plans = planWorkloads(this.random.fork('plans'));

@@ -1,0 +1,180 @@
+{{/*
+What values.schema.json cannot see: values that contradict each other. All of them are told at once.
+*/}}
+{{- define "promscaler.checks" -}}
+{{- $problems := list -}}
+{{- range list "service" "sources" "credentials" "files" "documents" -}}
+  {{- $problems = concat $problems (fromJsonArray (include (printf "promscaler.checks.%s" .) $)) -}}
+{{- end -}}
+{{- if $problems -}}
+  {{- fail (printf "\n\n- %s\n" (join "\n- " $problems)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "promscaler.checks.service" -}}
+{{- $problems := list -}}
+{{- $values := .Values -}}
+{{- if and (gt (int $values.replicas) 1) (not $values.leaderElection.enabled) -}}
+  {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1" (int $values.replicas)) -}}
+{{- end -}}
+{{- $lease := int (default 15 $values.leaderElection.leaseDurationSeconds) -}}
+{{- $renew := int (default 10 $values.leaderElection.renewDeadlineSeconds) -}}
+{{- $retry := int (default 2 $values.leaderElection.retryPeriodSeconds) -}}
+{{- if not (and (gt $lease $renew) (gt (mul 10 $renew) (mul 12 $retry))) -}}
+  {{- $problems = append $problems (printf "leaderElection: leaseDurationSeconds (%d) must be above renewDeadlineSeconds (%d), and that above 1.2 times retryPeriodSeconds (%d)" $lease $renew $retry) -}}
+{{- end -}}
+{{- if and $values.serviceMonitor.enabled $values.service.scrapeAnnotations -}}
+  {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
+{{- end -}}
+{{- if and $values.rbac.create (not $values.serviceAccount.create) (not $values.serviceAccount.name) -}}
+  {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the rights would go to the account `default`, which every pod of the namespace has. Name the account, or set rbac.create to false" -}}
+{{- end -}}
+{{- $names := list "POD_NAME" "POD_NAMESPACE" -}}
+{{- range $values.extraEnv -}}
+  {{- if has .name $names -}}
+    {{- $problems = append $problems (printf "extraEnv: %s is set already" .name) -}}
+  {{- end -}}
+  {{- $names = append $names .name -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{- define "promscaler.checks.sources" -}}
+{{- $problems := list -}}
+{{- $sources := default dict (default dict .Values.config).prometheus -}}
+{{- $default := default dict $sources.default -}}
+{{- if and .Values.prometheus.url (hasKey $default "urls") -}}
+  {{- $problems = append $problems "prometheus.url and config.prometheus.default.urls are both given: prometheus.url is a shortcut for the other, set one of them" -}}
+{{- end -}}
+{{- range $name, $source := $sources -}}
+  {{- $path := printf "config.prometheus.%s" $name -}}
+  {{- range $index, $url := $source.urls -}}
+    {{- if not (regexMatch "^https?://[^\\s@?#/]+(/[^\\s@?#]*)?$" $url) -}}
+      {{- $problems = append $problems (printf "%s.urls[%d] must be an http or https URL without user, password, query and fragment" $path $index) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- range $header, $_ := default dict $source.headers -}}
+    {{- if has (lower $header) (list "authorization" "proxy-authorization" "cookie") -}}
+      {{- $problems = append $problems (printf "%s.headers.%s would stand in a ConfigMap, for everyone to read: give it as credentials.%s (bearerToken, or username and password)" $path $header $name) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{- define "promscaler.checks.credentials" -}}
+{{- $problems := list -}}
+{{- $sources := default dict (default dict .Values.config).prometheus -}}
+{{- $url := .Values.prometheus.url -}}
+{{- range $name, $given := default dict .Values.credentials -}}
+  {{- $path := printf "credentials.%s" $name -}}
+  {{- $keys := default dict $given.keys -}}
+  {{- $source := default dict (get $sources $name) -}}
+  {{- if not (or (hasKey $sources $name) (and (eq $name "default") (or $url (not $sources)))) -}}
+    {{- $problems = append $problems (printf "%s: config.prometheus names no data source %s" $path $name) -}}
+  {{- end -}}
+  {{- range $part := list "bearerToken" "password" "ca" "cert" "key" -}}
+    {{- if and (get $given $part) (get $keys $part) -}}
+      {{- $problems = append $problems (printf "%s.%s and %s.keys.%s are both given: set one of them" $path $part $path $part) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- if and $keys (not $given.existingSecret) -}}
+    {{- $problems = append $problems (printf "%s.keys needs %s.existingSecret, the Secret that holds them" $path $path) -}}
+  {{- else if and $given.existingSecret (not $keys) -}}
+    {{- $problems = append $problems (printf "%s.existingSecret needs %s.keys, which say what is taken of it: keys.bearerToken=token" $path $path) -}}
+  {{- end -}}
+  {{- $hasToken := or $given.bearerToken $keys.bearerToken -}}
+  {{- $hasPassword := or $given.password $keys.password -}}
+  {{- if and $hasToken $hasPassword -}}
+    {{- $problems = append $problems (printf "%s has a bearerToken and a password: a request carries one of them" $path) -}}
+  {{- end -}}
+  {{- if ne (empty $given.username) (empty $hasPassword) -}}
+    {{- $problems = append $problems (printf "%s needs both username and password, or neither" $path) -}}
+  {{- end -}}
+  {{- if ne (empty (or $given.cert $keys.cert)) (empty (or $given.key $keys.key)) -}}
+    {{- $problems = append $problems (printf "%s needs both cert and key, or neither" $path) -}}
+  {{- end -}}
+  {{- range $field := list "bearerTokenFile" "basicAuth" -}}
+    {{- if and (hasKey $source $field) (or $hasToken $hasPassword) -}}
+      {{- $problems = append $problems (printf "%s and config.prometheus.%s.%s both settle the Authorization header" $path $name $field) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- range $part := list "ca" "cert" "key" -}}
+    {{- $field := printf "%sFile" $part -}}
+    {{- if and (hasKey (default dict $source.tls) $field) (or (get $given $part) (get $keys $part)) -}}
+      {{- $problems = append $problems (printf "%s.%s and config.prometheus.%s.tls.%s are both given: set one of them" $path $part $name $field) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{/* Files that the config names, and no volume brings. */}}
+{{- define "promscaler.checks.files" -}}
+{{- $problems := list -}}
+{{- $mounted := default list .Values.secrets -}}
+{{- range $name, $source := default dict (default dict .Values.config).prometheus -}}
+  {{- $basicAuth := default dict $source.basicAuth -}}
+  {{- $tls := default dict $source.tls -}}
+  {{- $files := dict "bearerTokenFile" $source.bearerTokenFile "basicAuth.passwordFile" $basicAuth.passwordFile "tls.caFile" $tls.caFile "tls.certFile" $tls.certFile "tls.keyFile" $tls.keyFile -}}
+  {{- range $field, $file := $files -}}
+    {{- $path := printf "config.prometheus.%s.%s" $name $field -}}
+    {{- if not $file -}}
+    {{- else if not (hasPrefix "/" $file) -}}
+      {{- $problems = append $problems (printf "%s must be an absolute path, such as /etc/promscaler/secrets/SECRET/KEY with secrets: [SECRET]" $path) -}}
+    {{- else if hasPrefix "/etc/promscaler/secrets/" $file -}}
+      {{- $secret := index (splitList "/" $file) 4 -}}
+      {{- if not (has $secret $mounted) -}}
+        {{- $problems = append $problems (printf "%s names a file of the Secret %s, which `secrets` does not list" $path $secret) -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{/*
+Documents: of what kind, for which namespace, and how large. A text that helm cannot read as YAML is left to the service,
+which reads YAML 1.2 and says where it is wrong.
+*/}}
+{{- define "promscaler.checks.documents" -}}
+{{- $problems := list -}}
+{{- $namespaces := default list .Values.namespaces -}}
+{{- $size := 0 -}}
+{{- $seen := dict -}}
+{{- range $name, $given := .Values.scalers -}}
+  {{- $path := printf "scalers.%s" $name -}}
+  {{- $documents := list $given -}}
+  {{- if kindIs "string" $given -}}
+    {{- $size = add $size (len $given) -}}
+    {{- $documents = list -}}
+    {{- range regexSplit "(?m)^---([ \\t].*)?$" $given -1 -}}
+      {{- $documents = append $documents (fromYaml .) -}}
+    {{- end -}}
+  {{- else -}}
+    {{- $size = add $size (len (toYaml $given)) -}}
+  {{- end -}}
+  {{- range $document := $documents -}}
+    {{- if not (or (empty $document) (hasKey $document "Error")) -}}
+      {{- $metadata := ternary $document.metadata dict (kindIs "map" $document.metadata) -}}
+      {{- $namespace := $metadata.namespace -}}
+      {{- $key := printf "%v/%v" $namespace $metadata.name -}}
+      {{- with get $seen $key -}}
+        {{- $problems = append $problems (printf "%s and %s are both called %s: the service would refuse both" . $path $key) -}}
+      {{- end -}}
+      {{- if ne (toString $document.kind) "Scaler" -}}
+        {{- $problems = append $problems (printf "%s: kind is %s, must be Scaler" $path (default "not given" (toString (default "" $document.kind)))) -}}
+      {{- else if and $namespaces $namespace (not (has $namespace $namespaces)) -}}
+        {{- $problems = append $problems (printf "%s is for the namespace %v, which `namespaces` does not list: its rights end there" $path $namespace) -}}
+      {{- end -}}
+      {{- if and $namespace $metadata.name -}}
+        {{- $_ := set $seen $key $path -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- if gt (int $size) 1000000 -}}
+  {{- $problems = append $problems (printf "scalers: %d bytes, a ConfigMap holds at most 1 MiB. Bring some of them as ConfigMaps of your own: scalerConfigMaps" (int $size)) -}}
+{{- end -}}
+{{- toJson $problems -}}
+{{- end -}}

@@ -1,0 +1,108 @@
+import { homedir } from 'node:os';
+import { readServiceConfig } from '../config/read-service-config.js';
+import { createScalerFiles } from '../config/scaler-files.js';
+import type { ServiceConfig } from '../config/service-config.js';
+import { resolve } from 'node:path';
+import type { Problem } from '../scaler/problem.js';
+import { scalerKey, type Scaler } from '../scaler/spec.js';
+import { examine } from './doctor/examine.js';
+import { type Finding, findingsOf } from './doctor/finding.js';
+import { makeReport, writeReport } from './doctor/report.js';
+import { withPrometheusUrl } from './doctor/with-prometheus-url.js';
+import type { CommandIo, ExitCode } from './io.js';
+import { CommandError } from './io.js';
+import { nearestKeys } from './nearest-keys.js';
+import { readOutputFormat } from './output-format.js';
+import { readOptionsOf, readServiceInput } from './service-input.js';
+
+export interface DoctorOptions {
+  /** `NAMESPACE/NAME`: this scaler alone. */
+  readonly scaler?: string | undefined;
+  /** The service config; left out, every value has its default, as with `run`. */
+  readonly config?: string;
+  /** Asked in place of the urls of the data source `default`. */
+  readonly prometheus?: string;
+  /** `text` or `json`. */
+  readonly output: string;
+}
+
+/**
+ * `doctor`: why it does not work. Asks Prometheus and the cluster, changes nothing, and prints what is wrong with the
+ * line that mends it. Exit code 1 where a check failed; warnings do not count.
+ */
+export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json']);
+  const { config: read, problems } = await readConfig(options.config, io);
+  if (read === null) return print(problems.map(findingOfProblem), format, io);
+  const config = withPrometheusUrl(read, options.prometheus);
+  const files = createScalerFiles({
+    paths: config.scalers.paths,
+    clock: io.clock,
+    read: readOptionsOf(config),
+  });
+  const loaded = await files.load();
+  const scalers = pick(loaded.scalers, options.scaler);
+  const found = await examine({
+    clock: io.clock,
+    signal: io.signal,
+    env: io.env,
+    home: io.env['HOME'] ?? homedir(),
+    config,
+    scalers,
+    allScalers: loaded.scalers,
+    asksPermissions: true,
+  });
+  const told = [...problems, ...loaded.problems].map(findingOfProblem);
+  const summary = configSummary(options.config, loaded.scalers.length);
+  return print([...(told.length === 0 ? [summary] : told), ...found], format, io);
+}
+
+async function readConfig(
+  file: string | undefined,
+  io: CommandIo,
+): Promise<{ readonly config: ServiceConfig | null; readonly problems: readonly Problem[] }> {
+  if (file !== undefined) return readServiceInput(file, io);
+  // As `run` without a file: as if an empty one stood in the present folder.
+  return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
+}
+
+function configSummary(file: string | undefined, documents: number): Finding {
+  const config = file ?? 'no --config, so every value has its default';
+  return findingsOf('config', 'config').ok(
+    `${config}; ${documents} ${documents === 1 ? 'document' : 'documents'}`,
+  );
+}
+
+function findingOfProblem({ severity, message, file, place, code }: Problem): Finding {
+  const make = findingsOf('config', 'config');
+  const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
+  const text = `${where}${message.startsWith(`reading ${file ?? ''}`) ? message.slice(`reading ${file ?? ''}: `.length) : message}`;
+  if (code === 'no-documents' || code === 'unreadable')
+    return make[severity === 'error' ? 'failed' : 'warning'](text, MEND_PATHS);
+  const path = file ?? 'PATH';
+  return make[severity === 'error' ? 'failed' : 'warning'](
+    text,
+    `promscaler validate ${path} shows the line`,
+  );
+}
+
+const MEND_PATHS =
+  '--config FILE names the service config, whose scalers.paths names the documents; `promscaler new` writes a first one';
+
+function pick(scalers: readonly Scaler[], key: string | undefined): readonly Scaler[] {
+  if (key === undefined) return scalers;
+  const found = scalers.filter((scaler) => scalerKey(scaler) === key);
+  if (found.length > 0) return found;
+  const near = nearestKeys(key, scalers.map(scalerKey));
+  const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+  throw new CommandError(`there is no document ${key} without an error${hint}`, 2);
+}
+
+function print(findings: readonly Finding[], format: 'text' | 'json', { stdout, env }: CommandIo): ExitCode {
+  const report = makeReport(findings);
+  const isColored = stdout.isTerminal && env['NO_COLOR'] === undefined;
+  stdout.write(
+    format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : writeReport(report, { isColored }),
+  );
+  return report.failed > 0 ? 1 : 0;
+}

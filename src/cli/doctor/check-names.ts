@@ -1,0 +1,21 @@
+/** Every check, in the order in which a report tells of them; config/README.md has a row for each. */
+export const CHECK_NAMES = [
+  'config',
+  'prometheus',
+  'prometheus-clock',
+  'resource-series',
+  'scrape-interval',
+  'cluster',
+  'cluster-clock',
+  'permissions',
+  'target',
+  'pods',
+  'requests',
+  'other-scaler',
+  'replicas-writer',
+  'query',
+  'query-window',
+  'decision',
+] as const;
+
+export type CheckName = (typeof CHECK_NAMES)[number];

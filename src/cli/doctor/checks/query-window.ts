@@ -1,0 +1,38 @@
+import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import { vectorSelectors } from '../../../promql/vector-selectors.js';
+import { scalerKey } from '../../../scaler/spec.js';
+import { type Finding, findingsOf } from '../finding.js';
+import { onlyValue } from '../inquiry.js';
+import type { ScalerFacts } from '../scaler-facts.js';
+
+const LEAST_SCRAPES = 2;
+const WANTED_SCRAPES = 4;
+
+/** Whether the ranges in a document's own queries hold enough scrapes for a rate. */
+export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly Finding[]> {
+  const make = findingsOf('query-window', scalerKey(scaler));
+  const findings: Finding[] = [];
+  for (const metric of scaler.spec.metrics) {
+    if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
+    const inquiry = sources.get(metric.source);
+    if (inquiry === undefined) continue;
+    const query = metricQuery(metric, scaler, inquiry.source) ?? '';
+    for (const { text, range } of vectorSelectors(query)) {
+      if (range === null || !/\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/.test(query)) continue;
+      const count = onlyValue(await inquiry.ask(`max(count_over_time(${text}[${range}]))`));
+      // Nothing in it is a matter of the check `query`, which looks for the reason.
+      if (count === null || count >= WANTED_SCRAPES) continue;
+      const words = `${metric.type} metric ${metric.identity}: the range [${range}] holds ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
+      const mend = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
+      findings.push(
+        count < LEAST_SCRAPES
+          ? make.failed(`${words}, and a rate needs ${LEAST_SCRAPES}`, mend)
+          : make.warning(
+              `${words}; ${WANTED_SCRAPES} are wanted, so that a scrape that fails leaves no hole`,
+              mend,
+            ),
+      );
+    }
+  }
+  return findings.length === 0 ? [make.ok('')] : findings;
+}

@@ -1,0 +1,45 @@
+import { findConnection } from '../../kubernetes/connection.js';
+import { createDiscovery } from '../../kubernetes/discovery.js';
+import { ConnectionError } from '../../kubernetes/kubeconfig.js';
+import { SILENT } from '../../kubernetes/log.js';
+import { createTransport } from '../../kubernetes/transport.js';
+import { VERSION } from '../version.js';
+import { type Finding, findingsOf } from './finding.js';
+import { CLUSTER_SUBJECT, type ClusterInquiry, type Inquiry } from './inquiry.js';
+
+/** The ways to ask the cluster that the service config or the surroundings name, or the finding that there is none. */
+export async function openCluster(
+  inquiry: Inquiry & { readonly env: Readonly<Record<string, string | undefined>>; readonly home: string },
+): Promise<{ readonly inquiry: ClusterInquiry; readonly close: () => void } | Finding> {
+  const { clock, config, env, home } = inquiry;
+  const { kubeconfig, context, url } = config.kubernetes;
+  try {
+    const settings = {
+      kubeconfig: kubeconfig ?? undefined,
+      context: context ?? undefined,
+      url: url ?? undefined,
+    };
+    const connection = await findConnection({ settings, env, home, clock, log: SILENT });
+    let seen: ReturnType<ClusterInquiry['serverDate']> = null;
+    const transport = createTransport({
+      connection,
+      clock,
+      userAgent: `promscaler/${VERSION}`,
+      onServerDate: (text) => (seen = { text, at: clock.now() }),
+    });
+    const opened = {
+      ...inquiry,
+      transport,
+      connection,
+      discovery: createDiscovery(transport, clock),
+      serverDate: () => seen,
+    };
+    return { inquiry: opened, close: transport.close };
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error;
+    return findingsOf('cluster', CLUSTER_SUBJECT).failed(
+      error.message,
+      'export KUBECONFIG=FILE, or kubernetes.kubeconfig, context or url in the service config; in a pod, a service account',
+    );
+  }
+}

@@ -1,0 +1,20 @@
+import { decide } from '../../decision/decide.js';
+import type { Decision } from '../../decision/decision.js';
+import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
+import type { Snapshot } from '../../decision/snapshot.js';
+import { CommandError } from '../io.js';
+
+/** The decision on the JSON form of a snapshot. Throws `CommandError` where it is none. */
+export function decideJson(
+  json: unknown,
+  isFromService: boolean,
+): { readonly snapshot: Snapshot; readonly decision: Decision } {
+  try {
+    const snapshot = parseSnapshot(json);
+    return { snapshot, decision: decide(snapshot) };
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    const hint = isFromService ? ' (is the service newer than this command?)' : '';
+    throw new CommandError(`the snapshot cannot be read: ${error.message}${hint}`);
+  }
+}

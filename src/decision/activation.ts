@@ -1,0 +1,81 @@
+import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js';
+import { addMilli, formatMilli, milliFromNumber } from '../units/quantity.js';
+import { formatInstant, secondsBetween } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import { judgeSample } from './proposals/judge-sample.js';
+import type { JudgedMetric } from './proposals/propose.js';
+import type { Sample, Snapshot } from './snapshot.js';
+
+/** Whether there is work at all, apart from how much of it. */
+export interface Activation {
+  /** Some Object or External metric is above its `activation.above`. */
+  readonly isActive: boolean;
+  /** Since when none has been, by plain values; null: one is, or lacks one. */
+  readonly inactiveSince: Instant | null;
+  /** The same in a sentence. */
+  readonly why: string;
+}
+
+/**
+ * What the thresholds say, or null where the document has none or never goes to 0: activation takes part only where
+ * `minReplicas` is 0 and some metric has one. Source: algorithm.md, step 5.
+ */
+export function readActivation(snapshot: Snapshot): Activation | null {
+  const { spec } = snapshot.scaler;
+  const judged = spec.metrics.flatMap((metric, index) => judge(metric, snapshot.samples[index]));
+  if (spec.minReplicas > 0 || judged.length === 0) return null;
+  const active = judged.find(({ state }) => state === 'above');
+  if (active !== undefined) return { isActive: true, inactiveSince: null, why: active.text };
+  const unknown = judged.find(({ state }) => state === 'unknown');
+  if (unknown !== undefined) return { isActive: false, inactiveSince: null, why: unknown.text };
+  const inactiveSince = snapshot.state.inactiveSince ?? snapshot.now;
+  const why = judged.map(({ text }) => text).join(', ');
+  return { isActive: false, inactiveSince, why };
+}
+
+/** A metric of pods says nothing of a workload without pods, and must not keep it from waking. */
+export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
+  return metrics.filter(({ spec }) => isTotal(spec));
+}
+
+/** The count that activation makes of the picked one, and why where it is another one. */
+export function activate(
+  picked: number,
+  activation: Activation,
+  { isTrusted, snapshot }: { readonly isTrusted: boolean; readonly snapshot: Snapshot },
+): { readonly replicas: number; readonly note: string | null } {
+  const { isActive, inactiveSince, why } = activation;
+  if (snapshot.target.specReplicas === 0) {
+    if (isActive) return { replicas: Math.max(1, picked), note: `active: ${why}` };
+    return { replicas: 0, note: `not active: ${why}` };
+  }
+  if (isActive || inactiveSince === null) return { replicas: Math.max(1, picked), note: null };
+  const { cooldownSeconds } = snapshot.scaler.spec;
+  const since = `not active since ${formatInstant(inactiveSince)} (${why})`;
+  const isOver = secondsBetween(inactiveSince, snapshot.now) >= cooldownSeconds;
+  if (isOver && isTrusted) return { replicas: 0, note: since };
+  return { replicas: Math.max(1, picked), note: `${since}, cooldownSeconds ${cooldownSeconds}` };
+}
+
+interface Judged {
+  readonly state: 'above' | 'below' | 'unknown';
+  readonly text: string;
+}
+
+function judge(metric: MetricSpec, given: Sample | undefined): readonly Judged[] {
+  if (!isTotal(metric) || metric.activation === null || given === undefined) return [];
+  const { above } = metric.activation;
+  const sample = judgeSample(metric, given);
+  if (sample.form !== 'values') return [{ state: 'unknown', text: `${metric.identity} has no value` }];
+  const total = sample.values.reduce((sum, value) => addMilli(sum, milliFromNumber(value)), 0n);
+  const than = `${metric.identity} is ${formatMilli(total)}`;
+  if (total > above)
+    return [{ state: 'above', text: `${than}, above its activation of ${formatMilli(above)}` }];
+  const text = `${than}, not above its activation of ${formatMilli(above)}`;
+  // A part of the truth below the threshold does not say that the whole is.
+  return [{ state: sample.partial === null ? 'below' : 'unknown', text }];
+}
+
+function isTotal(metric: MetricSpec): metric is ObjectMetric | ExternalMetric {
+  return metric.type === 'Object' || metric.type === 'External';
+}

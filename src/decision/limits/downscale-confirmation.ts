@@ -1,0 +1,49 @@
+import type { DownscaleConfirmation } from '../../scaler/spec.js';
+import { addSeconds, latest } from '../../units/time.js';
+import type { Recommendation } from '../snapshot.js';
+import type { Limit, LimitContext } from './limit.js';
+
+/**
+ * `downscaleConfirmation`: no scale-down until every decision of the last `seconds`, and at least `decisions` in a row,
+ * have asked for fewer replicas than there are; then to the highest of what they asked for. Works on
+ * `state.downscaleProposals`. Source: reliability.md, D6.
+ */
+export const confirmDownscale: Limit = (replicas, context) => {
+  const { now, spec, current } = context;
+  const asked = spec.downscaleConfirmation;
+  if (asked === null || replicas >= current) return null;
+  const proposals = nextDownscaleProposals(context, asked);
+  const first = proposals[0]?.at ?? now;
+  const enoughAt = addSeconds(first, asked.seconds);
+  const lacking = asked.decisions - proposals.length;
+  if (lacking > 0 || enoughAt > now) {
+    const reason = `confirmed by ${proposals.length} of ${asked.decisions} decisions in ${(now - first) / 1000} of ${asked.seconds} s`;
+    const until = latest(enoughAt, addSeconds(now, Math.max(0, lacking) * spec.syncPeriodSeconds));
+    return { to: current, reason, until };
+  }
+  const highest = proposals.reduce((most, proposal) => Math.max(most, proposal.replicas), replicas);
+  const reason = `the highest that ${proposals.length} decisions in ${(now - first) / 1000} s have asked for`;
+  return highest === replicas ? null : { to: highest, reason, until: null };
+};
+
+type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
+
+/**
+ * The decisions in a row that ask for less than the present count, this one the last: no more of them than it takes to
+ * see whether they are enough. Empty where this one does not ask for less, or while a recovery hold runs, whose
+ * numbers may be too low.
+ */
+export function nextDownscaleProposals(
+  { now, current, recommended, state }: Asking,
+  { seconds, decisions }: DownscaleConfirmation,
+): readonly Recommendation[] {
+  const isHeld = state.holdScaleDownUntil !== null && state.holdScaleDownUntil > now;
+  if (recommended >= current || isHeld) return [];
+  const earlier = state.downscaleProposals;
+  const broken = earlier.findLastIndex(({ replicas }) => replicas >= current);
+  const inARow = [...earlier.slice(broken + 1), { at: now, replicas: recommended }];
+  const start = addSeconds(now, -seconds);
+  // The newest one that is old enough proves that the whole of `seconds` was asked.
+  const proof = inARow.findLastIndex(({ at }) => at <= start);
+  return inARow.slice(Math.max(0, Math.min(proof, inARow.length - decisions)));
+}

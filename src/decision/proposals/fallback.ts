@@ -1,0 +1,31 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
+import type { FallbackUse, MetricResult } from '../decision.js';
+import type { Snapshot } from '../snapshot.js';
+
+/** `TYPE/IDENTITY`: what a metric is called in `failingSince`. */
+export function failingKey({ type, identity }: MetricSpec): string {
+  return `${type}/${identity}`;
+}
+
+/**
+ * The metric with the proposal of the document's fallback, where it has had none for `afterSeconds`; else as it is.
+ * `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps what is above.
+ * Source: algorithm.md, step 3; the modes are KEDA's fallback behaviors.
+ */
+export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
+  const { fallback } = snapshot.scaler.spec;
+  if (fallback === null || result.proposal !== null || result.error === null) return result;
+  const since = snapshot.state.failingSince.get(failingKey(spec)) ?? snapshot.now;
+  if (secondsBetween(since, snapshot.now) < fallback.afterSeconds) return result;
+  const { mode, replicas } = fallback;
+  const proposal =
+    mode === 'currentReplicasIfHigher' ? Math.max(replicas, snapshot.target.specReplicas) : replicas;
+  const use: FallbackUse = { mode, replicas, since: formatInstant(since), error: result.error };
+  return { ...result, proposal, error: null, ratio: null, fallback: use };
+}
+
+/** `no value since 2026-01-01T00:00:00Z (no series): 5 replicas in its place by fallback atLeast`. */
+export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
+  return `no value since ${since} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
+}

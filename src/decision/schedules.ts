@@ -1,0 +1,108 @@
+import type { Occurrence, Schedule } from '../schedules/schedule.js';
+import { recurringAround } from '../schedules/occurrences.js';
+import { addSeconds, formatInstant, secondsBetween } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+
+/** The bounds in force at an instant. */
+export interface Bounds {
+  readonly minReplicas: number;
+  /** At least `minReplicas`. */
+  readonly maxReplicas: number;
+  /** The schedules that gave the floor and the ceiling; null: the document's own. */
+  readonly floor: BoundBy | null;
+  readonly ceiling: BoundBy | null;
+  /** The floor that the ceiling has clipped; null where it has not. */
+  readonly clippedFloor: number | null;
+}
+
+/** What a schedule makes of a bound. */
+export interface BoundBy {
+  readonly schedule: string;
+  readonly replicas: number;
+  /** `before` a start and `after` an end the bound is on its way. */
+  readonly phase: 'during' | 'before' | 'after';
+  /** When that ends. */
+  readonly until: Instant;
+}
+
+interface Unscheduled {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly schedules: readonly Schedule[];
+}
+
+/**
+ * The highest floor and the lowest ceiling of the schedules that are on, or on their way, in place of the document's
+ * own; a floor above the ceiling is clipped to it. On the way, a bound lies between the document's and the schedule's in
+ * proportion to the time, rounded up: at the start it is reached, and `rampSeconds` after the end it is gone.
+ * (algorithm.md, step 1)
+ */
+export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
+  let floor: BoundBy | null = null;
+  let ceiling: BoundBy | null = null;
+  for (const schedule of spec.schedules) {
+    const share = shareAt(schedule, now);
+    if (share === null) continue;
+    const min = boundBy(schedule, share, { own: spec.minReplicas, scheduled: schedule.minReplicas });
+    const max = boundBy(schedule, share, { own: spec.maxReplicas, scheduled: schedule.maxReplicas });
+    if (min !== null && (floor === null || min.replicas > floor.replicas)) floor = min;
+    if (max !== null && (ceiling === null || max.replicas < ceiling.replicas)) ceiling = max;
+  }
+  const maxReplicas = ceiling?.replicas ?? spec.maxReplicas;
+  const wanted = floor?.replicas ?? spec.minReplicas;
+  const minReplicas = Math.min(wanted, maxReplicas);
+  return { minReplicas, maxReplicas, floor, ceiling, clippedFloor: wanted > maxReplicas ? wanted : null };
+}
+
+/** The highest ceiling that the document and its schedules know: above it a count is cut at once. */
+export function highestCeiling({ maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>): number {
+  return schedules.reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
+}
+
+/** `minReplicas is 3`, or which schedule says so: `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */
+export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
+  if (by === null) return `${field} is ${replicas}`;
+  const when: Readonly<Record<BoundBy['phase'], string>> = {
+    during: 'until',
+    before: 'on the way to its start at',
+    after: 'on the way back until',
+  };
+  return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
+}
+
+/** How far a schedule is on: above 0, at most 1. */
+interface Share {
+  readonly fraction: number;
+  readonly phase: BoundBy['phase'];
+  readonly until: Instant;
+}
+
+function boundBy(
+  { name }: Schedule,
+  { fraction, phase, until }: Share,
+  { own, scheduled }: { readonly own: number; readonly scheduled: number | null },
+): BoundBy | null {
+  if (scheduled === null) return null;
+  return { schedule: name, replicas: Math.ceil(own + (scheduled - own) * fraction), phase, until };
+}
+
+/** The largest share over all occurrences near the instant; null where there is none. */
+function shareAt(schedule: Schedule, now: Instant): Share | null {
+  const { last, next } = recurringAround(schedule, now);
+  let largest: Share | null = null;
+  for (const occurrence of [last, next, ...schedule.dates]) {
+    const share = occurrence === null ? null : shareOf(occurrence, now, schedule.rampSeconds);
+    if (share !== null && (largest === null || share.fraction > largest.fraction)) largest = share;
+  }
+  return largest;
+}
+
+function shareOf({ start, end }: Occurrence, now: Instant, rampSeconds: number): Share | null {
+  if (now >= start && now < end) return { fraction: 1, phase: 'during', until: end };
+  if (rampSeconds === 0) return null;
+  const before = now < start;
+  const fraction = 1 - (before ? secondsBetween(now, start) : secondsBetween(end, now)) / rampSeconds;
+  if (fraction <= 0) return null;
+  const until = before ? start : addSeconds(end, rampSeconds);
+  return { fraction, phase: before ? 'before' : 'after', until };
+}

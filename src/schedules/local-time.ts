@@ -1,0 +1,101 @@
+import { instantFromMs } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import type { Occurrence } from './schedule.js';
+
+const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;
+const DAY_MS = 86_400_000;
+
+/** A local date, and where it is written a time of day: `2026-11-27`, `2026-11-27T06:00`. */
+export interface LocalTime {
+  /** Milliseconds since the epoch as if the text were UTC. */
+  readonly ms: number;
+  readonly hasTime: boolean;
+}
+
+/** Null where the text is no date or no time of day that exists. */
+export function parseLocalTime(text: string): LocalTime | null {
+  const [, date, time = '00:00', second = '00'] = LOCAL.exec(text) ?? [];
+  if (date === undefined) return null;
+  const ms = Date.parse(`${date}T${time}:${second}Z`);
+  const readsBack = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(`${date}T${time}:${second}`);
+  return readsBack ? { ms, hasTime: text.length > date.length } : null;
+}
+
+/**
+ * From one local time to another. A date without a time as the end means that whole day. Null where one of them is no
+ * date or the end is not after the start.
+ */
+export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
+  const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
+  if (first === null || last === null) return null;
+  const start = instantOfLocal(first.ms, timeZone);
+  const end = instantOfLocal(last.hasTime ? last.ms : last.ms + DAY_MS, timeZone);
+  return end > start ? { start, end } : null;
+}
+
+/** Whether this system's time zone data has the name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatterOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The date that calendars in the zone show: `2026-12-25`. */
+export function localDate(instant: Instant, timeZone: string): string {
+  return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
+}
+
+/** What clocks in the zone show, to the minute: `2026-11-27T06:00`. */
+export function formatLocal(instant: Instant, timeZone: string): string {
+  return new Date(localMs(instant, timeZone)).toISOString().slice(0, 16);
+}
+
+/** Where a time comes twice, the first; where it is left out, the moment the clocks are moved by as much later. */
+export function instantOfLocal(local: number, timeZone: string): Instant {
+  const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
+  const candidates = offsets.map((offset) => local - offset);
+  const exact = candidates.filter((ms) => localMs(ms, timeZone) === local);
+  return instantFromMs(Math.min(...(exact.length > 0 ? exact : [Math.max(...candidates)])));
+}
+
+/** What clocks in the zone show, in milliseconds as if it were UTC. */
+function localMs(ms: number, timeZone: string): number {
+  const parts = formatterOf(timeZone).formatToParts(ms);
+  const part = (type: Intl.DateTimeFormatPartTypes): number =>
+    Number(parts.find((one) => one.type === type)?.value);
+  return Date.UTC(
+    part('year'),
+    part('month') - 1,
+    part('day'),
+    part('hour'),
+    part('minute'),
+    part('second'),
+    ms - Math.floor(ms / 1000) * 1000,
+  );
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Throws a RangeError on a name that is no time zone. */
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  let formatter = formatters.get(timeZone);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    formatters.set(timeZone, formatter);
+  }
+  return formatter;
+}

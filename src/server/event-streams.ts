@@ -1,0 +1,101 @@
+import type { RequestHandler, Response } from 'express';
+import type { EventFeed, NumberedEvent } from '../telemetry/event-feed.js';
+import type { Clock } from '../units/clock.js';
+import { formatInstant } from '../units/time.js';
+
+/** `/api/v1/events`: server-sent events to many clients at once. */
+export interface EventStreams {
+  readonly handle: RequestHandler;
+  /** Ends all streams at once, and takes no more. */
+  readonly close: () => void;
+  /** Streams that are open. */
+  readonly size: () => number;
+}
+
+export interface EventStreamOptions {
+  readonly feed: EventFeed;
+  readonly clock: Clock;
+  /** Streams at once; default 200. */
+  readonly most?: number;
+}
+
+const HEARTBEAT_MS = 15_000;
+/** What may wait for a client beyond the buffers of the two kernels; a client further behind is dropped. */
+const MAX_WAITING_BYTES = 64 * 1024;
+const RETRY_MS = 3000;
+
+/** Streams without clients. One timer serves all, and none runs while there is no stream. */
+export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptions): EventStreams {
+  const open = new Map<Response, () => void>();
+  let stopHeartbeat: (() => void) | null = null;
+  let isClosed = false;
+
+  const beat = (): void => {
+    stopHeartbeat = null;
+    for (const response of [...open.keys()]) send(response, ': heartbeat\n\n');
+    startHeartbeat();
+  };
+  const startHeartbeat = (): void => {
+    if (open.size > 0 && stopHeartbeat === null) stopHeartbeat = clock.after(HEARTBEAT_MS, beat);
+  };
+  const drop = (response: Response): void => {
+    open.get(response)?.();
+    open.delete(response);
+    if (open.size > 0) return;
+    stopHeartbeat?.();
+    stopHeartbeat = null;
+  };
+  const send = (response: Response, text: string): void => {
+    response.write(text);
+    if (response.writableLength <= MAX_WAITING_BYTES) return;
+    drop(response);
+    response.destroy();
+  };
+
+  return {
+    handle: (request, response) => {
+      if (isClosed || open.size >= most) {
+        const error = isClosed ? 'the service stops' : `there are ${most} streams already, which is the most`;
+        response.set('Retry-After', '5').status(503).json({ error });
+        return;
+      }
+      response.set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).status(200);
+      if (request.method === 'HEAD') return void response.end();
+      response.flushHeaders();
+      response.on('close', () => drop(response));
+      open.set(
+        response,
+        feed.subscribe((event) => send(response, eventText(event))),
+      );
+      startHeartbeat();
+      send(response, beginning(feed, request.get('Last-Event-ID') ?? null, clock));
+    },
+    close: () => {
+      isClosed = true;
+      for (const response of [...open.keys()]) {
+        drop(response);
+        response.end();
+      }
+    },
+    size: () => open.size,
+  };
+}
+
+/** When to come back, and what was missed since the last event that the client has seen. */
+function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
+  const retry = `retry: ${RETRY_MS}\n`;
+  // An id of its own, so that who comes back before the first event has one to name.
+  const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
+  if (lastId === null) return here;
+  const missed = feed.since(lastId);
+  if (missed !== null) return `${retry}\n${missed.map(eventText).join('')}`;
+  const gap = JSON.stringify({ at: formatInstant(clock.now()) });
+  return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
+}
+
+/** JSON has no line ends of its own, so one `data` line holds it. */
+function eventText({ id, event }: NumberedEvent): string {
+  const { type, ...facts } = event;
+  const data = JSON.stringify({ ...facts, at: formatInstant(event.at) });
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,55 @@
+import type { Request } from 'express';
+import { parseInstant } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+
+export type Query = Request['query'];
+
+/** The request asks for something that there cannot be; the message is a sentence for who sent it. */
+export class BadRequest extends Error {
+  override name = 'BadRequest';
+}
+
+/** Bounds of an integer and what holds where it is left out. */
+export interface Bounds<Standard> {
+  readonly standard: Standard;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** An integer parameter. */
+export function readInteger<Standard>(
+  query: Query,
+  name: string,
+  { standard, least, most }: Bounds<Standard>,
+): number | Standard {
+  const text = readText(query, name);
+  if (text === null) return standard;
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new BadRequest(`${name} must be an integer from ${least} to ${most}`);
+}
+
+/** `true` or `false`; left out: false. */
+export function readFlag(query: Query, name: string): boolean {
+  const text = readText(query, name);
+  if (text === null || text === 'false') return false;
+  if (text === 'true') return true;
+  throw new BadRequest(`${name} must be true or false`);
+}
+
+/** An instant; left out: null. */
+export function readTime(query: Query, name: string): Instant | null {
+  const text = readText(query, name);
+  if (text === null) return null;
+  // A query reads a bare + as a space: 10:00:00+02:00 would be refused for that alone.
+  const instant = parseInstant(text.replace(' ', '+'));
+  if (instant !== null) return instant;
+  throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
+}
+
+/** A parameter that stands once; left out: null. */
+export function readText(query: Query, name: string): string | null {
+  const value = query[name];
+  if (value === undefined || typeof value === 'string') return value ?? null;
+  throw new BadRequest(`${name} stands more than once`);
+}

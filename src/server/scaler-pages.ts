@@ -1,0 +1,163 @@
+import type { RequestHandler, Response } from 'express';
+import type { Decision } from '../decision/decision.js';
+import type { Snapshot } from '../decision/snapshot.js';
+import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
+import type { Records } from '../telemetry/records.js';
+import { formatInstant } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import { fillPage, readToken, writePage, writeToken } from './paging.js';
+import { readFlag, readInteger, readText, readTime } from './query.js';
+import type { Query } from './query.js';
+import { LIMITS } from './routes.js';
+import { viewDecision, viewHistory, viewScaler, viewScalerDetail } from './views.js';
+
+/** What the pages about scalers read. The two writers give the JSON forms of snapshot.md. */
+export interface ScalerPageParts {
+  readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
+  readonly archive: Pick<Records['archive'], 'read'>;
+  readonly history: Pick<Records['history'], 'read'>;
+  readonly writeSnapshot: (snapshot: Snapshot) => unknown;
+  readonly writeDecision: (decision: Decision) => unknown;
+  readonly version: string;
+  /** Whether this process is the one that scales. */
+  readonly isLeading: () => boolean;
+}
+
+/** By key, so that a page goes on behind the last one's even when scalers come and go. */
+export function listScalers({ ledger, version, isLeading }: ScalerPageParts): RequestHandler {
+  return ({ query }, response) => {
+    const limit = readInteger(query, 'limit', LIMITS.scalers);
+    const namespace = readText(query, 'namespace');
+    const behind = readToken(query, 'scalers') ?? '';
+    const found = [...ledger.list()]
+      .filter(({ scaler }) => namespace === null || scaler.namespace === namespace)
+      .filter(({ key }) => key > behind)
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const page = fillPage(found, { limit, view: viewScaler });
+    const next = page.moreBehind;
+    sendJson(
+      response,
+      writePage(page, {
+        version,
+        leader: isLeading(),
+        continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
+      }),
+    );
+  };
+}
+
+/** All that is known of one. */
+export function showScaler(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, _query, response) => {
+    const { decision } = status.record;
+    response.json(viewScalerDetail(status, decision === null ? null : parts.writeDecision(decision)));
+  });
+}
+
+/** The newest first, or from the one in force at an instant on. */
+export function listDecisions(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, query, response) => {
+    const limit = readInteger(query, 'limit', LIMITS.decisions);
+    const onlyChanges = readFlag(query, 'changes');
+    const at = readTime(query, 'at');
+    const behind = readToken(query, 'decisions');
+    const entries = entriesBehind(entriesAt(status.history, at), behind).filter(
+      ({ decision }) => !onlyChanges || (decision?.action ?? 'none') !== 'none',
+    );
+    const page = fillPage(entries, { limit, view: viewDecision });
+    const next = page.moreBehind;
+    sendJson(
+      response,
+      writePage(page, {
+        continue: next === null ? null : writeToken({ list: 'decisions', behind: `${next.firstAt}` }),
+        keptFrom: keptFrom(status),
+      }),
+    );
+  });
+}
+
+/** The last snapshot as it stands in the ledger, an older one out of the archive. */
+export function showSnapshot(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, query, response) => {
+    const found = findSnapshot(parts, status, readTime(query, 'at'));
+    if ('missing' in found) notFound(response, found.missing);
+    else response.json(found.json);
+  });
+}
+
+/** The JSON of the snapshot of the decision in force at an instant (null: now), or why there is none. */
+function findSnapshot(
+  parts: ScalerPageParts,
+  status: ScalerStatus,
+  at: Instant | null,
+): { readonly json: unknown } | { readonly missing: string } {
+  const { key, history, record } = status;
+  const [entry] = entriesAt(history, at);
+  if (entry === undefined) return { missing: `decisions on ${key} are kept from ${keptFrom(status)} on` };
+  if (entry === history[0]) {
+    return record.snapshot === null
+      ? { missing: 'the last cycle could not read its target' }
+      : { json: parts.writeSnapshot(record.snapshot) };
+  }
+  const when = formatInstant(entry.lastAt);
+  if (entry.decision === null) return { missing: `the cycle at ${when} could not read its target` };
+  const json = parts.archive.read(key, entry.lastAt);
+  return json === null
+    ? { missing: `the snapshot of ${when} is not kept any more${keptOn(parts, status)}` }
+    : { json };
+}
+
+/** Columns for charts. */
+export function showHistory(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, ({ key }, query, response) => {
+    const since = readTime(query, 'since');
+    const limit = readInteger(query, 'limit', LIMITS.points);
+    const stepSeconds = readInteger(query, 'step', LIMITS.step);
+    const history = parts.history.read(key, { since, limit, stepSeconds });
+    if (history === null) notFound(response, `nothing is known of ${key} yet`);
+    else response.json(viewHistory(history, stepSeconds));
+  });
+}
+
+type StatusHandler = (status: ScalerStatus, query: Query, response: Response) => void;
+
+function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
+  return ({ params, query }, response) => {
+    const key = `${String(params['namespace'])}/${String(params['name'])}`;
+    const status = ledger.get(key);
+    if (status === null) notFound(response, `there is no scaler ${key}, or none of its cycles has ended yet`);
+    else handle(status, query, response);
+  };
+}
+
+/** From the entry on that was in force at the instant: the newest that had begun by then. */
+function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
+  if (at === null) return history;
+  const index = history.findIndex(({ firstAt }) => firstAt <= at);
+  return index === -1 ? [] : history.slice(index);
+}
+
+/** Behind the entry that began at `behind`, or where it has dropped out meanwhile, those that began before it. */
+function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
+  if (behind === null) return entries;
+  const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
+  return index === -1 ? entries.filter(({ firstAt }) => firstAt < Number(behind)) : entries.slice(index + 1);
+}
+
+function keptFrom({ history, record }: ScalerStatus): string {
+  return formatInstant(history.at(-1)?.firstAt ?? record.at);
+}
+
+/** Snapshots go sooner than decisions: from when on there are any. */
+function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
+  const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
+  return oldest === undefined ? '; only the last one is' : `; kept from ${formatInstant(oldest.firstAt)} on`;
+}
+
+function notFound(response: Response, error: string): void {
+  response.status(404).json({ error });
+}
+
+function sendJson(response: Response, json: string): void {
+  response.type('application/json').send(json);
+}

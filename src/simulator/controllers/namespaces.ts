@@ -1,0 +1,60 @@
+import type { ApiContext } from '../api/context.js';
+import { namespaceOf } from '../api/objects.js';
+import { Schedule } from './schedule.js';
+
+const NAMESPACES = '/namespaces';
+/** How long the controller takes to notice, and to look again while pods are on their way out. */
+const REACTION_MS = 100;
+/** The grace period of a pod: what its controller has not ended by then goes all the same. */
+const GRACE_MS = 30_000;
+
+/**
+ * Empties namespaces that were deleted and removes them when nothing is left. What a workload owns (pods, ReplicaSets)
+ * is left to the workload's controller, which takes its time to end them.
+ */
+export class NamespaceController {
+  readonly #context: ApiContext;
+  readonly #schedule: Schedule;
+  readonly #unsubscribe: () => void;
+  /** When the emptying of each began, by the monotonic clock. */
+  readonly #startMs = new Map<string, number>();
+
+  constructor(context: ApiContext) {
+    this.#context = context;
+    this.#schedule = new Schedule(context.clock, (name) => this.#empty(name));
+    this.#unsubscribe = context.store.subscribe(NAMESPACES, ({ type, object }) => {
+      const { name } = object.metadata;
+      const isMarked = object.metadata['deletionTimestamp'] !== undefined;
+      if (type === 'DELETED' || !isMarked || this.#startMs.has(name)) return;
+      this.#startMs.set(name, context.clock.monotonicMs());
+      this.#schedule.add(name, REACTION_MS);
+    });
+  }
+
+  /** Takes back all timers. */
+  close(): void {
+    this.#schedule.close();
+    this.#unsubscribe();
+  }
+
+  #empty(name: string): void {
+    const { store, catalog, clock } = this.#context;
+    const isOverdue = clock.monotonicMs() - (this.#startMs.get(name) ?? 0) >= GRACE_MS;
+    const storages = new Set(catalog.resources.filter((r) => r.namespaced).map((r) => r.storage));
+    let remaining = 0;
+    for (const storage of storages) {
+      for (const object of [...store.all(storage)]) {
+        if (namespaceOf(object) !== name) continue;
+        const isOwned = object.metadata['ownerReferences'] !== undefined;
+        if (isOwned && !isOverdue) remaining += 1;
+        else store.remove(storage, name, object.metadata.name);
+      }
+    }
+    if (remaining > 0) {
+      this.#schedule.add(name, REACTION_MS);
+      return;
+    }
+    this.#startMs.delete(name);
+    store.remove(NAMESPACES, null, name);
+  }
+}

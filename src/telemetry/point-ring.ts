@@ -1,0 +1,108 @@
+import { instantFromMs } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+
+/** One instant of a scaler: counts of replicas, and numbers of its metrics. null: not known, never 0. */
+export interface Point {
+  readonly at: Instant;
+  readonly counts: readonly (number | null)[];
+  readonly values: readonly (number | null)[];
+}
+
+/** The newest points of one scaler in typed arrays: 8 bytes for the time, 4 for every number. */
+export interface PointRing {
+  /** Takes in a point with as many numbers as the ring was made for; beyond `room` the oldest go. */
+  readonly push: (point: Point, room: number) => void;
+  /** Puts the newest point at another time. */
+  readonly moveNewest: (at: Instant) => void;
+  /** 0: the oldest; null where there is none. */
+  readonly get: (index: number) => Point | null;
+  /** Whether the point there says the same as this one, at whatever time; false where there is none. */
+  readonly saysSame: (index: number, point: Point) => boolean;
+  /** Milliseconds since the epoch; null where there is none. Cheaper than `get`. */
+  readonly timeOf: (index: number) => Instant | null;
+  readonly size: () => number;
+}
+
+/** Bytes that one point takes. */
+export function bytesPerPoint(counts: number, values: number): number {
+  return 8 + 4 * counts + 4 * values;
+}
+
+const MISSING_COUNT = -1;
+const LEAST_CAPACITY = 16;
+
+/** An empty ring; it grows with what is put in. */
+export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
+  let capacity = 0;
+  let start = 0;
+  let size = 0;
+  let times = new Float64Array(0);
+  let counts = new Int32Array(0);
+  let values = new Float32Array(0);
+
+  const slot = (index: number): number => (start + index) % capacity;
+  const write = (place: number, point: Point): void => {
+    times[place] = point.at;
+    point.counts.forEach((count, column) => {
+      counts[place * countsPerPoint + column] = count ?? MISSING_COUNT;
+    });
+    point.values.forEach((value, column) => {
+      values[place * valuesPerPoint + column] = value ?? Number.NaN;
+    });
+  };
+  const get = (index: number): Point | null => {
+    if (index < 0 || index >= size) return null;
+    const place = slot(index);
+    const own = <T>(column: ArrayLike<T>, width: number): readonly T[] =>
+      Array.from({ length: width }, (_, at) => column[place * width + at] as T);
+    return {
+      at: instantFromMs(times[place] ?? 0),
+      counts: own(counts, countsPerPoint).map((count) => (count === MISSING_COUNT ? null : count)),
+      values: own(values, valuesPerPoint).map((value) => (Number.isFinite(value) ? rounded(value) : null)),
+    };
+  };
+  const resize = (next: number): void => {
+    const kept = Array.from({ length: Math.min(size, next) }, (_, index) =>
+      get(size - Math.min(size, next) + index),
+    );
+    [capacity, start, size] = [next, 0, 0];
+    times = new Float64Array(next);
+    counts = new Int32Array(next * countsPerPoint);
+    values = new Float32Array(next * valuesPerPoint);
+    for (const point of kept) if (point !== null) write(size++, point);
+  };
+
+  return {
+    push: (point, room) => {
+      const wanted = Math.max(1, Math.floor(room));
+      if (capacity > wanted) resize(wanted);
+      else if (size === capacity && capacity < wanted)
+        resize(Math.min(wanted, Math.max(LEAST_CAPACITY, 2 * capacity)));
+      if (size < capacity) size += 1;
+      else start = (start + 1) % capacity;
+      write(slot(size - 1), point);
+    },
+    moveNewest: (at) => {
+      if (size > 0) times[slot(size - 1)] = at;
+    },
+    get,
+    saysSame: (index, point) => {
+      if (index < 0 || index >= size) return false;
+      const place = slot(index);
+      // What comes in is cut to 4 bytes as what is kept was; Object.is takes NaN for NaN.
+      return (
+        point.counts.every((count, at) => counts[place * countsPerPoint + at] === (count ?? MISSING_COUNT)) &&
+        point.values.every((value, at) =>
+          Object.is(values[place * valuesPerPoint + at], Math.fround(value ?? Number.NaN)),
+        )
+      );
+    },
+    timeOf: (index) => (index < 0 || index >= size ? null : instantFromMs(times[slot(index)] ?? 0)),
+    size: () => size,
+  };
+}
+
+/** What 4 bytes hold of a number is 7 digits; the rest would be noise: 0.1 would read 0.10000000149011612. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(7));
+}

@@ -1,0 +1,104 @@
+import type { Values } from './helm.js';
+
+export const SCALER = {
+  apiVersion: 'promscaler.dev/v1',
+  kind: 'Scaler',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 5 },
+};
+
+const PEM = (what: string): string => `-----BEGIN ${what}-----\nMII\n-----END ${what}-----\n`;
+
+/** Credentials in clear, of two data sources. */
+export const CREDENTIALS: Values = {
+  config: { prometheus: { mimir: { urls: ['https://mimir.example.com'], flavor: 'mimir' }, default: {} } },
+  credentials: {
+    default: { bearerToken: 'canary-token' },
+    mimir: {
+      username: 'team-a',
+      password: 'canary-password',
+      ca: PEM('CERTIFICATE'),
+      cert: PEM('CERTIFICATE'),
+      key: PEM('PRIVATE KEY'),
+    },
+  },
+};
+
+/** The same from a Secret that is there. */
+export const EXISTING: Values = {
+  prometheus: { url: 'https://p.example.com' },
+  credentials: {
+    default: {
+      username: 'prom',
+      existingSecret: 'prometheus-auth',
+      keys: { password: 'pass', ca: 'ca.pem' },
+    },
+  },
+};
+
+/** Each of them changes something that is rendered, and all of them together. */
+export const CASES: Readonly<Record<string, Values>> = {
+  'no values': {},
+  'a URL': { prometheus: { url: 'https://prometheus.example.com/prefix' } },
+  'two namespaces': { namespaces: ['shop', 'pay'] },
+  'its own namespace alone': { namespaces: ['ops'] },
+  'three kinds, two of them outside of apps': {
+    targets: ['statefulsets', 'rollouts.argoproj.io', 'replicationcontrollers'],
+  },
+  'no rights and no account': { rbac: { create: false }, serviceAccount: { create: false } },
+  'a scaler': { scalers: { web: SCALER } },
+  'three replicas': { replicas: 3, leaderElection: { enabled: true, leaseDurationSeconds: 60 } },
+  'no election and no state': { leaderElection: { enabled: false }, state: { enabled: false } },
+  'credentials in clear': CREDENTIALS,
+  'credentials of a Secret': EXISTING,
+  'ConfigMaps of documents': { scalerConfigMaps: ['team-a', 'team-b.v2'] },
+  'a ServiceMonitor': { serviceMonitor: { enabled: true, labels: { release: 'kps' }, interval: '1m30s' } },
+  'no NetworkPolicy': { networkPolicy: { enabled: false } },
+  'names that look like something else': { fullnameOverride: 'null', serviceAccount: { name: '0x1f' } },
+  'null in the place of mappings': {
+    config: null,
+    scalers: null,
+    secrets: null,
+    credentials: null,
+    scalerConfigMaps: null,
+    resources: null,
+    extraEnv: null,
+    commonLabels: null,
+    podLabels: null,
+    podAnnotations: null,
+    service: { annotations: null },
+    serviceMonitor: { labels: null, interval: null },
+    networkPolicy: { ingressFrom: null, extraEgress: null },
+  },
+  everything: {
+    image: { repository: 'registry.example.com/promscaler', digest: `sha256:${'0'.repeat(64)}` },
+    imagePullSecrets: [{ name: 'pull' }],
+    commonLabels: { team: 'on', 'app.kubernetes.io/name': 'other' },
+    namespaces: ['shop'],
+    targets: ['deployments'],
+    dryRun: true,
+    replicas: 2,
+    leaderElection: { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 10 },
+    config: { prometheus: { default: { urls: ['http://p:9090'] } }, log: { level: 'debug' } },
+    credentials: { default: { bearerToken: 't', existingSecret: 'auth', keys: { ca: 'ca.crt' } } },
+    scalers: { web: SCALER, 'text.v2': '# a text\n' },
+    scalerConfigMaps: ['team-a'],
+    secrets: ['token', 'other.secret'],
+    serviceAccount: { name: 'scaler', annotations: { a: 'on' } },
+    service: { annotations: { b: '012' } },
+    serviceMonitor: { enabled: true, labels: { release: '1e3' } },
+    networkPolicy: {
+      ingressFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      apiServerPorts: [7443],
+      extraEgress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: [{ port: 3128, protocol: 'TCP' }] }],
+    },
+    extraEnv: [{ name: 'TZ', value: 'Europe/Warsaw' }],
+    podAnnotations: { c: 'yes' },
+    podLabels: { d: '1e3' },
+    nodeSelector: { arch: 'amd64' },
+    tolerations: [{ key: 'spot', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'high',
+    global: { anything: true },
+  },
+};

@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SCALER } from './cases.js';
+import { HELMS, HELM_TIMEOUT_MS, startHelm, template } from './helm.js';
+import type { Helm, Values } from './helm.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+const source = (fields: Values): Values => ({ config: { prometheus: { default: fields } } });
+const credentials = (fields: Values, more: Values = {}): Values => ({
+  ...more,
+  credentials: { default: fields },
+});
+const scaler = (document: unknown): Values => ({ scalers: { web: document } });
+const PEM = '-----BEGIN CERTIFICATE-----';
+
+/** What is wrong -> the sentence. */
+const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
+  'two replicas without an election': [
+    { replicas: 2, leaderElection: { enabled: false } },
+    'replicas is 2 and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1',
+  ],
+  'a lease that ends before its renewal does': [
+    { leaderElection: { leaseDurationSeconds: 10 } },
+    'leaseDurationSeconds (10) must be above renewDeadlineSeconds (10)',
+  ],
+  'a renewal of one attempt': [
+    { leaderElection: { renewDeadlineSeconds: 12, retryPeriodSeconds: 10 } },
+    'and that above 1.2 times retryPeriodSeconds (10)',
+  ],
+  'two ways to be scraped': [
+    { serviceMonitor: { enabled: true }, service: { scrapeAnnotations: true } },
+    'serviceMonitor.enabled and service.scrapeAnnotations are both true',
+  ],
+  'rights for the account of everybody': [
+    { serviceAccount: { create: false } },
+    'the rights would go to the account `default`, which every pod of the namespace has',
+  ],
+  'a variable of the chart': [{ extraEnv: [{ name: 'POD_NAME' }] }, 'extraEnv: POD_NAME is set already'],
+  'a variable twice': [{ extraEnv: [{ name: 'A' }, { name: 'A' }] }, 'extraEnv: A is set already'],
+  'an address in two places': [
+    { prometheus: { url: 'http://p' }, ...source({ urls: ['http://p'] }) },
+    'prometheus.url and config.prometheus.default.urls are both given',
+  ],
+  'an address without http': [
+    source({ urls: ['http://a', 'prometheus:9090'] }),
+    'config.prometheus.default.urls[1] must be an http or https URL without user, password, query and fragment',
+  ],
+  'an address with a password': [
+    source({ urls: ['http://u:canary@p'] }),
+    'config.prometheus.default.urls[0] must be an http or https URL',
+  ],
+  'an empty address': [source({ urls: [''] }), 'config.prometheus.default.urls[0] must be'],
+  'a token in a header': [
+    source({ headers: { authorization: 'Bearer canary' } }),
+    'config.prometheus.default.headers.authorization would stand in a ConfigMap, for everyone to read: give it as credentials.default (bearerToken, or username and password)',
+  ],
+  'credentials of a source that is not there': [
+    { credentials: { thanos: { bearerToken: 'canary' } } },
+    'credentials.thanos: config.prometheus names no data source thanos',
+  ],
+  'credentials of default where others are named': [
+    credentials({ bearerToken: 'canary' }, { config: { prometheus: { thanos: {} } } }),
+    'credentials.default: config.prometheus names no data source default',
+  ],
+  'a token twice': [
+    credentials({ bearerToken: 'canary', existingSecret: 's', keys: { bearerToken: 'k' } }),
+    'credentials.default.bearerToken and credentials.default.keys.bearerToken are both given',
+  ],
+  'keys of no Secret': [
+    credentials({ keys: { bearerToken: 'k' } }),
+    'credentials.default.keys needs credentials.default.existingSecret',
+  ],
+  'a Secret of which nothing is taken': [
+    credentials({ existingSecret: 's' }),
+    'credentials.default.existingSecret needs credentials.default.keys',
+  ],
+  'a token and a password': [
+    credentials({ bearerToken: 'canary', username: 'u', password: 'canary' }),
+    'credentials.default has a bearerToken and a password',
+  ],
+  'a password without a name': [
+    credentials({ password: 'canary' }),
+    'credentials.default needs both username and password, or neither',
+  ],
+  'a name without a password': [credentials({ username: 'u' }), 'needs both username and password'],
+  'a certificate without its key': [
+    credentials({ cert: PEM }),
+    'credentials.default needs both cert and key, or neither',
+  ],
+  'a token here and a file there': [
+    credentials({ bearerToken: 'canary' }, source({ bearerTokenFile: '/var/run/token' })),
+    'credentials.default and config.prometheus.default.bearerTokenFile both settle the Authorization header',
+  ],
+  'a certificate here and there': [
+    credentials({ ca: PEM }, source({ tls: { caFile: '/ca' } })),
+    'credentials.default.ca and config.prometheus.default.tls.caFile are both given',
+  ],
+  'a file of a Secret that is not mounted': [
+    { secrets: ['other'], ...source({ bearerTokenFile: '/etc/promscaler/secrets/token/token' }) },
+    'config.prometheus.default.bearerTokenFile names a file of the Secret token, which `secrets` does not list',
+  ],
+  'a file beside the config': [
+    source({ basicAuth: { username: 'u', passwordFile: 'password' } }),
+    'config.prometheus.default.basicAuth.passwordFile must be an absolute path',
+  ],
+  'a document of another kind': [
+    scaler('apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n'),
+    'scalers.web: kind is HorizontalPodAutoscaler, must be Scaler',
+  ],
+  'a document of no kind': [
+    scaler('spec: { maxReplicas: 3 }'),
+    'scalers.web: kind is not given, must be Scaler',
+  ],
+  'a second document of another kind': [
+    scaler('kind: Scaler\n--- # next\nkind: Deployment\n'),
+    'scalers.web: kind is Deployment, must be Scaler',
+  ],
+  'a document for another namespace': [
+    { namespaces: ['pay', 'ops'], ...scaler(SCALER) },
+    'scalers.web is for the namespace shop, which `namespaces` does not list: its rights end there',
+  ],
+  'a text for another namespace': [
+    { namespaces: ['pay'], ...scaler('kind: Scaler\nmetadata: { name: web, namespace: shop }') },
+    'scalers.web is for the namespace shop',
+  ],
+  'two documents of one name': [
+    { scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: shop }' } },
+    'scalers.a and scalers.b are both called shop/web: the service would refuse both',
+  ],
+  'documents that fill more than a ConfigMap': [
+    scaler(`# ${'x'.repeat(999_999)}\n`),
+    'scalers: 1000002 bytes, a ConfigMap holds at most 1 MiB',
+  ],
+};
+
+/** On the other side of the same edges. */
+const ACCEPTED: Readonly<Record<string, Values>> = {
+  'one replica without an election': { replicas: 1, leaderElection: { enabled: false } },
+  'a lease of 11 s renewed within 10': { leaderElection: { leaseDurationSeconds: 11 } },
+  'a renewal of 13 s tried every 10': {
+    leaderElection: { renewDeadlineSeconds: 13, retryPeriodSeconds: 10 },
+  },
+  'an account by name': { serviceAccount: { create: false, name: 'mine' } },
+  'no rights and no account': { serviceAccount: { create: false }, rbac: { create: false } },
+  'the address of another source': {
+    prometheus: { url: 'http://p' },
+    config: { prometheus: { other: { urls: ['http://o/prefix/'] } } },
+  },
+  'a header that is no secret': source({ headers: { 'X-Scope-OrgID': 'team-a' } }),
+  'credentials of the built-in source': credentials({ bearerToken: 'canary' }),
+  'the account of the pod as the token': source({
+    bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+  }),
+  'a certificate here and a name there': credentials({ ca: PEM }, source({ tls: { serverName: 'p' } })),
+  'a text that is no YAML': scaler('a: [\n'),
+  'an empty document at the end': scaler('kind: Scaler\n---\n# nothing\n'),
+  'two documents of one name in two namespaces': {
+    scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: pay }' },
+  },
+  'a document whose metadata is no mapping': scaler('kind: Scaler\nmetadata: web'),
+  'a list of documents': scaler('- kind: Scaler'),
+  'two documents without a name': { scalers: { a: 'kind: Scaler', b: 'kind: Scaler' } },
+  'a document of a listed namespace': { namespaces: ['shop'], ...scaler(SCALER) },
+  'documents that just fit': scaler(`# ${'x'.repeat(999_997)}\n`),
+};
+
+describe.each(HELMS)('values that contradict each other, with %s', (which) => {
+  let helm: Helm;
+
+  beforeAll(async () => {
+    helm = await startHelm(which);
+  });
+
+  it.each(Object.keys(REFUSED))('are refused in a sentence: %s', (name) => {
+    const [values, sentence] = REFUSED[name] ?? [{}, ''];
+    const { code, stdout, stderr } = template(helm, values);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toContain('canary');
+  });
+
+  it.each(Object.keys(ACCEPTED))('are none: %s', (name) => {
+    const { code, stderr } = template(helm, ACCEPTED[name]);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('are told all at once', () => {
+    const values = { replicas: 2, leaderElection: { enabled: false }, ...source({ urls: ['p'] }) };
+
+    expect(template(helm, values).stderr.match(/^- /gm)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm } from './helm.js';
+import type { Helm, Values } from './helm.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+let helm: Helm;
+
+beforeAll(async () => {
+  helm = await startHelm();
+});
+
+/** A rule as text: `PORT/PROTOCOL ... -> NAMESPACE ...`, with a star for all of them. */
+function rulesOf(values: Values): readonly string[] {
+  return listAt(pick(render(helm, values), 'NetworkPolicy'), 'spec', 'egress').map((rule) => {
+    const ports = at(rule, 'ports') === undefined ? ['*'] : listAt(rule, 'ports').map(portText);
+    const peers = at(rule, 'to') === undefined ? ['*'] : listAt(rule, 'to').map(peerText);
+    return `${ports.join(' ')} -> ${peers.join(' ')}`;
+  });
+}
+
+function portText(port: unknown): string {
+  return `${String(at(port, 'port'))}/${String(at(port, 'protocol'))}`;
+}
+
+function peerText(peer: unknown): string {
+  const namespace = at(peer, 'namespaceSelector', 'matchLabels', 'kubernetes.io/metadata.name');
+  return typeof namespace === 'string' ? namespace : JSON.stringify(peer);
+}
+
+const DNS = '53/UDP 53/TCP 5353/UDP 5353/TCP -> *';
+const API_SERVER = '443/TCP 6443/TCP 8443/TCP 16443/TCP -> *';
+
+describe('the NetworkPolicy', () => {
+  it('holds for the pods of the service and of helm test, in both directions', () => {
+    const objects = render(helm);
+    const spec = pick(objects, 'NetworkPolicy')['spec'];
+
+    expect(at(spec, 'policyTypes')).toEqual(['Ingress', 'Egress']);
+    expect(at(spec, 'podSelector')).toEqual({
+      matchLabels: { 'app.kubernetes.io/instance': 'rel' },
+      matchExpressions: [
+        { key: 'app.kubernetes.io/name', operator: 'In', values: ['promscaler', 'promscaler-test'] },
+      ],
+    });
+    const names = [
+      at(pick(objects, 'Deployment'), 'spec', 'template', 'metadata', 'labels', 'app.kubernetes.io/name'),
+      at(pick(objects, 'Pod'), 'metadata', 'labels', 'app.kubernetes.io/name'),
+    ];
+    expect(names).toEqual(['promscaler', 'promscaler-test']);
+  });
+
+  it('lets out to DNS, the API server, and the built-in address where no other is given', () => {
+    expect(rulesOf({})).toEqual([DNS, API_SERVER, '9090/TCP -> *', '* -> ops']);
+  });
+
+  const urls = (...texts: readonly string[]): Values => ({
+    config: { prometheus: { default: { urls: texts } } },
+  });
+
+  it.each<[string, Values, readonly string[]]>([
+    ['a Service by name', urls('http://prometheus:9091'), ['9091/TCP -> *', '* -> ops']],
+    [
+      'a Service without a port',
+      urls('http://prometheus-server.monitoring'),
+      ['80/TCP -> *', '* -> monitoring'],
+    ],
+    ['a Service in full', urls('https://p.m.svc.cluster.local/x'), ['443/TCP -> *', '* -> m']],
+    ['a host outside', urls('https://prometheus.example.com:8443'), ['8443/TCP -> *']],
+    ['an address', urls('http://10.0.0.7:9090'), ['9090/TCP -> *']],
+    ['an address of version 6', urls('http://[fd00::7]:9090'), ['9090/TCP -> *']],
+    [
+      'several of them',
+      urls('http://a.one:9090', 'http://b.two:80', 'http://c.one:9090'),
+      ['80/TCP 9090/TCP -> *', '* -> one two'],
+    ],
+    ['prometheus.url', { prometheus: { url: 'http://p.mon:1234' } }, ['1234/TCP -> *', '* -> mon']],
+    [
+      'a source beside default',
+      {
+        prometheus: { url: 'http://p.mon:9090' },
+        config: { prometheus: { vm: { urls: ['http://v.vm:8428'] } } },
+      },
+      ['8428/TCP 9090/TCP -> *', '* -> mon vm'],
+    ],
+  ])('lets out to %s', (_what, values, rules) => {
+    expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
+  });
+
+  it('takes other ports of the API server, and further rules', () => {
+    const extraEgress = [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }];
+
+    expect(rulesOf({ networkPolicy: { apiServerPorts: [7443], extraEgress } })).toEqual([
+      DNS,
+      '7443/TCP -> *',
+      '9090/TCP -> *',
+      '* -> ops',
+      '* -> {"ipBlock":{"cidr":"10.0.0.0/8"}}',
+    ]);
+  });
+
+  it('lets everyone in to port 8080, or those that are named', () => {
+    const from = [{ podSelector: {} }];
+    const ingressOf = (values: Values): unknown =>
+      at(pick(render(helm, values), 'NetworkPolicy'), 'spec', 'ingress');
+    const ports = [{ port: 8080, protocol: 'TCP' }];
+
+    expect(ingressOf({})).toEqual([{ ports }]);
+    expect(ingressOf({ networkPolicy: { ingressFrom: from } })).toEqual([{ ports, from }]);
+  });
+
+  it('is not there where it is off', () => {
+    const objects = render(helm, { networkPolicy: { enabled: false } });
+
+    expect(objects.map(({ kind }) => kind)).not.toContain('NetworkPolicy');
+  });
+});
+
+describe('the ServiceMonitor', () => {
+  it('is there only where it is asked for', () => {
+    expect(render(helm).map(({ kind }) => kind)).not.toContain('ServiceMonitor');
+  });
+
+  it('leads to /metrics of the Service, and leaves the label namespace to the scalers', () => {
+    const serviceMonitor = { enabled: true, labels: { release: 'kube-prometheus-stack' } };
+    const objects = render(helm, { serviceMonitor });
+    const monitor = pick(objects, 'ServiceMonitor');
+    const service = pick(objects, 'Service');
+
+    expect(at(monitor, 'metadata', 'labels', 'release')).toBe('kube-prometheus-stack');
+    expect(at(monitor, 'spec', 'endpoints')).toEqual([{ port: 'http', path: '/metrics', honorLabels: true }]);
+    expect(at(service, 'spec', 'ports', 0, 'name')).toBe('http');
+    expect(at(service, 'metadata', 'labels')).toMatchObject(
+      at(monitor, 'spec', 'selector', 'matchLabels') as Record<string, unknown>,
+    );
+    expect(at(monitor, 'metadata', 'namespace')).toBe(at(service, 'metadata', 'namespace'));
+  });
+
+  it('has the interval that is given', () => {
+    const objects = render(helm, { serviceMonitor: { enabled: true, interval: '15s' } });
+
+    expect(at(pick(objects, 'ServiceMonitor'), 'spec', 'endpoints', 0, 'interval')).toBe('15s');
+  });
+});

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { makeResource } from '../../src/simulator/api/resources.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { CHART, HELMS, HELM_TIMEOUT_MS, at, helmFile } from './helm.js';
+import type { HelmResult, Values } from './helm.js';
+import { startSecretGateway } from './secret-gateway.js';
+import type { Gateway } from './secret-gateway.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** What the chart and helm itself need, beside what the simulator serves anyway. */
+const RESOURCES = [
+  makeResource({ group: '', version: 'v1', plural: 'secrets', kind: 'Secret' }),
+  makeResource({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' }),
+  makeResource({ group: RBAC, version: 'v1', plural: 'roles', kind: 'Role' }),
+  makeResource({ group: RBAC, version: 'v1', plural: 'rolebindings', kind: 'RoleBinding' }),
+  makeResource(
+    { group: RBAC, version: 'v1', plural: 'clusterroles', kind: 'ClusterRole' },
+    { namespaced: false },
+  ),
+  makeResource(
+    { group: RBAC, version: 'v1', plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' },
+    { namespaced: false },
+  ),
+  makeResource({
+    group: 'networking.k8s.io',
+    version: 'v1',
+    plural: 'networkpolicies',
+    kind: 'NetworkPolicy',
+  }),
+  makeResource({
+    group: 'policy',
+    version: 'v1',
+    plural: 'poddisruptionbudgets',
+    kind: 'PodDisruptionBudget',
+  }),
+];
+
+const STATE = { 'shop.web': '{"lastScaleUp":"2026-01-01T00:00:00Z"}' };
+
+describe.each(HELMS)('a release on a cluster, with %s', (which) => {
+  let folder: string;
+  let simulator: Simulator;
+  let gateway: Gateway;
+  let file: string;
+
+  beforeEach(async () => {
+    file = await helmFile(which);
+    folder = await mkdtemp(join(tmpdir(), 'promscaler-helm-'));
+    simulator = await startSimulator({ clock: SYSTEM_CLOCK, namespaces: ['ops'], resources: RESOURCES });
+    gateway = await startSecretGateway(simulator.url);
+    const kubeconfig = simulator.kubeconfig().replaceAll(simulator.url, gateway.url);
+    await writeFile(join(folder, 'kubeconfig'), kubeconfig);
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs helm in the namespace `ops`; the simulator answers meanwhile, so it must not block. */
+  const helm = async (args: readonly string[], values: Values = {}): Promise<HelmResult> => {
+    await writeFile(join(folder, 'values.yaml'), JSON.stringify(values));
+    const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+    return new Promise((resolve) => {
+      const options = { env, encoding: 'utf8', timeout: 60_000 } as const;
+      const child = execFile(file, [...args, '--namespace', 'ops'], options, (_error, stdout, stderr) =>
+        resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+  };
+
+  /** The simulator takes no server-side apply, which helm 4 would use; what helm 3 does is the same in both. */
+  const clientSide = which === 'helm 3' ? [] : ['--server-side=false'];
+  const put = (command: readonly string[], values: Values = {}): Promise<HelmResult> =>
+    helm([...command, CHART, ...clientSide, '-f', join(folder, 'values.yaml')], values);
+
+  const stateOf = (bucket: string): unknown =>
+    simulator.getObject('/configmaps', 'ops', `promscaler-state-${bucket}`);
+
+  /** As the service writes it: a merge-patch of `data` alone. */
+  const writeState = async (bucket: string): Promise<void> => {
+    const path = `/api/v1/namespaces/ops/configmaps/promscaler-state-${bucket}`;
+    const response = await fetch(simulator.url + path, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ data: STATE }),
+    });
+    expect(response.status).toBe(200);
+  };
+
+  const namesOf = (resource: string): readonly string[] =>
+    simulator.listObjects(resource).map((object) => String(at(object, 'metadata', 'name')));
+
+  it('keeps the state through an upgrade that changes its ConfigMaps, and a rollback', async () => {
+    await succeed(put(['install', 'rel']));
+    expect(at(stateOf('07'), 'data')).toBeUndefined();
+    await writeState('07');
+
+    await succeed(put(['upgrade', 'rel'], { replicas: 2, commonLabels: { team: 'a' } }));
+    expect(at(stateOf('07'), 'data')).toEqual(STATE);
+    expect(at(stateOf('07'), 'metadata', 'labels', 'team')).toBe('a');
+
+    await succeed(helm(['rollback', 'rel', '1', ...clientSide]));
+    expect(at(stateOf('07'), 'data')).toEqual(STATE);
+    expect(at(stateOf('07'), 'metadata', 'labels', 'team')).toBeUndefined();
+  });
+
+  it('brings back a ConfigMap that somebody has deleted, with the next upgrade', async () => {
+    await succeed(put(['install', 'rel']));
+    const path = '/api/v1/namespaces/ops/configmaps/promscaler-state-03';
+    await fetch(simulator.url + path, { method: 'DELETE' });
+    expect(stateOf('03')).toBeNull();
+
+    await succeed(put(['upgrade', 'rel']));
+
+    expect(stateOf('03')).not.toBeNull();
+  });
+
+  it('refuses a second release in its namespace, and touches nothing', async () => {
+    await succeed(put(['install', 'rel']));
+    await writeState('00');
+
+    const { code, stderr } = await put(['install', 'other']);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/promscaler-state-\d\d.*exists and cannot be imported/);
+    expect(at(stateOf('00'), 'data')).toEqual(STATE);
+    expect(namesOf('apps/deployments')).toEqual(['rel-promscaler']);
+  });
+
+  it('leaves nothing behind when it goes', async () => {
+    await succeed(put(['install', 'rel'], { replicas: 2, credentials: { default: { bearerToken: 't' } } }));
+    expect(namesOf('/secrets')).toContain('rel-promscaler-credentials');
+
+    await succeed(helm(['uninstall', 'rel']));
+
+    const left = ['/configmaps', '/secrets', '/services', '/serviceaccounts', 'apps/deployments'].concat(
+      RESOURCES.map(({ storage }) => storage),
+    );
+    expect(left.flatMap(namesOf)).toEqual([]);
+  });
+});
+
+async function succeed(running: Promise<HelmResult>): Promise<void> {
+  const { code, stderr } = await running;
+  if (code !== 0) throw new Error(`helm ended with ${code}: ${stderr}`);
+}

@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { Rule } from '../../../src/simulator/api/rules.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { addSeconds } from '../../../src/units/time.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { cluster, document, examined, prometheus, server } from './rig.js';
+
+let url: string;
+
+beforeAll(async () => {
+  ({ url } = await prometheus([]));
+});
+
+async function findings(check: CheckName, kubernetes: string): Promise<readonly Finding[]> {
+  return (await examined({ prometheus: url, kubernetes })).of(check);
+}
+
+describe('cluster', () => {
+  it('fails where nothing listens, and leaves all that needs it skipped', async () => {
+    const { of } = await examined({ prometheus: url, documents: { web: document('web') } });
+
+    expect(of('cluster')[0]?.message).toContain('ECONNREFUSED');
+    expect(of('cluster')[0]?.mend).toContain('kubectl cluster-info');
+    for (const check of ['cluster-clock', 'permissions', 'target', 'pods', 'requests', 'decision'] as const)
+      expect(of(check)).toMatchObject([{ status: 'skipped' }]);
+  });
+
+  it('fails where there is no way to it at all, and says what was tried', async () => {
+    const cwd = folderOf({ 'promscaler.yaml': `prometheus: { default: { urls: ['${url}'] } }` });
+
+    const { exitCode, stdout } = await runCli(['doctor', '--config', 'promscaler.yaml'], {
+      cwd,
+      env: { HOME: cwd },
+    });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('no way to the Kubernetes API');
+    expect(stdout).toContain('mend: export KUBECONFIG=FILE');
+  });
+
+  it('fails where the credentials are refused', async () => {
+    const { url: kubernetes } = await cluster({ rbac: { secret: { user: 'ann', rules: [] } } });
+
+    const [found] = await findings('cluster', kubernetes);
+
+    expect(found?.status).toBe('failed');
+    expect(found?.message).toContain('401');
+    expect(found?.mend).toContain('log in anew');
+  });
+
+  it('fails where the address is no API server', async () => {
+    const { url: kubernetes } = await server((response) => response.end('<html>hello</html>'));
+
+    const [found] = await findings('cluster', kubernetes);
+
+    expect(found?.message).toContain('the answer is no JSON');
+    expect(found?.mend).toContain('that address is no API server');
+  });
+
+  it('warns of a version before autoscaling/v2', async () => {
+    const { url: kubernetes } = await server((response) =>
+      response.end(
+        '{"kind":"Status","major":"1","minor":"19+","gitVersion":"v1.19.0","status":{"allowed":true}}',
+      ),
+    );
+
+    const [found] = await findings('cluster', kubernetes);
+
+    expect(found).toMatchObject({
+      status: 'warning',
+      message: 'Kubernetes v1.19.0 is older than 1.23, the first with autoscaling/v2',
+    });
+  });
+});
+
+describe('cluster-clock', () => {
+  it.each([
+    [4, []],
+    [20, ['warning']],
+    [45, ['failed']],
+  ])('with ours %d s ahead', async (seconds, statuses) => {
+    const { url: kubernetes } = await cluster({});
+    const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), seconds) };
+
+    const { of } = await examined({ prometheus: url, kubernetes, clock });
+
+    expect(of('cluster-clock').map(({ status }) => status)).toEqual(statuses);
+  });
+});
+
+const READ = ['list', 'watch'];
+const ROLE: readonly Rule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: READ },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', ...READ] },
+  { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
+  { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
+];
+
+describe('permissions', () => {
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    simulator = await cluster({
+      workloads: [
+        { namespace: 'shop', name: 'web', replicas: 1 },
+        { kind: 'Rollout', namespace: 'shop', name: 'canary', replicas: 1 },
+      ],
+    });
+  });
+
+  async function withRules(
+    rules: readonly Rule[],
+    { documents = { web: document('web') }, namespaces = '[]' } = {},
+  ): Promise<Awaited<ReturnType<typeof examined>>> {
+    simulator.setRbac({ secret: { user: 'promscaler', rules } });
+    // Over plain http no token is sent: the simulator takes it from the path.
+    const kubernetes = `${simulator.url}/as/secret`;
+    return examined({ prometheus: url, kubernetes, documents, namespaces });
+  }
+
+  it('is content with just the rules of the chart', async () => {
+    expect((await withRules(ROLE)).of('permissions')).toEqual([]);
+  });
+
+  it('fails for a kind that the chart was not told of, with the value to write', async () => {
+    const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: canary }\n';
+
+    const { of } = await withRules(ROLE, { documents: { web: document('canary', canary) } });
+
+    expect(of('permissions')).toMatchObject([
+      {
+        status: 'failed',
+        message:
+          'this account may not get rollouts.argoproj.io/scale of all namespaces, patch rollouts.argoproj.io/scale of all namespaces: rollouts cannot be read, rollouts cannot be scaled',
+        mend: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
+      },
+    ]);
+    expect(of('target')).toMatchObject([{ status: 'failed' }]);
+    expect(of('target')[0]?.message).toContain('cannot get resource "rollouts/scale"');
+    expect(of('target')[0]?.mend).toContain('rollouts.argoproj.io');
+  });
+
+  it('fails without pods, which is the whole role that is missing, as one finding', async () => {
+    const { of } = await withRules([]);
+
+    expect(of('permissions')).toHaveLength(1);
+    expect(of('permissions')[0]?.mend).toContain('rbac.create: true and namespaces: []');
+  });
+
+  it.each([
+    ['horizontalpodautoscalers', 'another autoscaler on the same workload is not noticed'],
+    ['events', 'no Event tells of a change'],
+  ])('only warns without %s', async (resource, consequence) => {
+    const { of } = await withRules(ROLE.filter(({ resources }) => !resources.includes(resource)));
+
+    expect(of('permissions')).toMatchObject([{ status: 'warning' }]);
+    expect(of('permissions')[0]?.message).toContain(consequence);
+  });
+
+  it('asks in the namespaces of the config alone, where there are some', async () => {
+    const inShop = ROLE.map((rule) => ({ ...rule, namespaces: ['shop'] }));
+
+    const one = await withRules(inShop, { namespaces: '[shop]' });
+    const two = await withRules(inShop, { namespaces: '[shop, back]' });
+
+    expect(one.of('permissions')).toEqual([]);
+    expect(two.of('permissions')).toMatchObject([{ status: 'failed' }]);
+    expect(two.of('permissions')[0]?.mend).toContain('namespaces: [..., back]');
+  });
+
+  it('changes nothing in the cluster', async () => {
+    await withRules(ROLE);
+
+    const methods = simulator.requests().filter(({ path }) => !path.includes('reviews'));
+    expect(new Set(methods.map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+});

@@ -1,0 +1,288 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { addSeconds } from '../../../src/units/time.js';
+import { cluster, examined, healthy, prometheus, server } from './rig.js';
+
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await cluster({});
+});
+
+/** The only finding on the data source, whose address this is. */
+async function findingAt(url: string, source = ''): Promise<Finding> {
+  const { of, exitCode } = await examined({ prometheus: url, source, kubernetes: simulator.url });
+  const [found, second] = of('prometheus');
+  if (found === undefined || second !== undefined) throw new Error(`there is not one finding on ${url}`);
+  expect(exitCode).toBe(found.status === 'failed' ? 1 : 0);
+  return found;
+}
+
+type Page = {
+  readonly status?: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+async function finding(page: Page | ((path: string) => Page), source = ''): Promise<Finding> {
+  const { url } = await server((response, request) => {
+    const path = new URL(request.url, 'http://x').pathname;
+    const { status = 200, body, headers = {} } = typeof page === 'function' ? page(path) : page;
+    response.writeHead(status, headers);
+    response.end(body);
+  });
+  return findingAt(url, source);
+}
+
+const HTML = { 'Content-Type': 'text/html' };
+const NOT_FOUND: Page = { status: 404, body: '404 page not found\n' };
+const TIME = JSON.stringify({
+  status: 'success',
+  data: { resultType: 'scalar', result: [Date.now() / 1000, String(Date.now() / 1000)] },
+});
+
+describe('what is at the address instead of a Prometheus', () => {
+  it.each<[string, Page]>([
+    ['a Grafana', { status: 404, body: '<html><head><title>Grafana</title></head></html>', headers: HTML }],
+    ['a Grafana', { body: '<html><title>Grafana</title><input type="password"></html>', headers: HTML }],
+    ['an Alertmanager', { body: '<html><title>Alertmanager</title></html>', headers: HTML }],
+    ['a Pushgateway', { body: '<title>Prometheus Pushgateway</title>', headers: HTML }],
+    ['a node exporter', { body: '<title>Node Exporter</title>', headers: HTML }],
+    ['the metrics page of an exporter', { body: '# HELP up Is up.\nup 1\n' }],
+    ['a login page', { body: '<form><input type="password" name="p"></form>', headers: HTML }],
+    ['an HTML page', { body: '<html>Welcome to nginx!</html>', headers: HTML }],
+    ['a Kubernetes API server', { status: 404, body: '{"kind":"Status","message":"no"}' }],
+  ])('is called %s', async (name, page) => {
+    const { status, message, mend } = await finding(page);
+
+    expect(status).toBe('failed');
+    expect(message).toContain(` is ${name}`);
+    expect(mend).toContain('prometheus.default');
+  });
+
+  it('is known by the page at the root, where the API path has none', async () => {
+    const { message } = await finding((path) =>
+      path === '/' ? { body: '<html><title>Alertmanager</title></html>', headers: HTML } : NOT_FOUND,
+    );
+
+    expect(message).toContain('is an Alertmanager');
+  });
+
+  it('is a login that a redirect leads to, whose state is not repeated', async () => {
+    const { message, mend } = await finding({
+      status: 302,
+      body: '',
+      headers: { Location: 'https://sso.example.com/oauth2/start?state=topsecret' },
+    });
+
+    expect(message).toContain('is a login page: it redirects to https://sso.example.com/oauth2/start');
+    expect(message).not.toContain('topsecret');
+    expect(mend).toContain('http://SERVICE.NAMESPACE:9090');
+  });
+
+  it('is nothing that it knows, and that is said with the answer', async () => {
+    const { message, mend } = await finding({ status: 418, body: 'teapot' });
+
+    expect(message).toContain('is no server of the Prometheus API (HTTP 418: teapot)');
+    expect(mend).toContain('/api/v1/query');
+  });
+});
+
+describe('a Prometheus elsewhere on the host', () => {
+  it('is found below /prometheus, with the url to write', async () => {
+    const { message, mend } = await finding((path) =>
+      path === '/prometheus/api/v1/query' ? { body: TIME } : NOT_FOUND,
+    );
+
+    expect(message).toMatch(/has no Prometheus API \(HTTP 404\), but http:.*\/prometheus has$/);
+    expect(mend).toMatch(/^prometheus\.default\.urls: \['http:.*\/prometheus'\]$/);
+  });
+
+  it('is found where its root redirects to', async () => {
+    const { mend } = await finding((path) => {
+      if (path === '/monitoring/api/v1/query') return { body: TIME };
+      return path === '/' ? { status: 302, body: '', headers: { Location: '/monitoring/graph' } } : NOT_FOUND;
+    });
+
+    expect(mend).toMatch(/\/monitoring'\]$/);
+  });
+
+  it('is found at the root, where a path too much is written', async () => {
+    const { url } = await prometheus([]);
+
+    const { mend } = await findingAt(`${url}/graph`);
+
+    expect(mend).toBe(`prometheus.default.urls: ['${url}']`);
+  });
+});
+
+describe('a Prometheus that lets nobody in', () => {
+  it('has the keys for credentials named, where there are none', async () => {
+    const { message, mend } = await finding({ status: 401, body: 'no' });
+
+    expect(message).toMatch(/wants to know who asks \(HTTP 401\), and no credentials are configured$/);
+    expect(mend).toContain('prometheus.default.bearerTokenFile, prometheus.default.basicAuth');
+  });
+
+  it('has the file named whose token it refuses, and not the token', async () => {
+    const { message, mend } = await finding(
+      { status: 403, body: 'no' },
+      ', bearerTokenFile: promscaler.yaml',
+    );
+
+    expect(message).toContain('the configured credentials are refused');
+    expect(mend).toContain('the file of prometheus.default.bearerTokenFile');
+  });
+
+  it('asks for the tenant, and has the header named', async () => {
+    const { mend } = await finding({ status: 401, body: 'no org id' });
+
+    expect(mend).toBe('set prometheus.default.headers: { X-Scope-OrgID: TENANT } in the service config');
+  });
+
+  it('has the setting named whose file is not there', async () => {
+    const { message, mend } = await findingAt('http://127.0.0.1:1', ', bearerTokenFile: missing');
+
+    expect(message).toContain('the file of bearerTokenFile is empty or cannot be read');
+    expect(mend).toContain('mount the file');
+  });
+});
+
+describe('a Prometheus that cannot be reached', () => {
+  it('refuses the connection: the port is looked at', async () => {
+    const { message, mend } = await findingAt('http://127.0.0.1:1');
+
+    expect(message).toBe('http://127.0.0.1:1 is not reachable: connection refused');
+    expect(mend).toContain('kubectl get svc -A');
+  });
+
+  it('has a host that nobody knows: both ways are named, in the cluster and outside', async () => {
+    const { mend } = await findingAt('http://prometheus.nowhere.invalid:9090');
+
+    expect(mend).toContain('the host prometheus.nowhere.invalid has no address here');
+    expect(mend).toContain('--prometheus http://localhost:9090');
+  });
+
+  it('speaks plain http where https is written', async () => {
+    const { url } = await prometheus([]);
+
+    const { mend } = await findingAt(url.replace('http:', 'https:'));
+
+    expect(mend).toBe(`that port speaks plain http: prometheus.default.urls: ['${url}']`);
+  });
+
+  it('speaks https where http is written', async () => {
+    const { message, mend } = await finding({
+      status: 400,
+      body: 'Client sent an HTTP request to an HTTPS server.\n',
+    });
+
+    expect(message).toMatch(/speaks https, not http$/);
+    expect(mend).toMatch(/urls: \['https:\/\/127/);
+  });
+
+  it('says nothing for the whole deadline: packets are lost', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    // All timers of the doctor are a hundred times as fast.
+    const clock = {
+      ...SYSTEM_CLOCK,
+      after: (ms: number, call: () => void) => SYSTEM_CLOCK.after(ms / 100, call),
+    };
+
+    const { of } = await examined({ prometheus: `http://127.0.0.1:${port}`, clock });
+    silent.close();
+
+    expect(of('prometheus')[0]?.message).toContain('is not reachable: timeout after 5000 ms');
+    expect(of('prometheus')[0]?.mend).toContain('NetworkPolicy');
+  });
+
+  it('has an error of its own', async () => {
+    const { message, mend } = await finding({ status: 503, body: 'not ready' });
+
+    expect(message).toContain('answers with an error (HTTP 503: not ready)');
+    expect(mend).toContain('/-/ready');
+  });
+
+  it('leaves the other checks of the data source skipped, with the reason', async () => {
+    const { of } = await examined({ kubernetes: simulator.url });
+
+    for (const check of ['prometheus-clock', 'resource-series', 'scrape-interval'] as const)
+      expect(of(check)).toMatchObject([{ status: 'skipped', message: 'it does not answer' }]);
+  });
+});
+
+describe('a Prometheus that is elsewhere in the cluster', () => {
+  it('is looked for among the Services', async () => {
+    const { url, addObject } = await cluster({});
+    const service = (name: string, port: number, clusterIP = '10.0.0.1'): unknown =>
+      addObject({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'monitoring', name },
+        spec: {
+          clusterIP,
+          ports: [
+            { name: 'other', port: 1 },
+            { name: 'http', port },
+          ],
+        },
+      });
+    service('prometheus-operated', 9090, 'None');
+    service('prometheus-server', 80);
+    service('prometheus-node-exporter', 9100);
+    service('grafana', 80);
+
+    const { of } = await examined({ kubernetes: url });
+
+    expect(of('prometheus')[0]?.mend).toMatch(
+      /Services of this cluster that look like one: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
+    );
+  });
+});
+
+describe('a Prometheus that answers in part', () => {
+  it('is warned of with its words', async () => {
+    const { status, message } = await finding({
+      body: TIME.replace('{', '{"warnings":["a store is away"],'),
+    });
+
+    expect([status, message.replace(/^\S+/, '')]).toEqual([
+      'warning',
+      ' answers, but says that data may be missing: warning from the server: a store is away',
+    ]);
+  });
+});
+
+describe('the clock of Prometheus', () => {
+  it.each([
+    [0, []],
+    [8, ['warning']],
+    [-8, ['warning']],
+    [40, ['failed']],
+  ])('is %d s ahead', async (aheadSeconds, statuses) => {
+    const { url } = await prometheus([...healthy([])], { aheadSeconds });
+
+    const { of } = await examined({ prometheus: url, kubernetes: simulator.url });
+
+    expect(of('prometheus-clock').map(({ status }) => status)).toEqual(statuses);
+  });
+
+  it('is said to be behind or ahead, with what keeps clocks right', async () => {
+    const { url } = await prometheus([]);
+    const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), 60) };
+
+    const { of } = await examined({ prometheus: url, kubernetes: simulator.url, clock });
+
+    expect(of('prometheus-clock')).toMatchObject([
+      { status: 'failed', message: "the clock of Prometheus is 60 s behind this machine's" },
+    ]);
+    expect(of('prometheus-clock')[0]?.mend).toContain('timedatectl');
+    expect(of('cluster-clock')).toMatchObject([{ status: 'failed' }]);
+  });
+});

@@ -1,0 +1,259 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { type Scripted, cluster, document, examined, metric, prometheus, server } from './rig.js';
+
+let simulator: Simulator;
+let pods: readonly string[];
+
+beforeAll(async () => {
+  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+  ({ pods } = simulator.describe({ namespace: 'shop', name: 'web' }));
+});
+
+async function findings(
+  metrics: string,
+  script: readonly Scripted[],
+  check: CheckName = 'query',
+): Promise<readonly Finding[]> {
+  const { url } = await prometheus(script);
+  const documents = { web: document('web', metrics) };
+  return (await examined({ prometheus: url, kubernetes: simulator.url, documents })).of(check);
+}
+
+const series = (...labels: readonly Readonly<Record<string, string>>[]): Scripted[1] =>
+  labels.map((one) => ({ labels: one, value: 1 }));
+
+describe('a query without an answer', () => {
+  it('names the one matcher that leaves nothing, and the value that is meant', async () => {
+    const [found] = await findings(metric('external', 'sum(rate(http{ns="$namespace", svc="wbe"}[5m]))'), [
+      [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+      [/^count\(http\{ns="shop"\}\)$/, 4],
+      [/^group by \(svc\) \(http\{ns="shop"\}\)$/, series({ svc: 'web' }, { svc: 'db' })],
+    ]);
+
+    expect(found).toMatchObject({
+      status: 'failed',
+      message:
+        'External metric m has no series: the matcher svc="wbe" leaves nothing; without it svc is db, web',
+      mend: 'svc="web"',
+    });
+  });
+
+  it('names the label that the series have instead, such as namespace for kubernetes_namespace', async () => {
+    const [found] = await findings(metric('external', 'sum(http{kubernetes_namespace="$namespace"})'), [
+      [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+      [/^count\(http\{\}\)$/, 4],
+      [/^topk\(20, http\{\}\)$/, series({ __name__: 'http', namespace: 'shop', pod: 'x' })],
+    ]);
+
+    expect(found?.message).toContain('the series have no label kubernetes_namespace, but namespace, pod');
+    expect(found?.mend).toBe('namespace="shop"');
+  });
+
+  it('names a metric that is not there, and the one of a similar name', async () => {
+    const [found] = await findings(metric('external', 'sum(http_request_total)'), [
+      [/^group by \(__name__\)/, series({ __name__: 'http_requests_total' }, { __name__: 'http_x' })],
+    ]);
+
+    expect(found?.message).toBe(
+      'External metric m has no series: Prometheus has no metric http_request_total',
+    );
+    expect(found?.mend).toBe('write http_requests_total in its place');
+  });
+
+  it('names a metric that is not there, and what there is of that kind', async () => {
+    const [found] = await findings(metric('external', 'sum(rabbitmq_queue_messages)'), [
+      [
+        /^group by \(__name__\) \(\{__name__=~"rabbitmq_queue\.\*"\}\)/,
+        series({ __name__: 'rabbitmq_queue_consumers_and_more' }),
+      ],
+    ]);
+
+    expect(found?.message).toContain('; there are rabbitmq_queue_consumers_and_more');
+    expect(found?.mend).toContain('Status > Targets');
+  });
+
+  it('tells series that ended within the hour from ones that never were', async () => {
+    const [found] = await findings(metric('external', 'sum(http)'), [
+      [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
+    ]);
+
+    expect(found?.message).toContain('had values in the last hour, but has none now');
+  });
+
+  it('says so where no single matcher is at fault, with the labels that there are', async () => {
+    const [found] = await findings(metric('external', 'sum(http{a="1", b="2"})'), [
+      [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+      [/^topk\(20, http\)$/, series({ job: 'x', a: '9' })],
+    ]);
+
+    expect(found?.message).toContain(
+      'matches nothing, whichever single matcher is left out; there is no label b',
+    );
+    expect(found?.mend).toContain('are a, job');
+  });
+
+  it.each([
+    [
+      'sum(http) / on (x) sum(jobs)',
+      'each selector in it has series, but what joins or compares them leaves none',
+    ],
+    ['http > 5', 'http has series, but a comparison or function around it leaves none'],
+    ['rate(http[1s])', 'http has series, but too few samples in [1s], or none that pass'],
+  ])('%s is told apart where the selectors have series', async (query, message) => {
+    const [found] = await findings(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
+
+    expect(found?.message).toBe(`External metric m has no series: ${message}`);
+    expect(found?.mend).toContain(query);
+  });
+
+  it('is what onMissing: zero asks for', async () => {
+    const text = metric('external', 'sum(http)').replace('target:', 'onMissing: zero, target:');
+
+    expect(await findings(text, [])).toEqual([]);
+  });
+});
+
+describe('a query whose answer does not fit', () => {
+  it.each<[string, string, Scripted[1], string, string]>([
+    [
+      'a Pods metric without the label pod',
+      metric('pods', 'sum by (service) (http)'),
+      series({ service: 'web' }),
+      'a series has no label pod, which a Pods metric needs; the series have service',
+      'sum by (pod)',
+    ],
+    [
+      'a Pods metric whose label has another name',
+      metric('pods', 'sum by (kubernetes_pod_name) (http)'),
+      series({ kubernetes_pod_name: 'web-1' }),
+      'the series have kubernetes_pod_name',
+      'label_replace(..., "pod", "$1", "kubernetes_pod_name", "(.+)")',
+    ],
+    [
+      'a Pods metric whose pods are addresses',
+      metric('pods', 'sum by (pod) (http)'),
+      series({ pod: '10.0.0.1:80' }),
+      'no series of a listed pod',
+      'the label pod must be the name of the pod, such as web-',
+    ],
+    [
+      'an Object metric of 3 series',
+      metric('object', 'http'),
+      series({ job: 'x', code: '1' }, { job: 'x', code: '2' }, { job: 'x', code: '3' }),
+      '3 series, an Object metric needs exactly one; they differ in code',
+      'sum(...) around the query',
+    ],
+    [
+      'a selector that no series meets',
+      metric('external', 'http', ', selector: { matchLabels: { queue: mial } }'),
+      series({ queue: 'mail' }),
+      'none of its 1 series matches metric.selector (queue is mail)',
+      'write values that are there into metric.selector',
+    ],
+    ['NaN alone', metric('external', 'http'), NaN, 'the value is NaN', 'x / (y > 0)'],
+    [
+      'a negative value',
+      metric('external', 'http'),
+      -1,
+      'a series has the value -1',
+      'try it on the Prometheus page: http',
+    ],
+  ])('%s', async (_, text, answer, message, mend) => {
+    const [found, second] = await findings(text, [[/http/, answer]]);
+
+    expect([found?.status, second]).toEqual(['failed', undefined]);
+    expect(found?.message).toContain(message);
+    expect(found?.mend).toContain(mend);
+  });
+
+  it('warns of 2,001 series for one total, and not of 2,000', async () => {
+    const many = (count: number): Scripted[1] =>
+      series(...Array.from({ length: count }, (_, index) => ({ id: String(index) })));
+
+    const [found] = await findings(metric('external', 'http'), [[/^http$/, many(2001)]]);
+    const none = await findings(metric('external', 'http'), [[/^http$/, many(2000)]]);
+
+    expect(found).toMatchObject({ status: 'warning' });
+    expect(found?.mend).toContain('sum(...) around the query');
+    expect(none).toEqual([]);
+  });
+
+  it('fails with 20,001 series, which no answer may have', async () => {
+    const many = Array.from({ length: 20_001 }, (_, index) => ({ id: String(index) }));
+
+    const [found] = await findings(metric('external', 'http'), [[/^http$/, series(...many)]]);
+
+    expect(found?.message).toContain('the answer has 20001 series, more than 20000');
+    expect(found?.mend).toContain('add the series up in the query');
+  });
+
+  it('warns of ready pods without a series', async () => {
+    const [first = ''] = pods;
+
+    const [found] = await findings(metric('pods', 'sum by (pod) (http)'), [[/^sum/, series({ pod: first })]]);
+
+    expect(found).toMatchObject({ status: 'warning' });
+    expect(found?.message).toContain('has no series of 1 of 2 ready pods');
+  });
+
+  it('is content with one series of each pod', async () => {
+    const all = series(...pods.map((pod) => ({ pod })));
+
+    expect(await findings(metric('pods', 'sum by (pod) (http)'), [[/^sum/, all]])).toEqual([]);
+  });
+
+  it('fails with the words of the server, where the server refuses the query', async () => {
+    const { url } = await server((response, request) => {
+      const query = request.form.get('query') ?? '';
+      const isBad = query.includes('http');
+      response.statusCode = isBad ? 400 : 200;
+      response.end(
+        isBad
+          ? '{"status":"error","errorType":"bad_data","error":"unknown function with name \\"foo\\""}'
+          : `{"status":"success","data":{"resultType":"scalar","result":[${Date.now() / 1000},"${Date.now() / 1000}"]}}`,
+      );
+    });
+    const documents = { web: document('web', metric('external', 'foo(http)')) };
+
+    const { of } = await examined({ prometheus: url, kubernetes: simulator.url, documents });
+
+    expect(of('query')[0]?.message).toContain('unknown function with name "foo"');
+  });
+});
+
+describe('query-window', () => {
+  const rate = metric('external', 'sum(rate(http{a="1"}[1m]))');
+  const counted = (count: number): readonly Scripted[] => [
+    [/^max\(count_over_time\(http\{a="1"\}\[1m\]\)\)$/, count],
+    [/^sum/, 1],
+  ];
+
+  it.each([
+    [4, []],
+    [3, ['warning']],
+    [2, ['warning']],
+    [1, ['failed']],
+  ])('with %d samples in the range [1m]', async (count, statuses) => {
+    const found = await findings(rate, counted(count), 'query-window');
+
+    expect(found.map(({ status }) => status)).toEqual(statuses);
+  });
+
+  it('says which selector and which range', async () => {
+    const [found] = await findings(rate, counted(1), 'query-window');
+
+    expect(found?.message).toBe(
+      'External metric m: the range [1m] holds 1 sample of http{a="1"}, and a rate needs 2',
+    );
+    expect(found?.mend).toContain('[5m] instead of [1m]');
+  });
+
+  it('leaves ranges alone in which one sample is enough', async () => {
+    const text = metric('external', 'sum(max_over_time(http{a="1"}[1m]))');
+
+    expect(await findings(text, counted(1), 'query-window')).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { findPrometheus } from '../../../src/parts/find-part.js';
+import { type RunningPrometheus, startPrometheus } from '../../../src/parts/prometheus-server.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { cluster, document, type Examined, examined, metric } from './rig.js';
+
+/** Bringing Prometheus on a fresh machine is part of the first test's time. */
+const START_MS = 240_000;
+const WINDOW_SECONDS = 4;
+
+let simulator: Simulator;
+let prometheus: RunningPrometheus;
+
+/** The cluster; two jobs that scrape the same kubelet as namespace `twice`; and one with the labels of old kubelets. */
+const SCRAPE = (sdUrl: string): string => `global: { scrape_interval: 500ms, scrape_timeout: 400ms }
+scrape_configs:
+  - job_name: cluster
+    honor_labels: true
+    http_sd_configs: [{ url: '${sdUrl}', refresh_interval: 1s }]
+${['kubelet', 'cadvisor']
+  .map(
+    (job) => `  - job_name: ${job}
+    honor_labels: true
+    http_sd_configs: [{ url: '${sdUrl}/cadvisor', refresh_interval: 1s }]
+    relabel_configs: [{ target_label: job, replacement: ${job} }]
+    metric_relabel_configs: [{ target_label: namespace, replacement: twice }]
+`,
+  )
+  .join('')}  - job_name: old
+    honor_labels: true
+    http_sd_configs: [{ url: '${sdUrl}/cadvisor', refresh_interval: 1s }]
+    metric_relabel_configs:
+      - { source_labels: [__name__], regex: container_cpu_usage_seconds_total, target_label: __name__, replacement: old_cpu_seconds_total }
+      - { source_labels: [pod], target_label: pod_name }
+      - { source_labels: [container], target_label: container_name }
+      - { regex: pod|container, action: labeldrop }
+      - { source_labels: [__name__], regex: old_cpu_seconds_total, action: keep }
+`;
+
+beforeAll(async () => {
+  simulator = await cluster({
+    workloads: [
+      { namespace: 'shop', name: 'web', replicas: 3 },
+      { namespace: 'back', name: 'mailer', replicas: 1, behavior: { queue: 'mail' } },
+    ],
+  });
+  const [env, clock] = [process.env, SYSTEM_CLOCK];
+  const binary = await findPrometheus({ env, clock });
+  prometheus = await startPrometheus({ binary, config: SCRAPE(simulator.sdUrl), env, clock });
+  const query = `min(count_over_time(container_cpu_usage_seconds_total{container!=""}[${WINDOW_SECONDS}s]))`;
+  for (let count = 0; count < 4;) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const answer = await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(query)}`);
+    const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
+    count = Number(data.result[0]?.value[1] ?? 0);
+  }
+}, START_MS);
+
+afterAll(() => prometheus.stop());
+
+function examine(documents: Readonly<Record<string, string>>, more: object = {}): Promise<Examined> {
+  return examined({
+    prometheus: prometheus.url,
+    source: `, scrapeIntervalSeconds: 1, resourceWindowSeconds: ${WINDOW_SECONDS}`,
+    kubernetes: simulator.url,
+    documents,
+    ...more,
+  });
+}
+
+const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=~"$pods"}[4s]))';
+
+describe('doctor, against a real Prometheus', () => {
+  it('has nothing to say against a healthy world', async () => {
+    const { findings, exitCode } = await examine({
+      web: document(
+        'web',
+        `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,
+      ),
+    });
+
+    expect(findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('finds the API at the root where the address of the page is written', async () => {
+    const { of } = await examine({}, { prometheus: `${prometheus.url}/graph` });
+
+    expect(of('prometheus')[0]?.mend).toBe(`prometheus.default.urls: ['${prometheus.url}']`);
+  });
+
+  it.each([
+    ['sum(rabbitmq_queue_message)', 'write rabbitmq_queue_messages in its place'],
+    ['sum(http_requests_total{namespace="shop", service="wbe"})', 'service="web"'],
+    ['sum(http_requests_total{kubernetes_namespace="shop"})', 'namespace="shop"'],
+  ])('%s has no series, and is mended by %s', async (query, mend) => {
+    const { of } = await examine({ web: document('web', metric('external', query)) });
+
+    expect(of('query')).toMatchObject([{ status: 'failed', mend }]);
+  });
+
+  it('finds a namespace that no series is of', async () => {
+    simulator.addWorkload({ namespace: 'empty', name: 'idle', replicas: 0 });
+
+    const { of } = await examine({ idle: document('idle', '  namespace: empty\n') });
+
+    expect(of('resource-series')[0]?.message).toContain(
+      'there is no series container_cpu_usage_seconds_total of namespace empty; there are some of back, shop',
+    );
+  });
+
+  it('finds other labels, and the query that it names instead works', async () => {
+    const source = (query: string): object => ({
+      source: `, scrapeIntervalSeconds: 1, resourceWindowSeconds: ${WINDOW_SECONDS}, resourceQueries: { cpu: '${query}' }`,
+    });
+    const documents = { web: document('web') };
+    const wrong =
+      'sum by (namespace, pod, container) (rate(old_cpu_seconds_total{container!="", namespace=~"$namespaces"}[$window]))';
+
+    const before = await examine(documents, source(wrong));
+    const mend = before.of('resource-series')[0]?.mend ?? '';
+    const after = await examine(documents, source(/^\S+resourceQueries\.cpu: '(.*)'$/.exec(mend)?.[1] ?? ''));
+
+    expect(before.of('resource-series')).toMatchObject([{ status: 'failed' }]);
+    expect(mend).toContain('container_name');
+    expect(after.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+  });
+
+  it('finds that each container is in the data twice, and by which jobs', async () => {
+    simulator.addWorkload({ namespace: 'twice', name: 'web', replicas: 1 });
+
+    const { of } = await examine({ web: document('web', '  namespace: twice\n') });
+
+    expect(of('resource-series').map(({ message }) => message)).toEqual([
+      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted 2 times",
+    ]);
+  });
+});

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { CHECK_NAMES } from '../../../src/cli/doctor/check-names.js';
+import { findingsOf } from '../../../src/cli/doctor/finding.js';
+import { makeReport, writeReport } from '../../../src/cli/doctor/report.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { type Asked, cluster, document, examined, healthy, prometheus, runDoctor, server } from './rig.js';
+
+let world: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await cluster({
+    workloads: [
+      { namespace: 'shop', name: 'web', replicas: 2 },
+      { namespace: 'shop', name: 'bare', replicas: 2, containers: [{ name: 'app' }] },
+    ],
+  });
+  const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+  const { url } = await prometheus(healthy(pods));
+  world = { prometheus: url, kubernetes: simulator.url, documents: { web: document('web') } };
+});
+
+const BARE = { web: document('web'), bare: document('bare') };
+
+describe('doctor', () => {
+  it('has nothing to say against a healthy world, and looked at everything', async () => {
+    const { exitCode, status, warnings, failed, skipped, findings } = await examined(world);
+
+    expect({ exitCode, status, warnings, failed, skipped }).toEqual({
+      exitCode: 0,
+      status: 'ok',
+      warnings: 0,
+      failed: 0,
+      skipped: 0,
+    });
+    expect(findings.map(({ check }) => check)).toEqual(CHECK_NAMES);
+  });
+
+  it('says it in a line for each subject', async () => {
+    const { exitCode, stdout } = await runDoctor(world);
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(exitCode).toBe(0);
+    expect(lines.slice(0, 2)).toEqual([
+      'ok        config: promscaler.yaml; 1 document',
+      `ok        data source default: ${world.prometheus} answers; cpu series of 4 containers; scraped every 30 s`,
+    ]);
+    expect(lines[3]).toMatch(
+      /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*it would decide now: cpu/,
+    );
+    expect(lines.at(-1)).toBe('checks: 16 ok, 0 warnings, 0 failed');
+  });
+
+  it('has under a failure the line that mends it, and ends with 1', async () => {
+    const { exitCode, stdout } = await runDoctor({ ...world, documents: BARE });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^failed {4}shop\/bare: .*\n {10}requests: container app .*\n {12}mend: kubectl set/m,
+    );
+    expect(stdout).toMatch(/^ok {8}shop\/web/m);
+  });
+
+  it('has a line for each of 20 scalers in which all is well, and one for the rest', () => {
+    const findings = Array.from({ length: 23 }, (_, index) =>
+      findingsOf('target', `shop/w-${index}`).ok('has 1 replica'),
+    );
+    const bad = findingsOf('target', 'shop/z').failed('is not there', 'make one');
+
+    const lines = writeReport(makeReport([...findings, bad]), { isColored: false }).split('\n');
+
+    expect(lines.filter((line) => line.startsWith('ok '))).toHaveLength(21);
+    expect(lines).toContain('ok        3 more scalers');
+    expect(lines).toContain('failed    shop/z');
+    expect(lines).toContain('checks: 23 ok, 0 warnings, 1 failed');
+  });
+
+  it('looks at one scaler alone, and knows the name of one that is misspelt', async () => {
+    const one = await examined({ ...world, documents: BARE, args: ['shop/web'] });
+    const none = await runDoctor({ ...world, documents: BARE, args: ['shop/wbe'] });
+
+    expect(one.exitCode).toBe(0);
+    expect(one.findings.some(({ subject }) => subject === 'shop/bare')).toBe(false);
+    expect(none).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(none.stderr).toContain('did you mean shop/web?');
+  });
+
+  it('asks another Prometheus with --prometheus, which must be an address', async () => {
+    const ran = await examined({
+      ...world,
+      prometheus: 'http://127.0.0.1:1',
+      args: ['--prometheus', world.prometheus],
+    });
+    const wrong = await runDoctor({ ...world, args: ['--prometheus', 'localhost:9090'] });
+
+    expect(ran.exitCode).toBe(0);
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain('must be an http or https URL');
+  });
+
+  it('uses colors on a terminal alone', async () => {
+    const colored = await runDoctor({ ...world, isTerminal: true });
+    const plain = await runDoctor(world);
+
+    expect(colored.stdout).toContain('\u001b[');
+    expect(plain.stdout).not.toContain('\u001b[');
+  });
+
+  it('changes nothing in the cluster', async () => {
+    await examined(world);
+
+    const writes = simulator
+      .requests()
+      .filter(({ method, path }) => method !== 'GET' && !path.includes('reviews'));
+    expect(writes).toEqual([]);
+  });
+});
+
+describe('config', () => {
+  it('that is wrong is all that is told', async () => {
+    const cwd = folderOf({ 'promscaler.yaml': 'prometheuss: {}\n' });
+
+    const { exitCode, stdout } = await runCli(['doctor', '--config', 'promscaler.yaml'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('config: promscaler.yaml:1:1: ');
+    expect(stdout).toContain('did you mean "prometheus"?');
+    expect(stdout).toContain('mend: promscaler validate promscaler.yaml shows the line');
+  });
+
+  it('with a wrong document fails, and the others are looked at', async () => {
+    const documents = { ...world.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
+
+    const { of, findings, exitCode } = await examined({ ...world, documents });
+
+    expect(exitCode).toBe(1);
+    expect(of('config')[0]?.message).toContain('maxReplica');
+    expect(findings.some(({ subject }) => subject === 'shop/web')).toBe(true);
+  });
+
+  it('that is not given is that of run: every value has its default, and there is no folder of documents', async () => {
+    const { exitCode, stdout } = await runCli(['doctor'], {
+      cwd: folderOf({}),
+      env: { HOME: '/nonexistent' },
+    });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('mend: --config FILE names the service config');
+    expect(stdout).toContain('http://prometheus:9090');
+  });
+});
+
+describe('where nothing answers', () => {
+  it('ends within a minute, in which each request has its own deadline', async () => {
+    const silent = await server(() => undefined);
+    const clock = new ManualClock();
+    const running = examined({ ...world, prometheus: silent.url, kubernetes: silent.url, clock });
+
+    const state = { isDone: false };
+    void running.finally(() => (state.isDone = true));
+    while (!state.isDone) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      clock.advance(clock.nextMs ?? 0);
+    }
+    const { exitCode, of } = await running;
+
+    expect(exitCode).toBe(1);
+    expect(of('prometheus')[0]?.message).toContain('timeout after');
+    expect(of('cluster')[0]?.message).toContain('timeout after');
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('the manual', () => {
+  it('has a row for each check, in order', () => {
+    const manual = readFileSync(join(import.meta.dirname, '../../../config/README.md'), 'utf8');
+    const table = /\| check \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(manual)?.[1] ?? '';
+
+    const names = table.split('\n').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);
+
+    expect(names).toEqual(CHECK_NAMES);
+  });
+});

@@ -1,0 +1,156 @@
+import { afterAll } from '@jest/globals';
+// The command line loads them when they are called, which would be part of the first test's time.
+import '../../../src/cli/doctor.js';
+import '../../../src/cli/validate.js';
+import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { DoctorReport } from '../../../src/cli/doctor/report.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
+import type { Clock } from '../../../src/units/clock.js';
+import type { Series } from '../../../src/prometheus/answer.js';
+import { type FakeServer, startServer } from '../../prometheus/fakes.js';
+import { folderOf, runCli } from '../fake-io.js';
+
+const endings: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  await Promise.all(endings.map((end) => end()));
+});
+
+/** What a query that fits the pattern is answered with; a number is one series without labels. */
+export type Scripted = readonly [RegExp, readonly Series[] | number];
+
+/** A cluster with the given workloads, until the tests of the file are done. */
+export async function cluster(options: Omit<SimulatorOptions, 'clock'>): Promise<Simulator> {
+  const simulator = await startSimulator({ clock: SYSTEM_CLOCK, ...options });
+  endings.push(() => simulator.close());
+  return simulator;
+}
+
+/** A server that answers every request in its own way. */
+export async function server(respond: Parameters<typeof startServer>[0]): Promise<FakeServer> {
+  const started = await startServer(respond);
+  endings.push(() => started.close());
+  return started;
+}
+
+/** A Prometheus API over a script: the first pattern that fits answers, nothing is an empty vector. */
+export function prometheus(script: readonly Scripted[], { aheadSeconds = 0 } = {}): Promise<FakeServer> {
+  return server((response, request) => {
+    const url = new URL(request.url, 'http://x');
+    response.setHeader('Content-Type', 'application/json');
+    if (url.pathname !== '/api/v1/query') {
+      response.statusCode = url.pathname.startsWith('/api/v1/') ? 200 : 404;
+      response.end('{"status":"success","data":{}}');
+      return;
+    }
+    const query = request.form.get('query') ?? url.searchParams.get('query') ?? '';
+    const seconds = Date.now() / 1000 + aheadSeconds;
+    const scripted = script.find(([pattern]) => pattern.test(query))?.[1];
+    const answer = scripted ?? (query === 'time()' ? seconds : []);
+    const series = typeof answer === 'number' ? [{ labels: {}, value: answer }] : answer;
+    const result = series.map(({ labels, value }) => ({ metric: labels, value: [seconds, String(value)] }));
+    response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
+  });
+}
+
+/** Cpu of each container `app` of these pods of namespace `shop`, scraped every 30 s. */
+export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted[] {
+  return [
+    [
+      /^sum by \(namespace, pod, container\) \(rate\(container_cpu/,
+      pods.map((pod) => ({ labels: { namespace: 'shop', pod, container: 'app' }, value: cores })),
+    ],
+    [/^max\(count by \(namespace, pod, container\)/, 1],
+    [/^max\(count_over_time\(container_cpu.*\[120s\]\)\)$/, 4],
+    [/^max\(count_over_time\(container_cpu.*\[900s\]\)\)$/, 30],
+  ];
+}
+
+/** A document for namespace `shop`; without `metrics` it is cpu at 80 %. */
+export function document(name: string, spec = ''): string {
+  const namespace = /^ {2}namespace: (\S+)$/m.exec(spec)?.[1] ?? 'shop';
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  minReplicas: 1
+  maxReplicas: 12
+${spec.includes('scaleTargetRef') ? '' : `  scaleTargetRef: { name: ${name} }\n`}${spec.replace(/^ {2}namespace: .*\n/m, '')}`;
+}
+
+/** An `external` or `object` metric of this query. */
+export function metric(type: 'external' | 'object' | 'pods', query: string, more = ''): string {
+  const target = type === 'pods' ? '{ averageValue: 10 }' : '{ value: 10 }';
+  const object = type === 'object' ? ', describedObject: { kind: Service, name: x }' : '';
+  return `  metrics:
+    - ${type}: { metric: { name: m${more} }, query: '${query}', target: ${target}${object} }
+`;
+}
+
+export interface Asked {
+  readonly prometheus?: string;
+  /** More of the data source `default`, as YAML in braces: `, timeoutSeconds: 1`. */
+  readonly source?: string;
+  readonly kubernetes?: string;
+  /** Of the config, as YAML. */
+  readonly namespaces?: string;
+  /** More lines of the service config. */
+  readonly config?: string;
+  readonly documents?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly clock?: Clock;
+}
+
+export interface Examined extends DoctorReport {
+  readonly exitCode: number;
+  /** The findings of one check, those that are ok left out. */
+  readonly of: (check: CheckName) => readonly Finding[];
+}
+
+/** What `doctor -o json` finds. */
+export async function examined(asked: Asked): Promise<Examined> {
+  const { exitCode, stdout, stderr } = await runDoctor({
+    ...asked,
+    args: ['-o', 'json', ...(asked.args ?? [])],
+  });
+  if (stderr !== '') throw new Error(stderr);
+  const report = JSON.parse(stdout) as DoctorReport;
+  return {
+    ...report,
+    exitCode,
+    of: (check) => report.findings.filter((one) => one.check === check && one.status !== 'ok'),
+  };
+}
+
+/** `doctor` in a folder of its own. */
+export function runDoctor(asked: Asked & { readonly isTerminal?: boolean }): ReturnType<typeof runCli> {
+  const { args = [], clock, isTerminal = false } = asked;
+  const cwd = folderOf({
+    'promscaler.yaml': serviceConfig(asked),
+    'scalers/.keep': '',
+    ...documentFiles(asked.documents ?? {}),
+  });
+  return runCli(['doctor', '--config', 'promscaler.yaml', ...args], {
+    cwd,
+    isTerminal,
+    ...(clock === undefined ? {} : { clock }),
+  });
+}
+
+export function serviceConfig({
+  prometheus: url,
+  source = '',
+  kubernetes,
+  namespaces = '[]',
+  config = '',
+}: Asked): string {
+  return `prometheus: { default: { urls: ['${url ?? 'http://127.0.0.1:1'}']${source} } }
+kubernetes: { url: '${kubernetes ?? 'http://127.0.0.1:1'}', namespaces: ${namespaces} }
+${config}`;
+}
+
+function documentFiles(documents: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(documents).map(([name, text]) => [`scalers/${name}.yaml`, text]));
+}

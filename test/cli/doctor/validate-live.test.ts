@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { ValidationReport } from '../../../src/cli/validate.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { cluster, document, healthy, prometheus, serviceConfig } from './rig.js';
+
+let simulator: Simulator;
+let url: string;
+
+beforeAll(async () => {
+  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+  ({ url } = await prometheus(healthy(simulator.describe({ namespace: 'shop', name: 'web' }).pods)));
+});
+
+const files = (more: Readonly<Record<string, string>> = {}): string =>
+  folderOf({
+    'promscaler.yaml': serviceConfig({ prometheus: url, kubernetes: simulator.url }),
+    'web.yaml': document('web'),
+    ...more,
+  });
+
+describe('validate --live', () => {
+  it('adds what Prometheus and the cluster say to what the documents say', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], {
+      cwd: files(),
+    });
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('1 service config, 1 document, 0 errors, 0 warnings\n');
+    expect(stdout).toMatch(/^ok {8}shop\/web: .*it would decide now/m);
+  });
+
+  it('ends with 1 where a check fails, though no document has an error', async () => {
+    const cwd = files({ 'wbe.yaml': document('wbe') });
+
+    const { exitCode, stdout } = await runCli(
+      ['validate', 'wbe.yaml', '--config', 'promscaler.yaml', '--live', '-o', 'json'],
+      { cwd },
+    );
+
+    const { errors, live } = JSON.parse(stdout) as ValidationReport;
+    expect([exitCode, errors, live?.failed]).toEqual([1, 0, 1]);
+    expect(live?.findings.find(({ status }) => status === 'failed')).toMatchObject({
+      subject: 'shop/wbe',
+      check: 'target',
+      mend: 'spec.scaleTargetRef.name: web',
+    });
+  });
+
+  it("does not ask for permissions: those of whoever validates are not the service's", async () => {
+    const before = simulator.requests().length;
+
+    await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
+
+    const asked = simulator.requests().slice(before);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('looks at the documents without an error alone', async () => {
+    const cwd = files({ 'bad.yaml': document('bad').replace('maxReplicas', 'maxReplica') });
+
+    const { exitCode, stdout } = await runCli(['validate', '.', '--live', '-o', 'json'], { cwd });
+
+    const { errors, live } = JSON.parse(stdout) as ValidationReport;
+    expect([exitCode, errors, live?.failed]).toEqual([1, 2, 0]);
+    expect(live?.findings.some(({ subject }) => subject === 'shop/bad')).toBe(false);
+  });
+
+  it('asks nobody without --live, nor by a service config with an error', async () => {
+    const before = simulator.requests().length;
+    const cwd = files({ 'promscaler.yaml': 'prometheuss: {}\n' });
+
+    const offline = await runCli(['validate', 'web.yaml'], { cwd });
+    const wrong = await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live', '-o', 'json'], { cwd });
+
+    expect(offline.exitCode).toBe(0);
+    expect(wrong.exitCode).toBe(1);
+    expect(JSON.parse(wrong.stdout)).not.toHaveProperty('live');
+    expect(simulator.requests()).toHaveLength(before);
+  });
+
+  it('is wrong usage with two service configs, and --prometheus without it', async () => {
+    const cwd = files({ 'second.yaml': serviceConfig({ prometheus: url }) });
+
+    const two = await runCli(['validate', '.', '--live'], { cwd });
+    const alone = await runCli(['validate', 'web.yaml', '--prometheus', url], { cwd });
+
+    expect([two.exitCode, alone.exitCode]).toEqual([2, 2]);
+    expect(two.stderr).toContain('--config says which holds');
+    expect(alone.stderr).toContain('--prometheus needs --live');
+  });
+});

@@ -1,0 +1,396 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
+import { cluster, document, type Examined, examined, healthy, prometheus } from './rig.js';
+
+async function world(workloads: readonly WorkloadOptions[]): Promise<Simulator> {
+  return cluster({ workloads });
+}
+
+async function examine(simulator: Simulator, documents: Readonly<Record<string, string>>): Promise<Examined> {
+  const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+  const { url } = await prometheus(healthy(pods));
+  return examined({ prometheus: url, kubernetes: simulator.url, documents });
+}
+
+const shop = (name: string, more: Partial<WorkloadOptions> = {}): WorkloadOptions => ({
+  namespace: 'shop',
+  name,
+  replicas: 2,
+  ...more,
+});
+
+describe('target', () => {
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    simulator = await world([
+      shop('checkout'),
+      shop('db', { kind: 'StatefulSet' }),
+      shop('off', { replicas: 0 }),
+      { namespace: 'back', name: 'mailer', replicas: 1 },
+    ]);
+  });
+
+  async function finding(text: string): Promise<Finding> {
+    const [found] = (await examine(simulator, { x: text })).of('target');
+    if (found === undefined) throw new Error('all is well with the target');
+    return found;
+  }
+
+  it.each([
+    [document('chekcout'), 'deployment shop/chekcout is not there', 'spec.scaleTargetRef.name: checkout'],
+    [
+      document('db'),
+      'deployment shop/db is not there, but a StatefulSet of that name is',
+      'spec.scaleTargetRef: { kind: StatefulSet, name: db }',
+    ],
+    [
+      document('mailer'),
+      'deployment shop/mailer is not there, but there is one in namespace back',
+      'metadata.namespace: back',
+    ],
+    [
+      document('zzzzzzzz'),
+      'deployment shop/zzzzzzzz is not there; namespace shop has checkout, off',
+      'write one of these into spec.scaleTargetRef.name',
+    ],
+    [
+      document('zzzzzzzz', '  namespace: bakc\n'),
+      'deployment bakc/zzzzzzzz is not there: namespace bakc has no deployments',
+      'metadata.namespace: back',
+    ],
+  ])('that is not there %#: what is meant is named', async (text, message, mend) => {
+    expect(await finding(text)).toMatchObject({ status: 'failed', message, mend });
+  });
+
+  it('of a kind that the cluster does not serve fails, with the command that lists them', async () => {
+    const ref = '  scaleTargetRef: { apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: x }\n';
+
+    const { message, mend } = await finding(document('x', ref));
+
+    expect(message).toContain('the cluster does not serve this API group');
+    expect(mend).toContain('kubectl api-resources --api-group=apps.kruise.io');
+  });
+
+  it('that a Deployment owns fails: the Deployment is to be scaled', async () => {
+    const owned = simulator.listObjects('apps/replicasets', 'shop')[0]?.metadata.name ?? '';
+
+    const { message } = await finding(
+      document('x', `  scaleTargetRef: { kind: ReplicaSet, name: ${owned} }\n`),
+    );
+
+    expect(message).toMatch(/belongs to deployment shop\/\w+.*scale the Deployment/);
+  });
+
+  it('that a person switched off is a warning with the line that switches it on', async () => {
+    expect(await finding(document('off'))).toMatchObject({
+      status: 'warning',
+      mend: 'kubectl scale deployment/off -n shop --replicas=1 switches it on',
+    });
+  });
+
+  it('may be of a kind whose API is not shown to everybody', async () => {
+    const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n';
+    simulator.faults.add(
+      { resource: 'rollouts', subresource: 'scale' },
+      { kind: 'refuse', status: 403, reason: 'Forbidden' },
+    );
+
+    const { mend } = await finding(document('c', canary));
+
+    expect(mend).toContain('targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]');
+  });
+
+  it('that may not be read fails with the chart value for its namespace', async () => {
+    simulator.faults.add(
+      { resource: 'deployments', subresource: 'scale', name: 'checkout' },
+      { kind: 'refuse', status: 403, reason: 'Forbidden' },
+    );
+
+    const { message, mend } = await finding(document('checkout'));
+
+    expect(message).toContain('reading scale of deployment shop/checkout: 403 Forbidden');
+    expect(mend).toContain('chart value targets: [deployments');
+    expect(mend).toContain('shop must be among them');
+  });
+});
+
+describe('pods', () => {
+  it('of another workload that the selector matches fail the check, with their owner', async () => {
+    const simulator = await world([shop('web')]);
+    const pod = simulator.listObjects('/pods', 'shop')[0];
+    simulator.addObject({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        namespace: 'shop',
+        name: 'web-canary-abc-12345',
+        labels: { app: 'web', 'pod-template-hash': 'abc' },
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-canary-abc', uid: 'u', controller: true },
+        ],
+      },
+      spec: pod?.['spec'],
+    });
+
+    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+
+    expect(found?.status).toBe('failed');
+    expect(found?.message).toContain(
+      'the selector app=web of deployment shop/web matches 1 pod of deployment web-canary too',
+    );
+    expect(found?.mend).toContain("kubectl get pods -n shop -l 'app=web'");
+  });
+
+  it('that are its own are no matter, whatever the kind', async () => {
+    const simulator = await world([
+      shop('web'),
+      shop('db', { kind: 'StatefulSet' }),
+      shop('c', { kind: 'Rollout' }),
+    ]);
+
+    const { of } = await examine(simulator, {
+      web: document('web'),
+      db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
+      c: document('c', '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n'),
+    });
+
+    expect(of('pods')).toEqual([]);
+  });
+
+  it('of which there are none, though replicas are asked for, fail', async () => {
+    const simulator = await world([]);
+    simulator.addObject({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: {
+        replicas: 3,
+        paused: true,
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app' }] } },
+      },
+    });
+    simulator.faults.add(
+      { verbs: ['list'], resource: 'pods' },
+      {
+        kind: 'refuse',
+        status: 200,
+        body: '{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}',
+      },
+    );
+
+    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+
+    expect(found?.message).toBe(
+      'deployment shop/web asks for 3 replicas, but the selector app=web matches no pod',
+    );
+    expect(found?.mend).toContain('kubectl get events -n shop');
+  });
+
+  it('none of which is ready are warned of', async () => {
+    const simulator = await world([shop('web', { podAgeSeconds: null })]);
+
+    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+
+    expect(found).toMatchObject({ status: 'warning' });
+    expect(found?.message).toContain('none of the 2 pods of deployment shop/web is ready (Pending)');
+  });
+
+  it('that may not be listed fail', async () => {
+    const simulator = await world([shop('web')]);
+    simulator.faults.add({ verbs: ['list'], resource: 'pods' }, { kind: 'refuse', status: 403 });
+
+    const { of } = await examine(simulator, { web: document('web') });
+
+    expect(of('pods')).toMatchObject([{ status: 'failed' }]);
+    expect(of('requests')).toMatchObject([{ status: 'skipped', message: 'the pods cannot be read' }]);
+    expect(of('decision')).toMatchObject([{ status: 'skipped', message: 'the pods cannot be read' }]);
+  });
+});
+
+describe('requests', () => {
+  it('that lack fail, with the kubectl line that sets them', async () => {
+    const containers = [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }];
+    const simulator = await world([shop('web', { containers })]);
+
+    const [found] = (await examine(simulator, { web: document('web') })).of('requests');
+
+    expect(found?.message).toContain('containers proxy, log of deployment shop/web without a cpu request');
+    expect(found?.mend).toContain(
+      'kubectl set resources deployment/web -n shop -c proxy,log --requests=cpu=250m',
+    );
+  });
+
+  it('are not asked of a metric that is no percentage', async () => {
+    const simulator = await world([shop('web', { containers: [{ name: 'app' }] })]);
+    const metrics = '  metrics: [{ resource: { name: cpu, target: { averageValue: 500m } } }]\n';
+
+    const { of } = await examine(simulator, { web: document('web', metrics) });
+
+    expect(of('requests')).toEqual([]);
+  });
+
+  it('of a container that no pod has fail, with those that are there', async () => {
+    const simulator = await world([shop('web')]);
+    const metrics =
+      '  metrics: [{ containerResource: { name: cpu, container: ap, target: { averageUtilization: 60 } } }]\n';
+
+    const [found] = (await examine(simulator, { web: document('web', metrics) })).of('requests');
+
+    expect(found).toMatchObject({
+      message: 'no pod of deployment shop/web has a container ap',
+      mend: 'write one of app into containerResource.container',
+    });
+  });
+});
+
+describe('other-scaler', () => {
+  it('is an HPA or what owns it, with the line that deletes it', async () => {
+    const simulator = await world([shop('web'), shop('db', { kind: 'StatefulSet' })]);
+    const hpa = (name: string, target: object, metadata: object = {}): unknown =>
+      simulator.addObject({
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { namespace: 'shop', name, ...metadata },
+        spec: { scaleTargetRef: target, maxReplicas: 3 } as never,
+      });
+    hpa('web-hpa', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
+    hpa(
+      'keda-hpa-db',
+      { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' },
+      {
+        ownerReferences: [
+          { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'db', uid: 'u', controller: true },
+        ],
+      },
+    );
+
+    const { of } = await examine(simulator, {
+      web: document('web'),
+      db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
+    });
+
+    expect(of('other-scaler').map(({ mend }) => mend?.replace(/ \(.*/, ''))).toEqual([
+      'kubectl delete scaledobject db -n shop',
+      'kubectl delete hpa web-hpa -n shop',
+    ]);
+  });
+
+  it('is a second document on the same target', async () => {
+    const simulator = await world([shop('web')]);
+
+    const { of } = await examine(simulator, {
+      one: document('one', '  scaleTargetRef: { name: web }\n'),
+      two: document('two', '  scaleTargetRef: { name: web }\n'),
+    });
+
+    expect(of('other-scaler').map(({ message }) => message)).toEqual([
+      'Scaler shop/two scales deployment shop/web as well: neither patches it',
+      'Scaler shop/one scales deployment shop/web as well: neither patches it',
+    ]);
+  });
+
+  it('that cannot be looked for is a warning', async () => {
+    const simulator = await world([shop('web')]);
+    simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status: 403 });
+
+    const { of } = await examine(simulator, { web: document('web') });
+
+    expect(of('other-scaler')).toMatchObject([{ status: 'warning' }]);
+  });
+});
+
+describe('replicas-writer', () => {
+  async function setBy(manager: string): Promise<Examined> {
+    const simulator = await world([shop('web')]);
+    simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, manager);
+    return examine(simulator, { web: document('web') });
+  }
+
+  it.each([
+    ['argocd-controller', 'ignoreDifferences'],
+    ['kustomize-controller', 'Flux'],
+    ['helm', 'autoscaling.enabled'],
+    ['kubectl-client-side-apply', 'take spec.replicas out of the manifest'],
+    ['Terraform', 'ignore_changes'],
+  ])('warns of %s, and says what takes the field from it', async (manager, mend) => {
+    const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
+
+    expect(found?.status).toBe('warning');
+    expect(found?.message).toContain(`spec.replicas of deployment shop/web was set by ${manager}`);
+    expect(found?.mend).toContain(mend);
+  });
+
+  it.each(['promscaler', 'kubectl', 'kube-controller-manager'])('is content with %s', async (manager) => {
+    const { of, findings } = await setBy(manager);
+
+    expect(of('replicas-writer')).toEqual([]);
+    expect(findings.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
+  });
+});
+
+describe('decision', () => {
+  it('is what the service would decide now, and nothing is changed', async () => {
+    const simulator = await world([shop('web')]);
+    const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+    const { url } = await prometheus(healthy(pods, 0.8));
+
+    const { findings } = await examined({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(findings.find(({ check }) => check === 'decision')).toMatchObject({
+      status: 'ok',
+      message: 'it would decide now: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+    });
+    expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
+    expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
+  });
+
+  it('says that a dry run or a pause keeps it from being carried out', async () => {
+    const simulator = await world([shop('web')]);
+
+    const { findings } = await examine(simulator, { web: document('web', '  dryRun: true\n') });
+
+    expect(findings.find(({ check }) => check === 'decision')?.message).toContain(
+      '(not carried out: spec.dryRun is true)',
+    );
+  });
+
+  it.each([
+    [101, ['warning']],
+    [99, []],
+  ])('%d times the target is a matter of units, or not yet', async (times, statuses) => {
+    const simulator = await world([shop('web')]);
+    const { url } = await prometheus([[/http/, times * 10]]);
+    const metrics = '  metrics: [{ external: { query: http, target: { value: 10 } } }]\n';
+
+    const { of } = await examined({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', metrics) },
+    });
+
+    expect(of('decision').map(({ status }) => status)).toEqual(statuses);
+    if (statuses.length > 0) expect(of('decision')[0]?.message).toContain('http is 101 times its target');
+  });
+
+  it('warns where a metric has no value', async () => {
+    const simulator = await world([shop('web')]);
+    const { url } = await prometheus([]);
+
+    const { of } = await examined({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(of('decision')).toMatchObject([{ status: 'warning' }]);
+    expect(of('decision')[0]?.message).toContain('stays at 2');
+  });
+});

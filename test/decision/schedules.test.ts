@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { boundsInForce, highestCeiling } from '../../src/decision/schedules.js';
+import type { Schedule } from '../../src/schedules/schedule.js';
+import { at, schedule } from '../schedules/builders.js';
+
+const bounds = (time: string, ...schedules: Schedule[]): ReturnType<typeof boundsInForce> =>
+  boundsInForce({ minReplicas: 2, maxReplicas: 60, schedules }, at(time));
+
+const range = (time: string, ...schedules: Schedule[]): [number, number] => {
+  const { minReplicas, maxReplicas } = bounds(time, ...schedules);
+  return [minReplicas, maxReplicas];
+};
+
+describe('boundsInForce', () => {
+  it('are the document’s own where there is no schedule', () => {
+    expect(bounds('2026-11-20T12:00:00Z')).toEqual({
+      minReplicas: 2,
+      maxReplicas: 60,
+      floor: null,
+      ceiling: null,
+      clippedFloor: null,
+    });
+  });
+
+  it('have the floor from the very start until just before the end', () => {
+    const times = ['07:59:59.999', '08:00:00', '19:59:59.999', '20:00:00'];
+
+    expect(times.map((time) => range(`2026-11-20T${time}Z`, schedule())[0])).toEqual([2, 10, 10, 2]);
+  });
+
+  it('name the schedule and when it ends', () => {
+    expect(bounds('2026-11-20T12:00:00Z', schedule()).floor).toEqual({
+      schedule: 'day',
+      replicas: 10,
+      phase: 'during',
+      until: at('2026-11-20T20:00:00Z'),
+    });
+  });
+
+  it('may lower the floor and raise the ceiling of the document, too', () => {
+    expect(range('2026-11-20T12:00:00Z', schedule({ minReplicas: 1, maxReplicas: 100 }))).toEqual([1, 100]);
+  });
+
+  it('take the highest floor and the lowest ceiling of those that are on', () => {
+    const a = schedule({ minReplicas: 10, maxReplicas: 50 });
+    const b = schedule({ name: 'b', minReplicas: 20, maxReplicas: 40 });
+
+    expect(range('2026-11-20T12:00:00Z', a, b)).toEqual([20, 40]);
+    expect(range('2026-11-20T12:00:00Z', b, a)).toEqual([20, 40]);
+  });
+
+  it('clip a floor of 20 to a ceiling of 15, and say so', () => {
+    const a = schedule({ minReplicas: 20 });
+    const b = schedule({ name: 'b', minReplicas: null, maxReplicas: 15 });
+
+    expect(bounds('2026-11-20T12:00:00Z', a, b)).toMatchObject({
+      minReplicas: 15,
+      maxReplicas: 15,
+      clippedFloor: 20,
+    });
+  });
+
+  it('reach a floor of 10 by the start, from 2, in 800 s: at 400 s before it 6', () => {
+    const ramped = schedule({ rampSeconds: 800 });
+    const times = ['07:46:40', '07:46:41', '07:53:20', '07:59:59', '08:00:00'];
+
+    expect(times.map((time) => range(`2026-11-20T${time}Z`, ramped)[0])).toEqual([2, 3, 6, 10, 10]);
+  });
+
+  it('let a floor of 10 go slowly after the end', () => {
+    const ramped = schedule({ rampSeconds: 800 });
+    const times = ['19:59:59', '20:00:00', '20:01:40', '20:06:40', '20:13:19', '20:13:20'];
+
+    expect(times.map((time) => range(`2026-11-20T${time}Z`, ramped)[0])).toEqual([10, 10, 9, 6, 3, 2]);
+  });
+
+  it('never drop between two occurrences that are closer than their ramps', () => {
+    const dense = schedule({ recurring: { start: '0 * * * *', end: '50 * * * *' }, rampSeconds: 1200 });
+    const times = ['12:50:00', '12:55:00', '13:00:00'];
+
+    expect(times.map((time) => range(`2026-11-20T${time}Z`, dense)[0])).toEqual([10, 8, 10]);
+  });
+
+  it('know one-off dates', () => {
+    const sale = schedule({
+      recurring: null,
+      minReplicas: 40,
+      dates: [{ start: at('2026-11-27T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }],
+    });
+    const times = [
+      '2026-11-26T23:59:59Z',
+      '2026-11-27T00:00:00Z',
+      '2026-11-30T23:59:59Z',
+      '2026-12-01T00:00:00Z',
+    ];
+
+    expect(times.map((time) => range(time, sale)[0])).toEqual([2, 40, 40, 2]);
+  });
+});
+
+describe('highestCeiling', () => {
+  it('is the largest of the document’s and all schedules’, on or not', () => {
+    const schedules = [schedule({ maxReplicas: 100 }), schedule({ maxReplicas: 5 })];
+
+    expect(highestCeiling({ maxReplicas: 60, schedules })).toBe(100);
+    expect(highestCeiling({ maxReplicas: 60, schedules: [] })).toBe(60);
+  });
+});

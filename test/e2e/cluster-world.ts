@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { openClusterApi } from './cluster-api.js';
+import type { ClusterApi } from './cluster-api.js';
+import { startPodExporter } from './pod-exporter.js';
+import type { PresentPod } from './pod-exporter.js';
+import { startStage } from './stage.js';
+import { pause, waitFor } from './waiting.js';
+import type { GivenCluster } from './waiting.js';
+import type { Workload, World } from './world.js';
+
+/** Small enough for twelve pods beside each other on the smallest cluster. */
+const REQUEST_CORES = 0.01;
+/** A pod's sample counts once it has been ready for the window of the rate (10 s). */
+const FIRST_WINDOW_SECONDS = 12;
+
+/**
+ * A world in one namespace of a real cluster. Its pods do nothing; what they use is told by an exporter of this process,
+ * which a Prometheus on this machine scrapes. The service runs on this machine, too, with the rights of the kubeconfig.
+ */
+export async function startClusterWorld(
+  cluster: GivenCluster,
+  workloads: readonly Workload[],
+): Promise<World> {
+  const { namespace, kubeconfig } = cluster;
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'k-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const api = await openClusterApi(cluster, folder);
+    closers.push(api.close);
+    const exporter = await startPodExporter(namespace, () => listPods(api));
+    closers.push(exporter.close);
+    closers.push(() => removeWorkloads(api, workloads));
+    const stage = await startStage({
+      scrapeConfigs: JSON.stringify([
+        { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
+      ]),
+      kubernetes: { kubeconfig, namespaces: [namespace] },
+    });
+    closers.push(stage.close);
+    const setLoad = (name: string, load: number): void => exporter.setCores(name, load * REQUEST_CORES);
+    for (const workload of workloads) {
+      setLoad(workload.name, workload.load);
+      await api.send('POST', '/deployments', deploymentOf(workload));
+    }
+    await waitUntilReady(api, workloads);
+    return { ...stage, ...views(api), namespace, simulator: null, setLoad, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events'> {
+  const read = async (name: string, field: readonly string[]): Promise<number> =>
+    numberAt(await api.send('GET', `/deployments/${name}`), field);
+  return {
+    replicas: (name) => read(name, ['spec', 'replicas']),
+    // The generation counts changes of the spec, and nobody changes anything else in it.
+    changes: async (name) => (await read(name, ['metadata', 'generation'])) - 1,
+    events: async () => JSON.stringify(await api.send('GET', '/events')),
+  };
+}
+
+async function listPods(api: ClusterApi): Promise<readonly PresentPod[]> {
+  const pods = itemsOf(await api.send('GET', '/pods'));
+  return pods.map((pod) => {
+    const conditions = at(pod, ['status', 'conditions']);
+    const isReady =
+      Array.isArray(conditions) &&
+      conditions.some((one) => at(one, ['type']) === 'Ready' && at(one, ['status']) === 'True');
+    return {
+      name: String(at(pod, ['metadata', 'name'])),
+      workload: String(at(pod, ['metadata', 'labels', 'app'])),
+      isReady: isReady && at(pod, ['metadata', 'deletionTimestamp']) === undefined,
+    };
+  });
+}
+
+async function waitUntilReady(api: ClusterApi, workloads: readonly Workload[]): Promise<void> {
+  for (const { name, replicas } of workloads) {
+    const isThere = async (): Promise<boolean> => {
+      const deployment = await api.send('GET', `/deployments/${name}`);
+      return at(deployment, ['status', 'readyReplicas']) === replicas;
+    };
+    await waitFor(isThere, { what: `${replicas} ready pods of ${name}` });
+  }
+  await pause(FIRST_WINDOW_SECONDS);
+}
+
+/** The next world may use the same names. What can't be removed here goes with the namespace. */
+async function removeWorkloads(api: ClusterApi, workloads: readonly Workload[]): Promise<void> {
+  const names = new Set(workloads.map(({ name }) => name));
+  for (const name of names) await api.send('DELETE', `/deployments/${name}`).catch(() => undefined);
+  const areGone = async (): Promise<boolean> =>
+    !(await listPods(api)).some(({ workload }) => names.has(workload));
+  await waitFor(areGone, { what: 'the pods to be gone' }).catch(() => undefined);
+}
+
+/** Pods that do nothing, in a form that the restricted Pod Security Standard lets through. */
+function deploymentOf({ name, replicas }: Workload): unknown {
+  const manifest: unknown = parse(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: ${name} }
+spec:
+  replicas: ${replicas}
+  selector: { matchLabels: { app: ${name} } }
+  template:
+    metadata: { labels: { app: ${name} } }
+    spec:
+      automountServiceAccountToken: false
+      terminationGracePeriodSeconds: 1
+      securityContext: { runAsNonRoot: true, runAsUser: 65535, seccompProfile: { type: RuntimeDefault } }
+      containers:
+        - name: app
+          image: registry.k8s.io/pause:3.10
+          resources: { requests: { cpu: ${REQUEST_CORES * 1000}m, memory: 8Mi }, limits: { memory: 32Mi } }
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+`);
+  return manifest;
+}
+
+function itemsOf(list: unknown): readonly unknown[] {
+  const items = at(list, ['items']);
+  return Array.isArray(items) ? (items as readonly unknown[]) : [];
+}
+
+function numberAt(value: unknown, path: readonly string[]): number {
+  const found = at(value, path);
+  if (typeof found !== 'number') throw new Error(`${path.join('.')} is no number: ${JSON.stringify(found)}`);
+  return found;
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (current, step) =>
+      typeof current === 'object' && current !== null
+        ? (current as Readonly<Record<string, unknown>>)[step]
+        : undefined,
+    value,
+  );
+}

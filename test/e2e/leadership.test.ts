@@ -1,0 +1,138 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import type { ServiceProcess } from './service-process.js';
+import { CLUSTER, E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
+import { cpuDocument, startWorld } from './world.js';
+import type { World } from './world.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+/** Others take over within 3 + 2 x 2.2 x 1 s; the rest is for a machine that has other things to do. */
+const ELECTION =
+  'leaderElection: { enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }\n';
+const HAND_OVER_SECONDS = 7.4;
+const SLACK_SECONDS = 6;
+
+const leads = async (service: ServiceProcess): Promise<boolean> =>
+  (await service.metrics('promscaler_leader 1')).length === 1;
+
+// A real cluster's Leases are not ours to look into and to break.
+(CLUSTER === null ? describe : describe.skip)('two replicas', () => {
+  let world: World;
+  let leader: ServiceProcess;
+  let standby: ServiceProcess;
+
+  const simulator = (): Simulator => {
+    if (world.simulator === null) throw new Error('no simulator');
+    return world.simulator;
+  };
+
+  /** The counts of all PATCHes that the API server has carried out. */
+  const patched = (): readonly unknown[] =>
+    simulator()
+      .requests()
+      .filter(({ verb, subresource, isApplied }) => verb === 'patch' && subresource === 'scale' && isApplied)
+      .map(({ body }) => (JSON.parse(body ?? '{}') as { spec?: { replicas?: number } }).spec?.replicas);
+
+  const holder = (): unknown => {
+    const lease = simulator().getObject('coordination.k8s.io/leases', 'default', 'promscaler');
+    return (lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
+  };
+
+  beforeAll(async () => {
+    world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
+    await appendFile(join(world.folder, 'promscaler.yaml'), ELECTION);
+    await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
+    leader = await world.startService();
+    await waitFor(() => leads(leader), { what: 'the first replica to lead' });
+    standby = await world.startService();
+    await waitFor(() => standby.output().includes('standing by'), { what: 'the second one to stand by' });
+  });
+
+  afterAll(() => world.close());
+
+  it('do the work once: the standby is ready, asks nothing, and shows no scaler', async () => {
+    await waitFor(async () => (await leader.metrics('promscaler_metric_value{')).length > 0, {
+      what: 'a value',
+    });
+    await waitFor(async () => (await fetch(`${standby.url}/readyz`)).status === 200, {
+      what: 'the standby to be ready',
+    });
+    await pause(3);
+
+    expect(await standby.metrics('promscaler_leader 0')).toHaveLength(1);
+    expect(await standby.metrics('scaler="web"')).toEqual([]);
+    expect(await standby.metrics('promscaler_queries_total{')).toEqual([
+      'promscaler_queries_total{source="default"} 0',
+    ]);
+    const list = (await (await fetch(`${standby.url}/api/v1/scalers`)).json()) as { items: unknown };
+    expect(list.items).toEqual([]);
+    expect((await fetch(`${standby.url}/healthz`)).status).toBe(200);
+  });
+
+  it('hand over when the leader is killed while the load doubles: no count is patched twice', async () => {
+    const dead = leader;
+    const deadHolder = holder();
+    await dead.stop('SIGKILL');
+    const killedAt = performance.now();
+    world.setLoad('web', 6);
+    const before = patched().length;
+
+    await waitFor(() => leads(standby), { what: 'the standby to lead' });
+    const seconds = (performance.now() - killedAt) / 1000;
+    await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
+    await pause(3);
+
+    expect(seconds).toBeLessThan(HAND_OVER_SECONDS + SLACK_SECONDS);
+    expect(holder()).not.toBe(deadHolder);
+    const counts = patched().slice(before);
+    expect(new Set(counts).size).toBe(counts.length);
+    expect(await standby.metrics('promscaler_current_replicas{')).toHaveLength(1);
+    leader = standby;
+  });
+
+  it('hand over at once when the leader is stopped, and its series go with it', async () => {
+    const next = await world.startService();
+    await waitFor(() => next.output().includes('standing by'), { what: 'the third one to stand by' });
+    const stoppedAt = performance.now();
+    const code = await leader.stop();
+    await waitFor(() => leads(next), { what: 'the third one to lead' });
+
+    expect(code).toBe(0);
+    expect((performance.now() - stoppedAt) / 1000).toBeLessThan(2.2 + SLACK_SECONDS);
+    expect(leader.output()).toContain('the Lease is given back');
+    await waitFor(async () => (await next.metrics('promscaler_current_replicas{')).length === 1, {
+      what: 'the first decision of the third one',
+    });
+    leader = next;
+  });
+
+  it('stop within 2 s where no renewal goes through, live on, and go on when the server is back', async () => {
+    const services = [leader, await world.startService()];
+    await waitFor(() => services[1]?.output().includes('standing by'), {
+      what: 'the fourth one to stand by',
+    });
+    const mend = simulator().faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
+    await waitFor(() => leader.output().includes('leadership is lost'), { what: 'the leader to stand by' });
+    const writes = patched().length;
+    world.setLoad('web', 1);
+    await pause(5);
+
+    expect((await Promise.all(services.map(leads))).filter(Boolean)).toEqual([]);
+    expect(await leader.metrics('scaler="web"')).toEqual([]);
+    const probes = await Promise.all(services.map(({ url }) => fetch(`${url}/healthz`)));
+    expect(probes.map(({ status }) => status)).toEqual([200, 200]);
+    expect(patched().length).toBe(writes);
+
+    mend();
+    await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
+      what: 'one of them to lead again',
+    });
+    await waitFor(async () => (await world.replicas('web')) < 10, {
+      what: 'a scale-down by it',
+      seconds: 90,
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import type { Subject } from '../../src/simulator/api/rules.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { addSeconds } from '../../src/units/time.js';
+import { CLUSTER, E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
+
+/** No more than what README.md of this folder says. */
+const TESTER: Subject = {
+  user: 'tester',
+  rules: [
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['create', 'get', 'list', 'delete'] },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+    { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'list'] },
+    { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
+  ],
+};
+
+/** The simulator stands for any cluster: all that the run has of it is a kubeconfig. */
+(CLUSTER === null ? describe : describe.skip)('npm run test:e2e on a cluster of its own choice', () => {
+  let simulator: Simulator;
+  let folder: string;
+  let ageSeconds = 0;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'promscaler-run-'));
+    const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), -ageSeconds) };
+    simulator = await startSimulator({ clock, namespaces: ['shop'], rbac: { tester: TESTER } });
+    await writeFile(join(folder, 'kubeconfig'), simulator.kubeconfig({ isForKubectl: true }));
+  });
+
+  afterAll(async () => {
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = (args: readonly string[]): { child: ChildProcess; output: () => string } => {
+    const env = {
+      ...process.env,
+      TMPDIR: folder,
+      PROMSCALER_E2E_KUBECONFIG: join(folder, 'kubeconfig'),
+    };
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: ROOT, env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    return { child, output: () => output };
+  };
+  const leaveBehind = (name: string, seconds: number, labels: Readonly<Record<string, string>>): void => {
+    ageSeconds = seconds;
+    simulator.addObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+    ageSeconds = 0;
+  };
+  const namespaces = (): readonly string[] =>
+    simulator.listObjects('/namespaces').map(({ metadata }) => metadata.name);
+  const ofRun = { 'promscaler.dev/e2e': 'run' };
+
+  it('removes its namespace on Ctrl-C in the middle of a test, ends with 130, and sweeps what is an hour old', async () => {
+    leaveBehind('promscaler-e2e-old', 3660, ofRun);
+    leaveBehind('promscaler-e2e-young', 3540, ofRun);
+    leaveBehind('promscaler-e2e-foreign', 7200, {});
+    leaveBehind('production', 7200, ofRun);
+    const before = namespaces();
+    const { child, output } = start(['documents']);
+    const hasPods = (): boolean => simulator.listObjects('/pods').length > 0;
+    await waitFor(() => (child.exitCode === null ? hasPods() : output()), { what: 'pods of a test' });
+    const own = namespaces().filter((name) => !before.includes(name));
+
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    await once(child, 'close');
+
+    expect(own).toEqual([expect.stringMatching(/^promscaler-e2e-[0-9a-f]{8}$/)]);
+    expect(output()).toContain(`namespace ${own[0] ?? ''} is gone`);
+    expect(child.exitCode).toBe(130);
+    expect(namespaces()).toEqual(before.filter((name) => name !== 'promscaler-e2e-old'));
+    expect(simulator.listObjects('/pods')).toEqual([]);
+    expect((await readdir(folder)).filter((name) => name !== 'promscaler-e2e-jest')).toEqual(['kubeconfig']);
+    const foreign = simulator
+      .requests()
+      .filter(({ namespace }) => namespace !== null && namespace !== own[0]);
+    expect(foreign).toEqual([]);
+    expect(simulator.requests().filter(({ code }) => code === 403)).toEqual([]);
+  });
+
+  it('removes its namespace after a test that failed, and ends with 1; it need not be allowed to list namespaces', async () => {
+    const mends = [
+      simulator.faults.add({ resource: 'deployments' }, { kind: 'refuse', status: 500 }),
+      simulator.faults.add({ resource: 'namespaces', verbs: ['list'] }, { kind: 'refuse', status: 403 }),
+    ];
+    const before = namespaces();
+    const { child, output } = start(['documents', '-t', 'refuses a bad one']);
+    await once(child, 'close');
+    for (const mend of mends) mend();
+
+    expect(child.exitCode).toBe(1);
+    expect(output()).toContain('namespaces of earlier runs are not looked for');
+    expect(output()).toContain('deployments was answered with 500');
+    expect(namespaces()).toEqual(before);
+  });
+
+  it('ends with 1 and the words of the cluster where it may not create a namespace', async () => {
+    const refuse = simulator.faults.add({ resource: 'namespaces' }, { kind: 'refuse', status: 403 });
+    const { child, output } = start(['documents']);
+    await once(child, 'close');
+    refuse();
+
+    expect(child.exitCode).toBe(1);
+    expect(output()).toMatch(/kubectl create .* failed: .*simulated 403/);
+    expect(output()).toContain('Remove it by hand: kubectl delete namespace promscaler-e2e-');
+  });
+});

@@ -1,0 +1,57 @@
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { constant } from '../../src/simulator/model/curves.js';
+import type { Curve } from '../../src/simulator/model/curves.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { startStage } from './stage.js';
+import type { Workload, World } from './world.js';
+
+const NAMESPACE = 'shop';
+/** A request takes 50 ms of a core and a pod requests 0.5 cores: 10 requests/s are what one pod requests. */
+const REQUESTS_PER_SECOND = 10;
+
+/** A world on the embedded cluster, its pods an hour old and ready. */
+export async function startSimulatorWorld(workloads: readonly Workload[]): Promise<World> {
+  const simulator = await startSimulator({
+    clock: SYSTEM_CLOCK,
+    workloads: workloads.map(({ name, replicas, load }) => ({
+      namespace: NAMESPACE,
+      name,
+      replicas,
+      behavior: { load: curveOf(load) },
+    })),
+  });
+  const scrapeConfigs = [
+    {
+      job_name: 'cluster',
+      honor_labels: true,
+      http_sd_configs: [{ url: simulator.sdUrl, refresh_interval: '1s' }],
+    },
+  ];
+  const stage = await startStage({
+    scrapeConfigs: JSON.stringify(scrapeConfigs),
+    kubernetes: { url: simulator.url },
+  });
+  const workload = (name: string): { namespace: string; name: string } => ({ namespace: NAMESPACE, name });
+  return {
+    ...stage,
+    namespace: NAMESPACE,
+    simulator,
+    setLoad: (name, load) => simulator.setLoad(workload(name), curveOf(load)),
+    replicas: (name) => Promise.resolve(simulator.describe(workload(name)).replicas),
+    changes: (name) => {
+      const patches = simulator
+        .requests()
+        .filter((one) => one.name === name && one.subresource === 'scale' && one.verb === 'patch');
+      return Promise.resolve(patches.length);
+    },
+    events: () => Promise.resolve(JSON.stringify(simulator.listObjects('/events', NAMESPACE))),
+    close: async () => {
+      await stage.close();
+      await simulator.close();
+    },
+  };
+}
+
+function curveOf(load: number): Curve {
+  return constant(load * REQUESTS_PER_SECOND);
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { findPrometheus } from '../../src/parts/find-part.js';
+import { startPrometheus } from '../../src/parts/prometheus-server.js';
+import { startService } from './service-process.js';
+import type { ServiceProcess } from './service-process.js';
+
+/** What every world has: a real Prometheus that scrapes every second, and a folder for config and documents. */
+export interface Stage {
+  readonly folder: string;
+  readonly stopPrometheus: () => Promise<void>;
+  /** On the same address, with an empty store. */
+  readonly startPrometheusAgain: () => Promise<void>;
+  readonly writeDocument: (file: string, text: string) => Promise<void>;
+  readonly removeDocument: (file: string) => Promise<void>;
+  readonly startService: (args?: readonly string[]) => Promise<ServiceProcess>;
+  /** Ends everything that was started. */
+  readonly close: () => Promise<void>;
+}
+
+/** Starts Prometheus and writes the service config. */
+export async function startStage(options: {
+  /** The list below `scrape_configs`, as YAML or JSON. */
+  readonly scrapeConfigs: string;
+  /** The value of `kubernetes` in the service config. */
+  readonly kubernetes: Readonly<Record<string, unknown>>;
+}): Promise<Stage> {
+  const clock = SYSTEM_CLOCK;
+  const env = process.env;
+  const config = `global: { scrape_interval: 1s }\nscrape_configs: ${options.scrapeConfigs}\n`;
+  const binary = await findPrometheus({ env, clock });
+  const folder = await mkdtemp(join(tmpdir(), 'promscaler-e2e-'));
+  let prometheus = await startPrometheus({ binary, config, env, clock });
+  const { port } = prometheus;
+  await mkdir(join(folder, 'scalers'));
+  const configFile = join(folder, 'promscaler.yaml');
+  await writeFile(configFile, serviceConfig(prometheus.url, options.kubernetes));
+  const services: ServiceProcess[] = [];
+  return {
+    folder,
+    stopPrometheus: () => prometheus.stop(),
+    startPrometheusAgain: async () => {
+      prometheus = await startPrometheus({ binary, config, env, clock, port });
+    },
+    writeDocument: (file, text) => writeFile(join(folder, 'scalers', file), text),
+    removeDocument: (file) => rm(join(folder, 'scalers', file)),
+    startService: async (args = []) => {
+      const service = await startService(['run', '--config', configFile, ...args]);
+      services.push(service);
+      return service;
+    },
+    close: async () => {
+      await Promise.all(services.map((service) => service.stop('SIGKILL')));
+      await prometheus.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function serviceConfig(prometheusUrl: string, kubernetes: Readonly<Record<string, unknown>>): string {
+  return `prometheus:
+  default: { urls: ['${prometheusUrl}'], scrapeIntervalSeconds: 1, resourceWindowSeconds: 10 }
+kubernetes: ${JSON.stringify(kubernetes)}
+server: { port: 0 }
+defaults: { syncPeriodSeconds: 1 }
+`;
+}

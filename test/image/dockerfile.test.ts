@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+const LINES = DOCKERFILE.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+/** The words behind an instruction, for each time that it stands there. */
+function instructions(name: string): readonly (readonly string[])[] {
+  return LINES.filter((line) => line.startsWith(`${name} `)).map((line) => line.split(' ').slice(1));
+}
+
+function testedReleases(): readonly number[] {
+  const workflow = parse(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')) as {
+    jobs: { test: { strategy: { matrix: { node: readonly number[] } } } };
+  };
+  return workflow.jobs.test.strategy.matrix.node;
+}
+
+describe('the Dockerfile', () => {
+  const copies = instructions('COPY');
+  const fromCheckout = copies
+    .filter(([first = '']) => !first.startsWith('--from='))
+    .flatMap((words) => words.slice(0, -1));
+
+  it('copies what is there and let through by .dockerignore, which lets nothing else through', () => {
+    const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+
+    expect(ignore).toContain('*');
+    expect([...new Set(fromCheckout)].sort()).toEqual([...allowed].sort());
+    for (const path of fromCheckout)
+      expect({ path, isThere: existsSync(join(ROOT, path)) }).toEqual({ path, isThere: true });
+  });
+
+  it('copies from its own stages what they make', () => {
+    const stages = LINES.filter((line) => line.startsWith('FROM ')).map(
+      (line) => / AS (\S+)$/.exec(line)?.[1],
+    );
+    const sources = copies.flatMap(([first = '', path]) =>
+      first.startsWith('--from=') ? [[first.slice(7), path]] : [],
+    );
+
+    expect(sources).toEqual([
+      ['packages', '/app/node_modules'],
+      ['build', '/app/dist'],
+    ]);
+    expect(stages).toEqual(['build', 'packages', undefined]);
+  });
+
+  it('runs the program of package.json as the user of the chart, without scripts of packages', () => {
+    const { bin } = parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      bin: { promscaler: string };
+    };
+    const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
+    const installs = LINES.filter((line) => line.includes('npm '));
+
+    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', `/app/${bin.promscaler}`]);
+    expect(instructions('USER')).toEqual([['65532:65532']]);
+    expect(installs).toEqual([
+      'RUN npm ci --ignore-scripts',
+      'RUN npm run build',
+      'RUN npm ci --omit=dev --ignore-scripts',
+    ]);
+  });
+
+  it('builds and runs on one release of Node, which is distroless, has an even number and is tested', () => {
+    const [build, base] = instructions('ARG').map(([words = '']) => words);
+    const release = /^BUILD=node:(\d+)-\w+-slim$/.exec(build ?? '')?.[1] ?? '';
+
+    expect(base).toMatch(new RegExp(`^BASE=gcr\\.io/distroless/nodejs${release}-debian\\d+:nonroot$`));
+    expect(Number(release) % 2).toBe(0);
+    expect(testedReleases()).toContain(Number(release));
+  });
+
+  it('runs nothing on a platform that is not the builder’s: its own stage only copies', () => {
+    const own = LINES.slice(LINES.lastIndexOf('FROM ${BASE}'));
+    const froms = LINES.filter((line) => line.startsWith('FROM '));
+
+    expect(own.filter((line) => line.startsWith('RUN '))).toEqual([]);
+    expect(froms.slice(0, -1).every((line) => line.includes('--platform=$BUILDPLATFORM'))).toBe(true);
+    // A package with code for one platform would be that of the builder.
+    const lock = parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    };
+    const bound = Object.entries(lock.packages).filter(
+      ([path, entry]) =>
+        path !== '' &&
+        entry['dev'] !== true &&
+        ['os', 'cpu', 'libc', 'hasInstallScript'].some((field) => entry[field] !== undefined),
+    );
+    expect(bound).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { waitFor } from '../e2e/waiting.js';
+
+jest.setTimeout(60_000);
+
+const ROOT = join(import.meta.dirname, '../..');
+const USER = 65532;
+
+/** What the image holds, laid out here as its Dockerfile does: no more than production's packages, nothing writable. */
+describe('the program as the image has it', () => {
+  let app: string;
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    app = mkdtempSync(join(tmpdir(), 'promscaler-image-'));
+    for (const path of ['dist', 'package.json', 'config', ...productionPackages()])
+      cpSync(join(ROOT, path), join(app, path), { recursive: true, dereference: true });
+    simulator = await startSimulator({
+      clock: SYSTEM_CLOCK,
+      workloads: [{ namespace: 'shop', name: 'checkout', replicas: 3 }],
+    });
+    writeFileSync(join(app, 'promscaler.yaml'), serviceConfig(simulator.url));
+    setWritable(app, false);
+  });
+
+  afterAll(async () => {
+    await simulator.close();
+    setWritable(app, true);
+    rmSync(app, { recursive: true, force: true });
+  });
+
+  /** As the user of the image where we may, who has no home and no entry in the list of users. */
+  const command = (...args: readonly string[]): Parameters<typeof spawn> => {
+    const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
+    const node = ['--disable-proto=delete', join(app, 'dist/cli/main.js'), ...args];
+    return [process.execPath, node, { cwd: app, env: { NODE_ENV: 'production' }, ...user }];
+  };
+  const run = (...args: readonly string[]): { code: number | null; stdout: string; stderr: string } => {
+    const [file, words, options] = command(...args);
+    const { status, stdout, stderr } = spawnSync(file, words, { ...options, encoding: 'utf8' });
+    return { code: status, stdout, stderr };
+  };
+
+  it('tells its version, and finds the examples valid', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+
+    expect(run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(run('validate', 'config')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('serves, is ready, asks its data source, and ends within 5 s of SIGTERM with code 0', async () => {
+    const [file, words, options] = command('run', '--config', join(app, 'promscaler.yaml'));
+    const child = spawn(file, words, options);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    const url = await waitFor(
+      () => (child.exitCode === null ? /"url":"(http:[^"]+)"/.exec(output)?.[1] : output),
+      { what: 'the service to listen', seconds: 20 },
+    );
+    const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
+    await waitFor(async () => (await status('/readyz')) === 200, { what: 'readiness', seconds: 20 });
+    // Nobody listens there: a decision is made all the same, and nothing is patched.
+    await waitFor(() => output.includes('metric has no value'), { what: 'a first cycle', seconds: 20 });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+
+    const asked = performance.now();
+    child.kill('SIGTERM');
+    await once(child, 'close');
+
+    expect(metrics).toMatch(/promscaler_current_replicas\{.*scaler="checkout".*\} 3/);
+    expect(child.exitCode).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(5000);
+    expect(output).not.toMatch(/EACCES|EROFS|ENOENT|\bat .*\.js:\d+/);
+    expect(readdirSync(app).sort()).toEqual([
+      'config',
+      'dist',
+      'node_modules',
+      'package.json',
+      'promscaler.yaml',
+    ]);
+  });
+});
+
+function serviceConfig(url: string): string {
+  return `prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
+kubernetes: { url: '${url}' }
+scalers: { paths: [config/scalers/minimal.yaml] }
+server: { port: 0 }
+defaults: { syncPeriodSeconds: 1 }
+`;
+}
+
+/** What `npm ci --omit=dev` installs, by the lock file. */
+function productionPackages(): readonly string[] {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+  };
+  return Object.entries(lock.packages).flatMap(([path, { dev, devOptional }]) =>
+    path === '' || dev === true || devOptional === true ? [] : [path],
+  );
+}
+
+function setWritable(folder: string, isWritable: boolean): void {
+  for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    const path = join(folder, name);
+    const { mode } = statSync(path);
+    // Read and enter for everybody, as in a layer of an image.
+    chmodSync(path, isWritable ? mode | 0o200 : (mode | 0o444 | (mode & 0o100 ? 0o111 : 0)) & ~0o222);
+  }
+}

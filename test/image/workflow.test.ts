@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly if?: string;
+  readonly needs?: string | readonly string[];
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes'?: number;
+  readonly strategy?: { readonly matrix: { readonly node: readonly number[] } };
+  readonly steps: readonly Step[];
+}
+
+const WORKFLOW = parse(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')) as {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+};
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly engines: { readonly node: string };
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const JOBS = Object.entries(WORKFLOW.jobs);
+
+function job(name: string): Job {
+  const found = WORKFLOW.jobs[name];
+  if (found === undefined) throw new Error(`there is no job ${name}`);
+  return found;
+}
+
+/** The inputs of the step of a job that builds an image. */
+function buildOf(name: string): Readonly<Record<string, unknown>> {
+  const build = job(name).steps.find(({ uses = '' }) => uses.startsWith('docker/build-push-action@'));
+  return build?.with ?? {};
+}
+
+describe('the workflow', () => {
+  it('tests on the oldest release of Node that package.json promises, and on each even one up to that of the image', () => {
+    const promised = Number(/^>=(\d+)\./.exec(PACKAGE.engines.node)?.[1]);
+    const image = Number(/node:(\d+)-/.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1]);
+    const releases = Array.from({ length: (image - promised) / 2 + 1 }, (_, index) => promised + 2 * index);
+
+    expect(job('test').strategy?.matrix.node).toEqual(releases);
+    expect(releases).toEqual([20, 22, 24]);
+  });
+
+  it('runs only scripts that package.json and the tree have', () => {
+    const lines = JOBS.flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
+    const text = lines.join('\n');
+    const scripts = [...text.matchAll(/\bnpm (?:run )?(test:e2e|test|lint|[\w:]+)/g)].map(([, name]) => name);
+    const files = [...text.matchAll(/\b(test\/[\w./-]+)/g)].map(([, file = '']) => file);
+
+    expect([...new Set(scripts)].sort()).toEqual(['ci', 'lint', 'test', 'test:e2e']);
+    for (const name of scripts) if (name !== 'ci') expect(Object.keys(PACKAGE.scripts)).toContain(name);
+    expect(files).toContain('test/e2e/kind.sh');
+    for (const file of files)
+      expect({ file, isThere: existsSync(join(ROOT, file)) }).toEqual({ file, isThere: true });
+  });
+
+  it('builds the image for amd64 and arm64, with what it is made of and how', () => {
+    const wanted = { platforms: 'linux/amd64,linux/arm64', sbom: true, provenance: 'mode=max', context: '.' };
+
+    expect(buildOf('image')).toMatchObject(wanted);
+    expect(buildOf('publish')).toMatchObject(wanted);
+    expect(String(buildOf('image')['outputs'])).toMatch(/^type=oci,/);
+  });
+
+  it('publishes from tags alone, after every other job, and only there may it write', () => {
+    const pushing = JOBS.filter(([name]) => {
+      const { push, outputs } = buildOf(name);
+      return push !== undefined || String(outputs).startsWith('type=registry');
+    }).map(([name]) => name);
+    const writing = JOBS.filter(([, { permissions }]) => permissions !== undefined).map(([name]) => name);
+
+    expect(pushing).toEqual(['publish']);
+    expect(writing).toEqual(['publish']);
+    expect(WORKFLOW.permissions).toEqual({ contents: 'read' });
+    expect(job('publish').permissions).toEqual({ contents: 'read', packages: 'write' });
+    expect(job('publish').if).toBe("startsWith(github.ref, 'refs/tags/v')");
+    expect(job('publish').needs).toEqual(JOBS.map(([name]) => name).filter((name) => name !== 'publish'));
+    // With the rights of the base repository, a pull request's code would run with its secrets.
+    expect(Object.keys(WORKFLOW.on)).toEqual(['push', 'pull_request']);
+  });
+
+  it('runs the end-to-end tests and the chart on the same kind cluster, with the image that was just built', () => {
+    const { steps } = job('e2e');
+    const kind = steps.find(({ uses = '' }) => uses.startsWith('helm/kind-action@'))?.with?.['cluster_name'];
+    const { run = '', env = {} } = steps.find((step) => step.run?.includes('test:e2e') === true) ?? {};
+
+    expect(run).toContain(`kind get kubeconfig --name ${String(kind)}`);
+    expect(env).toEqual({ PROMSCALER_E2E_KUBECONFIG: '${{ runner.temp }}/kubeconfig' });
+    expect(buildOf('e2e')).toMatchObject({ load: true, tags: 'promscaler:e2e' });
+    expect(steps.at(-1)?.run).toBe(`test/e2e/kind.sh ${String(kind)} promscaler:e2e`);
+  });
+
+  it('ends every job in time, uses few actions by a version, and leaves no token behind in the checkout', () => {
+    const actions = JOBS.flatMap(([, { steps }]) => steps.flatMap(({ uses }) => uses ?? []));
+    const checkouts = JOBS.flatMap(([, { steps }]) =>
+      steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@')),
+    );
+
+    for (const [name, { 'timeout-minutes': minutes }] of JOBS)
+      expect({ name, isBounded: minutes !== undefined && minutes <= 40 }).toEqual({ name, isBounded: true });
+    for (const action of actions)
+      expect(action).toMatch(/^(actions|docker|helm)\/[\w-]+@(v\d+|[0-9a-f]{40})$/);
+    expect(checkouts).toHaveLength(JOBS.length);
+    for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+  });
+
+  it('puts nothing that others write into a shell line', () => {
+    const lines = JOBS.flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
+
+    for (const line of lines) expect(line).not.toContain('${{');
+  });
+});

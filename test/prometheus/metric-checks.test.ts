@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, Series } from '../../src/prometheus/answer.js';
+import { applyChecks, type MetricChecks } from '../../src/prometheus/metric-checks.js';
+import { sampleOutcome } from '../../src/prometheus/recovery-hold.js';
+import { toSample } from '../../src/prometheus/samples.js';
+import { aSource, at, externalMetric, T0, values } from './fakes.js';
+
+const GUARDED: MetricChecks = { guard: 'g', freshness: null, isMissingZero: false };
+const DATED: MetricChecks = {
+  guard: null,
+  freshness: { query: 'f', maxAgeSeconds: 120 },
+  isMissingZero: false,
+};
+
+const vector = (...numbers: readonly number[]): Answer =>
+  values(numbers.map((value): Series => ({ labels: {}, value })));
+const missing: Answer = { class: 'missing', message: 'no series' };
+const failed: Answer = { class: 'failed', reason: 'timeout', message: 'h: late' };
+const invalid: Answer = { class: 'invalid', message: 'a matrix' };
+const partial = (...numbers: readonly number[]): Answer => ({
+  ...(vector(...numbers) as Extract<Answer, { class: 'value' }>),
+  class: 'partial',
+  why: 'store down',
+});
+const NUMBER = vector(7);
+const SECONDS = T0 / 1000;
+
+const guarded = (guard: Answer, answer = NUMBER, isMissingZero = false): Answer =>
+  applyChecks({ ...GUARDED, isMissingZero }, { answer, guard, freshness: null });
+const dated = (freshness: Answer, answer = NUMBER, isMissingZero = false): Answer =>
+  applyChecks({ ...DATED, isMissingZero }, { answer, guard: null, freshness });
+
+describe('a guard', () => {
+  it.each([[[1]], [[0.001]], [[-1]], [[Infinity]], [[3, 1]]])('is true of %j', (numbers) => {
+    expect(guarded(vector(...numbers))).toEqual(NUMBER);
+  });
+
+  it.each([
+    ['no series', missing, 'the guard is not true: no series'],
+    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)'],
+    ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
+    [
+      'one 0 among others',
+      vector(1, 0),
+      'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)',
+    ],
+    ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
+  ])('of %s leaves the metric missing', (_name, guard, message) => {
+    expect(guarded(guard)).toEqual({ class: 'missing', message });
+  });
+
+  it('that failed fails the metric, one that is no vector makes it invalid', () => {
+    expect(guarded(failed)).toEqual({ ...failed, message: 'guard: h: late' });
+    expect(guarded(invalid)).toEqual({ class: 'invalid', message: 'guard: a matrix' });
+  });
+
+  it('that is true of a partial answer makes the value partial', () => {
+    expect(guarded(partial(1))).toEqual({ ...NUMBER, class: 'partial', why: 'guard: store down' });
+    expect(guarded(partial(1), partial(7))).toMatchObject({ why: 'store down; guard: store down' });
+  });
+
+  it('says nothing of a metric that failed by itself', () => {
+    expect(guarded(missing, failed)).toEqual(failed);
+  });
+});
+
+describe('onMissing: zero beside a guard', () => {
+  const metric = externalMetric({ onMissing: 'zero' });
+  const sampleOf = (answer: Answer) =>
+    toSample(metric, answer, { namespace: 'shop', pods: [], now: T0, source: aSource() }).sample;
+
+  it('reads no series as 0 where the guard is true, and nothing where it is not', () => {
+    const good = sampleOf(guarded(vector(1), missing, true));
+    const bad = sampleOf(guarded(missing, missing, true));
+
+    expect([good, sampleOutcome(metric, good).kind]).toMatchObject([{ kind: 'missing' }, 'value']);
+    expect([bad, sampleOutcome(metric, bad).kind]).toMatchObject([{ kind: 'invalid' }, 'broken']);
+  });
+
+  it('reads no series as 0 not even where the guard is true of a partial answer', () => {
+    expect(sampleOf(guarded(partial(1), missing, true))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('does not read old data as 0', () => {
+    expect(sampleOf(dated(missing, missing, true))).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(dated(vector(SECONDS - 121), missing, true))).toMatchObject({ kind: 'invalid' });
+  });
+});
+
+describe('the freshness', () => {
+  it.each([0, 120, -1, -120])('of a sample %d s old is good enough for 120 s', (age) => {
+    expect(dated(vector(SECONDS - age))).toEqual(NUMBER);
+  });
+
+  it.each([
+    [vector(SECONDS - 121), 'its newest sample is 121 s old, more than maxAgeSeconds (120)'],
+    [vector(SECONDS - 120.2), 'its newest sample is 121 s old, more than maxAgeSeconds (120)'],
+    [vector(SECONDS, SECONDS - 300), 'its newest sample is 300 s old, more than maxAgeSeconds (120)'],
+    [
+      vector(SECONDS + 121),
+      'its newest sample is 121 s in the future: clocks apart, or a freshness query not in seconds',
+    ],
+    [missing, 'its age is not known: the freshness query gave no series'],
+    [partial(), 'its age is not known: the freshness query gave no series'],
+    [vector(NaN), 'its age is not known: the freshness query gave NaN'],
+    [vector(SECONDS, Infinity), 'its age is not known: the freshness query gave Infinity'],
+  ])('leaves the metric missing with %#', (freshness, message) => {
+    expect(dated(freshness)).toEqual({ class: 'missing', message });
+  });
+
+  it('says what is wrong with a query that gives an age or milliseconds instead of a time', () => {
+    expect(dated(vector(12))).toMatchObject({
+      message: expect.stringContaining('the freshness query must give a time since 1970'),
+    });
+    expect(dated(vector(T0))).toMatchObject({ message: expect.stringContaining('not in seconds') });
+  });
+
+  it('is counted to the evaluation by the server, whatever our clock says', () => {
+    const late: Answer = {
+      ...(vector(SECONDS + 400) as Extract<Answer, { class: 'value' }>),
+      evaluatedAt: at(500),
+    };
+
+    expect(dated(late)).toEqual(NUMBER);
+  });
+
+  it('that failed fails the metric, and one of a partial answer makes it partial', () => {
+    expect(dated(failed)).toEqual({ ...failed, message: 'freshness: h: late' });
+    expect(dated(partial(SECONDS))).toMatchObject({ class: 'partial', why: 'freshness: store down' });
+  });
+
+  it('comes after the guard, whose message is told', () => {
+    const checks: MetricChecks = { ...DATED, guard: 'g' };
+
+    expect(applyChecks(checks, { answer: NUMBER, guard: missing, freshness: missing })).toMatchObject({
+      message: 'the guard is not true: no series',
+    });
+    expect(
+      applyChecks(checks, { answer: NUMBER, guard: partial(1), freshness: partial(SECONDS) }),
+    ).toMatchObject({ why: 'guard: store down; freshness: store down' });
+  });
+});

@@ -1,0 +1,35 @@
+import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import type { AppParts } from '../../src/server/app.js';
+import { createEventStreams } from '../../src/server/event-streams.js';
+import { createRecords } from '../../src/telemetry/records.js';
+import type { Records } from '../../src/telemetry/records.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+/** What an app serves: these records, of a process that leads and is well unless told otherwise. */
+export function partsOf(
+  records: Partial<Records> = {},
+  { api, ...overrides }: Partial<Omit<AppParts, 'api'>> & { readonly api?: Partial<AppParts['api']> } = {},
+): AppParts {
+  const clock = new ManualClock();
+  const { ledger, archive, history, feed } = { ...createRecords(clock), ...records };
+  return {
+    ailments: () => [],
+    waitingFor: () => [],
+    metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
+    onError: (error) => {
+      throw error;
+    },
+    ...overrides,
+    api: {
+      ledger,
+      archive,
+      history,
+      streams: createEventStreams({ feed, clock }),
+      writeSnapshot: snapshotToJson,
+      writeDecision: decisionToJson,
+      version: '0.1.0',
+      isLeading: () => true,
+      ...api,
+    },
+  };
+}

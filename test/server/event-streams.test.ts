@@ -1,0 +1,204 @@
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApp } from '../../src/server/app.js';
+import { createEventStreams } from '../../src/server/event-streams.js';
+import type { EventStreams } from '../../src/server/event-streams.js';
+import { startServer } from '../../src/server/server.js';
+import type { RunningServer } from '../../src/server/server.js';
+import { createEventFeed } from '../../src/telemetry/event-feed.js';
+import type { EventFeed, ServiceEvent } from '../../src/telemetry/event-feed.js';
+import { instantFromMs } from '../../src/units/time.js';
+import { ManualClock, eventually } from '../support/manual-clock.js';
+import { partsOf } from './app-parts.js';
+
+const RELOAD: ServiceEvent = {
+  type: 'reload',
+  at: instantFromMs(Date.UTC(2026, 0, 1)),
+  scalers: 3,
+  errors: 0,
+};
+const RELOAD_DATA = '{"at":"2026-01-01T00:00:00Z","scalers":3,"errors":0}';
+
+interface World {
+  readonly feed: EventFeed;
+  readonly streams: EventStreams;
+  readonly clock: ManualClock;
+  readonly server: RunningServer;
+}
+
+const open: World[] = [];
+
+afterEach(async () => {
+  for (const { streams, server } of open.splice(0)) {
+    streams.close();
+    await server.close();
+  }
+});
+
+async function start(most?: number): Promise<World> {
+  const clock = new ManualClock();
+  const feed = createEventFeed('run', 3);
+  const streams = createEventStreams({ feed, clock, ...(most === undefined ? {} : { most }) });
+  const app = createApp(partsOf({ feed }, { api: { streams } }));
+  const { now, monotonicMs, random } = clock;
+  // The grace of the server's end must not wait for a clock that stands still.
+  const after = (_ms: number, callback: () => void): (() => void) => {
+    const timer = setTimeout(callback, 20);
+    return () => clearTimeout(timer);
+  };
+  const immediately = { now, monotonicMs, random, after };
+  const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: immediately });
+  const world = { feed, streams, clock, server };
+  open.push(world);
+  return world;
+}
+
+interface Client {
+  readonly response: IncomingMessage;
+  readonly text: () => string;
+  readonly hasEnded: () => boolean;
+  readonly leave: () => void;
+}
+
+async function listen(
+  { server }: World,
+  headers: Record<string, string> = {},
+  reads = true,
+): Promise<Client> {
+  const request = httpRequest(`${server.url}/api/v1/events`, { headers, agent: false });
+  request.on('error', () => undefined).end();
+  const response = await new Promise<IncomingMessage>((resolve) => request.on('response', resolve));
+  let text = '';
+  let ended = false;
+  response.on('error', () => undefined).on('close', () => (ended = true));
+  if (reads) response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  return { response, text: () => text, hasEnded: () => ended, leave: () => request.destroy() };
+}
+
+describe('/api/v1/events', () => {
+  it('sends an event with id, type and data, under headers that keep it unbuffered', async () => {
+    const world = await start();
+    const client = await listen(world);
+
+    world.feed.publish(RELOAD);
+
+    await eventually(() => client.text().includes(`id: run-1\nevent: reload\ndata: ${RELOAD_DATA}\n\n`));
+    expect(client.text()).toContain('retry: 3000\n');
+    expect(client.response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+  });
+
+  it('sends a comment every 15 s with one timer for 2 clients, and none without a client', async () => {
+    const world = await start();
+    const clients = [await listen(world), await listen(world)];
+    await eventually(() => world.streams.size() === 2);
+    expect(world.clock.pending).toBe(1);
+
+    world.clock.advance(14_999);
+    expect(clients.map((client) => client.text().includes('heartbeat'))).toEqual([false, false]);
+    world.clock.advance(1);
+
+    await eventually(() => clients.every((client) => client.text().includes(': heartbeat\n\n')));
+    for (const client of clients) client.leave();
+    await eventually(() => world.streams.size() === 0);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it('goes on behind the Last-Event-ID', async () => {
+    const world = await start();
+    for (let index = 0; index < 3; index += 1) world.feed.publish(RELOAD);
+
+    const client = await listen(world, { 'Last-Event-ID': 'run-1' });
+
+    await eventually(() => client.text().includes('id: run-3'));
+    expect(client.text().match(/^id: .*$/gm)).toEqual(['id: run-2', 'id: run-3']);
+  });
+
+  it.each(['other-1', 'run-1', 'x'])(
+    'says that there is a gap behind %s, which is not known any more',
+    async (id) => {
+      const world = await start();
+      for (let index = 0; index < 5; index += 1) world.feed.publish(RELOAD);
+
+      const client = await listen(world, { 'Last-Event-ID': id });
+
+      await eventually(() => client.text().includes('\n\n'));
+      expect(client.text()).toBe(
+        'retry: 3000\nid: run-5\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n',
+      );
+    },
+  );
+
+  it('takes 2 streams where there may be 2, and a third with 503', async () => {
+    const world = await start(2);
+    const first = await listen(world);
+    await listen(world);
+    await eventually(() => world.streams.size() === 2);
+
+    const third = await listen(world);
+    await eventually(() => third.text() !== '');
+    first.leave();
+    await eventually(() => world.streams.size() === 1);
+    const fourth = await listen(world);
+
+    expect([third.response.statusCode, third.response.headers['retry-after'], third.text()]).toEqual([
+      503,
+      '5',
+      '{"error":"there are 2 streams already, which is the most"}',
+    ]);
+    expect(fourth.response.statusCode).toBe(200);
+  });
+
+  it('drops a client that does not read, and the others go on', async () => {
+    const world = await start();
+    const reader = await listen(world);
+    await listen(world, {}, false);
+    await eventually(() => world.streams.size() === 2);
+    const long: ServiceEvent = {
+      type: 'failure',
+      at: RELOAD.at,
+      namespace: 'shop',
+      name: 'web',
+      subject: 'change',
+      failing: true,
+      message: 'x'.repeat(32_000),
+    };
+
+    for (let index = 0; index < 2000 && world.streams.size() === 2; index += 1) {
+      world.feed.publish(long);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    expect(world.streams.size()).toBe(1);
+    world.feed.publish(RELOAD);
+    await eventually(() => reader.text().includes(RELOAD_DATA));
+  });
+
+  it('ends all streams at once, and takes no more', async () => {
+    const world = await start();
+    const client = await listen(world);
+    await eventually(() => world.streams.size() === 1);
+
+    world.streams.close();
+    await eventually(() => client.hasEnded());
+
+    expect((await listen(world)).response.statusCode).toBe(503);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it('answers HEAD with the headers alone', async () => {
+    const world = await start();
+
+    const response = await fetch(`${world.server.url}/api/v1/events`, { method: 'HEAD' });
+
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    expect(world.streams.size()).toBe(0);
+  });
+});

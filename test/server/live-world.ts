@@ -1,0 +1,133 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { folderOf, runCli } from '../cli/fake-io.js';
+import type { Ran } from '../cli/fake-io.js';
+
+/** `promscaler run` in this process, on an embedded cluster and a data source that knows every kind of answer. */
+export interface LiveWorld {
+  readonly url: string;
+  /** The service ends; gives what it wrote. */
+  readonly close: () => Promise<Ran>;
+}
+
+/** Scalers of the namespace `shop`: each comes to something else. */
+const SPECS: Readonly<Record<string, readonly string[]>> = {
+  // Rises from 3 replicas.
+  web: ['metrics: [{ resource: { name: cpu, target: { averageUtilization: 60 } } }]'],
+  // A Pods metric, a total and one that has no series.
+  many: [
+    'metrics:',
+    '  - { pods: { metric: { name: rps }, query: by_pod, target: { averageValue: 50 } } }',
+    '  - { external: { metric: { name: queue }, query: total, target: { value: 30 } } }',
+    '  - { external: { metric: { name: gone }, query: nothing, target: { value: 30 } } }',
+    'dryRun: true',
+  ],
+  // Its target is not there.
+  ghost: ['metrics: [{ external: { metric: { name: queue }, query: total, target: { value: 30 } } }]'],
+};
+
+/** Starts it all and waits until every scaler has decided twice. */
+export async function startLiveWorld(): Promise<LiveWorld> {
+  const simulator = await startSimulator({
+    clock: SYSTEM_CLOCK,
+    workloads: ['web', 'many'].map((name) => ({ namespace: 'shop', name, replicas: 3 })),
+  });
+  const pods = async (): Promise<readonly string[]> => {
+    const list = (await (await fetch(`${simulator.url}/api/v1/namespaces/shop/pods`)).json()) as PodList;
+    return list.items.map(({ metadata }) => metadata.name);
+  };
+  const prometheus = createServer((request, response) => {
+    void readBody(request).then(async (body) => {
+      const query = new URLSearchParams(body).get('query') ?? '';
+      const result = answerTo(query, await pods());
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
+    });
+  });
+  await new Promise<void>((resolve) => prometheus.listen(0, '127.0.0.1', resolve));
+  const folder = folderOf({
+    'promscaler.yaml': `prometheus: { default: { urls: ['http://127.0.0.1:${(prometheus.address() as AddressInfo).port}'] } }
+kubernetes: { url: '${simulator.url}' }
+server: { port: 0 }
+defaults: { syncPeriodSeconds: 1 }
+`,
+    ...Object.fromEntries(
+      Object.entries(SPECS).map(([name, spec]) => [`scalers/${name}.yaml`, document(name, spec)]),
+    ),
+  });
+  const stop = new AbortController();
+  const written = { stdout: '', stderr: '' };
+  const running = runCli(['run', '--config', 'promscaler.yaml'], {
+    cwd: folder,
+    signal: stop.signal,
+    written,
+  });
+  const urlOf = (): string => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? '';
+  const close = async (): Promise<Ran> => {
+    stop.abort();
+    const ran = await running;
+    prometheus.closeAllConnections();
+    await new Promise((resolve) => prometheus.close(resolve));
+    await simulator.close();
+    return ran;
+  };
+  try {
+    await patiently(() => Promise.resolve(urlOf() !== ''), 'the service to listen');
+    const url = urlOf();
+    await patiently(() => haveDecided(url), 'all scalers to have decided');
+    return { url, close };
+  } catch (error) {
+    const { stderr } = await close();
+    throw new Error(`the service wrote:\n${stderr}`, { cause: error });
+  }
+}
+
+interface PodList {
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
+}
+
+function document(name: string, spec: readonly string[]): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { name: ${name} }
+  maxReplicas: 10
+${spec.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** cpu is far above its target, so that `web` rises. */
+function answerTo(query: string, pods: readonly string[]): readonly unknown[] {
+  const value = [Date.now() / 1000, query.includes('cpu') ? '5' : '40'];
+  if (query === 'total') return [{ metric: {}, value }];
+  if (query !== 'by_pod' && !query.includes('cpu')) return [];
+  return pods.map((pod) => ({ metric: { namespace: 'shop', pod, container: 'app' }, value }));
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = '';
+  for await (const chunk of request) body += String(chunk);
+  return body === '' ? ((request.url ?? '').split('?')[1] ?? '') : body;
+}
+
+/** Whether all scalers are there and one has changed its target. */
+async function haveDecided(url: string): Promise<boolean> {
+  const items = async (page: string): Promise<readonly unknown[]> => {
+    const body = (await (await fetch(`${url}/api/v1/scalers${page}`)).json()) as { items?: unknown[] };
+    return body.items ?? [];
+  };
+  const isComplete = (await items('')).length === Object.keys(SPECS).length;
+  return isComplete && (await items('/shop/web/decisions?changes=true')).length > 0;
+}
+
+/** In real time, as the service has the clock of the machine; a busy one takes its time. */
+async function patiently(condition: () => Promise<boolean>, what: string): Promise<void> {
+  const endMs = performance.now() + 40_000;
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error(`${what} did not come about within 40 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

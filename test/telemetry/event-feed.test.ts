@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals';
+import { createEventFeed } from '../../src/telemetry/event-feed.js';
+import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import { eventsOfCycle } from '../../src/telemetry/service-events.js';
+import { at, condition, decision, metricResult, record } from './record-builder.js';
+
+const RELOAD: ServiceEvent = { type: 'reload', at: at(0), scalers: 1, errors: 0 };
+
+describe('createEventFeed', () => {
+  it('tells those who listen, until they end it', () => {
+    const feed = createEventFeed('run');
+    const heard: string[] = [];
+    const stop = feed.subscribe(({ id }) => heard.push(id));
+
+    feed.publish(RELOAD);
+    stop();
+    feed.publish(RELOAD);
+
+    expect(heard).toEqual(['run-1']);
+  });
+
+  it('gives what came after an id while it keeps 2, and null for what is older or of another run', () => {
+    const feed = createEventFeed('run', 2);
+    const before = feed.lastId();
+    for (let index = 0; index < 4; index += 1) feed.publish(RELOAD);
+
+    const since = (id: string): readonly string[] | undefined => feed.since(id)?.map((one) => one.id);
+    expect(since('run-4')).toEqual([]);
+    expect(since('run-3')).toEqual(['run-4']);
+    expect(since('run-2')).toEqual(['run-3', 'run-4']);
+    expect([since('run-1'), since(before), since('run-5'), since('other-3')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('gives all events to who was there before the first', () => {
+    const feed = createEventFeed('run');
+    const id = feed.lastId();
+
+    feed.publish(RELOAD);
+
+    expect(feed.since(id)).toHaveLength(1);
+  });
+});
+
+describe('eventsOfCycle', () => {
+  /** `TYPE SUBJECT-OR-OUTCOME` of each event of these cycles, cycle by cycle. */
+  function told(...records: readonly ReturnType<typeof record>[]): readonly (readonly string[])[] {
+    const ledger = createLedger();
+    return records.map((one) => {
+      const { before, after } = ledger.add(one);
+      return eventsOfCycle(before, after).map((event) => {
+        if (event.type === 'failure') return `${event.failing ? 'failing' : 'over'} ${event.subject}`;
+        return event.type === 'decision' ? `decision ${event.outcome.kind}` : event.type;
+      });
+    });
+  }
+
+  it('tells each change of replicas, and nothing of cycles without one', () => {
+    const patched = { kind: 'patched', from: 3, to: 5, message: '' } as const;
+
+    expect(told(record(), record({ outcome: patched }), record({ outcome: patched }), record())).toEqual([
+      [],
+      ['decision patched'],
+      ['decision patched'],
+      [],
+    ]);
+  });
+
+  it('tells a change that is held back once, and again when it is another one', () => {
+    const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
+
+    expect(
+      told(record({ outcome: held }), record({ outcome: held }), record({ outcome: { ...held, to: 6 } })),
+    ).toEqual([['decision dry-run'], [], ['decision dry-run']]);
+  });
+
+  it('tells when a metric fails and when it is back', () => {
+    const failed = record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) });
+
+    expect(told(record(), failed, failed, record())).toEqual([
+      [],
+      ['failing Resource/cpu'],
+      [],
+      ['over Resource/cpu'],
+    ]);
+  });
+
+  it('tells a condition that turns bad and is good again, but not that of a forbidden window', () => {
+    const bad = condition({ status: 'False', reason: 'FailedGetScale' });
+    const window = condition({ status: 'False', reason: 'BackoffDownscale' });
+
+    expect(
+      told(
+        record(),
+        record({ conditions: [bad] }),
+        record({ conditions: [bad] }),
+        record({ conditions: [window] }),
+      ),
+    ).toEqual([[], ['failing AbleToScale'], [], ['over AbleToScale']]);
+  });
+
+  it('tells a change that failed once', () => {
+    const failed = { kind: 'failed', from: 3, to: 5, message: 'forbidden' } as const;
+
+    expect(told(record({ outcome: failed }), record({ outcome: failed }))).toEqual([['failing change'], []]);
+  });
+});
