@@ -200,6 +200,11 @@ export const BUGS: readonly Bug[] = [
     edit('units/clock.js', 'finally { cancel();', 'finally {'),
   ),
   bug(
+    'write-after-the-term',
+    ['I10', 'I11'],
+    edit('control/cycle.js', '!leadership.mayWrite()', 'false'),
+  ),
+  bug(
     'snapshot-without-events',
     ['I21'],
     edit('decision/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),

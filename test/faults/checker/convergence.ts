@@ -121,8 +121,9 @@ function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boole
     [...decisions, history.durationMs].forEach((atMs, index) => {
       const fromMs = index === 0 ? 0 : (decisions[index - 1] ?? 0);
       // What was disturbed at its beginning needs a while of calm.
-      const disturbed = disturbances.filter(({ startMs, endMs }) => startMs <= atMs && endMs + 20_000 >= fromMs);
-      const lastEndMs = disturbed.reduce((latest, { endMs }) => Math.max(latest, endMs + 20_000), fromMs);
+      const settleMs = history.isElected ? 45_000 : 20_000;
+      const disturbed = disturbances.filter(({ startMs, endMs }) => startMs <= atMs && endMs + settleMs >= fromMs);
+      const lastEndMs = disturbed.reduce((latest, { endMs }) => Math.max(latest, endMs + settleMs), fromMs);
       if (atMs - lastEndMs <= longestMs || !isMeant(fromMs, atMs) || !hasDocument(history, target, fromMs, atMs)) return;
       const message = `nothing was decided for ${target.scaler} from ${formatTime(lastEndMs)} to ${formatTime(atMs)}`;
       found.push({ atMs, message, scaler: target.scaler });

@@ -1,6 +1,7 @@
 import { CONVERGENCE_INVARIANTS } from './convergence.js';
 import { DATA_INVARIANTS } from './data.js';
 import type { History } from './history.js';
+import { LEADERSHIP_INVARIANTS } from './leadership.js';
 import { SERVICE_INVARIANTS } from './service.js';
 import type { Invariant, Violation } from './violation.js';
 import { WINDOW_INVARIANTS } from './windows.js';
@@ -12,6 +13,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...DATA_INVARIANTS,
   ...WINDOW_INVARIANTS,
   ...CONVERGENCE_INVARIANTS,
+  ...LEADERSHIP_INVARIANTS,
   ...SERVICE_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 

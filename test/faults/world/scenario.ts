@@ -94,7 +94,7 @@ function totalRate(name: string, perReplica: number): MetricPlan {
 
 function podRate(name: string, perReplica: number): MetricPlan {
   const query = `sum by (pod) (rate(pod_requests_total{job="${name}"}[5m]))`;
-  return { kind: 'pod-rate', source: 'default', perReplica, windowSeconds: 300, query };
+  return { kind: 'pod-rate', source: 'queues', perReplica, windowSeconds: 300, query };
 }
 
 function gauge(name: string, perReplica: number): MetricPlan {
@@ -147,7 +147,7 @@ function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
   }
 }
 
-/** The service config: two servers, so that one can fail without the other. */
+/** The service config: two servers that scrape the same, so that one can fail without the other. */
 export const SERVICE_CONFIG = `
 prometheus:
   default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
