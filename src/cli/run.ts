@@ -136,14 +136,14 @@ async function connect(
   }
 }
 
-async function buildService(parts: {
+async function buildService(given: {
   readonly config: ServiceConfig;
   readonly connection: Connection;
   readonly log: Log;
   readonly options: RunOptions;
   readonly io: CommandIo;
 }): Promise<Service> {
-  const { config, connection, log, options, io } = parts;
+  const { config, connection, log, options, io } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest) =>
@@ -159,6 +159,7 @@ async function buildService(parts: {
       log,
       instance,
       namespace: ownNamespace(io.env, connection),
+      keepsState: config.state.enabled ?? connection.isInCluster === true,
       electsLeader: electsLeader(config, io.env),
       onCycle,
     });

@@ -6,13 +6,15 @@ import { eventsOf } from '../control/events.js';
 import { createElection } from '../control/election.js';
 import { newIdentity } from '../control/election-rules.js';
 import { standsAlone } from '../control/leadership.js';
-import type { Election } from '../control/leadership.js';
+import type { Election, Leadership } from '../control/leadership.js';
 import { metricObserver } from '../control/observe-metrics.js';
 import type { CycleOutput } from '../control/ports.js';
 import { countTurns, createTurns } from '../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../decision/write-json.js';
 import { createCluster } from '../kubernetes/cluster.js';
 import { createLeaseClient } from '../kubernetes/lease.js';
+import { createStateStore, stateInMemory } from '../kubernetes/state-store.js';
+import type { StateStore } from '../kubernetes/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/transport.js';
 import type { Cluster } from '../kubernetes/types.js';
 import { FAILURE_REASONS } from '../prometheus/answer.js';
@@ -30,6 +32,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { createRecorder } from '../telemetry/recorder.js';
 import type { Recorder } from '../telemetry/recorder.js';
 import { createRecords } from '../telemetry/records.js';
+import { endedWithin } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { VERSION } from './version.js';
 
@@ -55,8 +58,10 @@ export interface ServiceOptions {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events and in the Lease. */
   readonly instance: string;
-  /** Where the service itself lives: the namespace of its Lease. */
+  /** Where the service itself lives: the namespace of its Lease and its state. */
   readonly namespace: string;
+  /** Whether the state of scalers outlives this process, in ConfigMaps. */
+  readonly keepsState: boolean;
   /** Whether a Lease decides who works; without it this process does. */
   readonly electsLeader: boolean;
   /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
@@ -97,6 +102,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
   const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
   const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
+  const state = openState(options, transport, election);
   const takeTurn = async (): Promise<() => void> => {
     const done = await turns.takeTurn();
     await election.untilSteady();
@@ -114,6 +120,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         observeMetrics,
         dryRun,
         leadership: election,
+        state,
         takeTurn,
       });
       try {
@@ -155,14 +162,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const lead = async (signal: AbortSignal): Promise<void> => {
     setMaxListeners(0, signal);
     try {
-      await onElected();
+      await state.reload();
       await controller.run(signal);
     } finally {
+      await endedWithin(clock, FLUSH_MS, state.flush());
       for (const { key } of [...ledger.list()]) recorder.remove(key);
     }
   };
   return {
     setScalers: (scalers, errors) => {
+      state.setKnown(scalers);
       controller.setScalers(scalers);
       metrics.recordReload(errors);
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
@@ -185,11 +194,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** What a new leader reads anew before its first round. */
-function onElected(): Promise<void> {
-  return Promise.resolve();
-}
-
 /** A candidate for the Lease, or the one that works without. */
 function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ServiceOptions,
@@ -201,7 +205,8 @@ function openElection(
 ): Election {
   const { transport, metrics, isIdle } = parts;
   metrics.setLeader(!electsLeader);
-  if (!electsLeader) return standsAlone(instance);
+  const identity = newIdentity(instance, clock);
+  if (!electsLeader) return standsAlone(identity);
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   return createElection({
@@ -209,7 +214,7 @@ function openElection(
     clock,
     log,
     times,
-    identity: newIdentity(instance, clock),
+    identity,
     isIdle,
     onChange: metrics.setLeader,
   });
@@ -219,6 +224,27 @@ const LEASE_NAME = 'promscaler';
 
 /** What came of a decision that has reached the API server. */
 const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
+
+function openState(
+  { keepsState, namespace, clock, log }: ServiceOptions,
+  transport: Transport,
+  leadership: Leadership,
+): StateStore {
+  if (keepsState) {
+    return createStateStore({
+      transport,
+      namespace,
+      clock,
+      log: factsFirst(log),
+      leadership,
+    });
+  }
+  log.info('the state of scalers is kept in memory alone: after a restart all windows begin anew');
+  return stateInMemory();
+}
+
+/** How long the end waits for state to be stored: where it can't be, the next start finds the intents. */
+const FLUSH_MS = 3000;
 
 /** Changes of replicas that may be under way at once, over all scalers. */
 const MAX_CHANGES_UNDER_WAY = 10;

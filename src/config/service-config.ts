@@ -63,6 +63,8 @@ export interface ServiceConfig {
   readonly scalers: { readonly paths: readonly string[] };
   /** 0: any free port. */
   readonly server: { readonly port: number };
+  /** Null: in a cluster yes, outside no. */
+  readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
   /** Spec fields as written, for all documents. */
   readonly defaults: Readonly<Record<string, unknown>>;
@@ -114,6 +116,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
     },
     scalers: { paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder) },
     server: { port: server?.port ?? SERVICE_DEFAULTS.port },
+    state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     defaults: input.defaults ?? {},
     log: {

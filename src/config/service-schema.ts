@@ -64,6 +64,7 @@ export const serviceSchema = z.strictObject({
     .optional(),
   scalers: z.strictObject({ paths: z.array(filePath).min(1).optional() }).optional(),
   server: z.strictObject({ port: z.int().min(0).max(65_535).optional() }).optional(),
+  state: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   leaderElection: z
     .strictObject({
       enabled: z.boolean().optional(),

@@ -1,32 +1,64 @@
+import type { PutResult } from '../kubernetes/state-batch.js';
+import type { Intent } from '../kubernetes/state-entry.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import type { Cluster, KubernetesErrorKind, Scale, ScaleTarget } from '../kubernetes/types.js';
+import type { Clock } from '../units/clock.js';
+import { secondsBetween } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import type { Leadership } from './leadership.js';
 
 /** A change of the target's count that a decision asks for. */
 export interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** Asked just before each PATCH, since the read before it may have taken seconds. Left out: always. */
-  readonly isAllowed?: () => boolean;
+  /** Asked just before each PATCH, since what comes before it may have taken seconds. Left out: always. */
+  readonly isWanted?: () => boolean;
+}
+
+/** What a change needs. */
+export interface ChangePorts {
+  readonly clock: Clock;
+  readonly cluster: Cluster;
+  readonly leadership: Leadership;
+  /** Stores what is about to be done, so that a crash in the midst of it loses nothing. */
+  readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
 export type ScaleResult =
-  /** The server answered with the count now in force; other than asked for where an admission webhook changed it. */
-  | { readonly kind: 'patched'; readonly replicas: number }
-  /** Somebody else has changed the count since the decision, or the target is another object of that name. */
+  /**
+   * The server answered with the count now in force; other than asked for where an admission webhook changed it.
+   * `unannounced`: why the change could not be announced; null: it was.
+   */
+  | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
+  /**
+   * Somebody else has changed the count since the decision. `afterConflict`: seen after a PATCH of ours was refused for
+   * it, so that it may have been an earlier one of ours.
+   */
   | {
       readonly kind: 'moved';
       readonly message: string;
       readonly specReplicas: number;
       readonly statusReplicas: number;
       readonly resourceVersion: string;
+      readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** `unresolved`: the resourceVersion of a PATCH that may have gone through all the same; null: there is none. */
-  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: string | null };
+  /** Nothing was sent: another replica has written or leads, or it took too long. */
+  | { readonly kind: 'given-up'; readonly message: string }
+  /** Nothing was sent: a scale-down that could not be announced. */
+  | { readonly kind: 'unannounced'; readonly message: string }
+  /** `unresolved`: the change, where it may have gone through all the same; null: it has not. */
+  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
 /** How often a PATCH is tried again when nothing but the resourceVersion has moved. */
 const MAX_RETRIES = 3;
+
+/** How old what was read and announced may be when the PATCH is sent: D of reliability.md, W3 and W10. */
+export const INTENT_SECONDS = 5;
+
+/** Why a change is given up whose document is gone or another one by now. */
+export const NOT_WANTED = 'the scaler is not wanted any more';
 
 const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
@@ -37,38 +69,86 @@ const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
 ];
 
 /**
- * Sets the replicas of a target: a live read, then one merge-patch with the uid and resourceVersion read. Patches
- * nothing where the live count is not the one that the decision started from; a conflict is read anew, never sent
- * again as it was. Null where the change is not allowed any more: nothing has come of it. Throws on a count that is no
- * count: that is our own fault and must not reach the server.
+ * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
+ * Patches nothing where the live count is not the one that the decision started from, where this process does not lead
+ * any more, or later than 5 s after the read. A conflict is read and announced anew, never sent again as it was. Where
+ * nothing can be stored a scale-up goes on without an intent, a scale-down does not. Throws on a count that is no
+ * count: that is our own fault and must not reach the server. Source: reliability.md, W3, W4, W10, W11.
  */
 export async function changeReplicas(
-  cluster: Cluster,
+  ports: ChangePorts,
   change: ScaleChange,
   signal: AbortSignal,
-): Promise<ScaleResult | null> {
+): Promise<ScaleResult> {
   assertCount(change.to);
-  const { target, from, to } = change;
-  let sent: string | null = null;
+  const { target, to } = change;
+  const progress: Progress = { sent: null, unannounced: null, conflicts: 0 };
   try {
     for (let attempt = 0; attempt <= MAX_RETRIES; attempt += 1) {
-      const scale = await cluster.readScale(target.namespace, target.ref, signal);
-      const moved = whatMoved(target, from, scale);
-      if (moved !== null) return moved;
-      if (change.isAllowed?.() === false) return null;
-      const { uid, resourceVersion } = scale;
-      sent = resourceVersion;
-      const answer = await tryPatch(cluster, target, { uid, resourceVersion, replicas: to }, signal);
-      if (answer !== null) return { kind: 'patched', replicas: answer };
-      sent = null;
+      const prepared = await prepare(ports, change, { signal, progress });
+      if ('kind' in prepared) return prepared;
+      progress.sent = prepared.intent;
+      const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
+      const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
+      if (answer !== null) return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
+      progress.sent = null;
+      progress.conflicts += 1;
     }
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? sent : null;
+    const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;
     return { kind: 'failed', message: error.message, unresolved };
   }
   const message = `the target changed ${MAX_RETRIES + 1} times while its replicas were to be set`;
   return { kind: 'failed', message, unresolved: null };
+}
+
+interface Progress {
+  /** The PATCH that is on its way. */
+  sent: Intent | null;
+  unannounced: string | null;
+  conflicts: number;
+}
+
+/** All that comes before a PATCH; the result where there must be none. */
+async function prepare(
+  ports: ChangePorts,
+  change: ScaleChange,
+  { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
+): Promise<{ readonly intent: Intent } | ScaleResult> {
+  const { clock, cluster, leadership } = ports;
+  const { target, from, to } = change;
+  for (;;) {
+    const begun = { at: clock.now(), ms: clock.monotonicMs() };
+    const scale = await cluster.readScale(target.namespace, target.ref, signal);
+    const moved = whatMoved(change, scale, progress.conflicts > 0);
+    if (moved !== null) return moved;
+    const { resourceVersion } = scale;
+    const generation = target.generation ?? null;
+    const intent = { epoch: leadership.epoch(), from, to, resourceVersion, generation, at: begun.at };
+    const wasUnannounced = progress.unannounced !== null;
+    const announced = wasUnannounced ? null : await ports.announce(intent);
+    if (announced?.kind === 'refused') return { kind: 'given-up', message: announced.message };
+    if (announced?.kind === 'failed') {
+      if (to < from) return { kind: 'unannounced', message: announced.message };
+      progress.unannounced = announced.message;
+    }
+    if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
+    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
+    const seconds = ageSeconds(clock, begun);
+    if (seconds <= INTENT_SECONDS) return { intent };
+    // What failed may have taken long to do so: without the intent there is another try, on a count read anew.
+    if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
+  }
+}
+
+/** By the clock that went further: a virtual machine that was stopped may show it by one of them alone. */
+function ageSeconds(clock: Clock, begun: { readonly at: Instant; readonly ms: number }): number {
+  return Math.max(secondsBetween(begun.at, clock.now()), (clock.monotonicMs() - begun.ms) / 1000);
+}
+
+function tooLate(seconds: number): string {
+  return `reading the target and storing the intent took ${seconds.toFixed(1)} s, at most ${INTENT_SECONDS} s are allowed`;
 }
 
 function assertCount(replicas: number): void {
@@ -77,14 +157,18 @@ function assertCount(replicas: number): void {
   }
 }
 
-function whatMoved(target: ScaleTarget, from: number, scale: Scale): ScaleResult | null {
+function whatMoved(
+  { target, from }: ScaleChange,
+  scale: Scale,
+  afterConflict: boolean,
+): Extract<ScaleResult, { kind: 'moved' | 'recreated' }> | null {
   if (scale.uid !== target.uid) {
     return { kind: 'recreated', message: 'the target was deleted and created anew' };
   }
   if (scale.specReplicas === from) return null;
   const { specReplicas, statusReplicas, resourceVersion } = scale;
   const message = `replicas are ${specReplicas} by now, the decision started from ${from}`;
-  return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion };
+  return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
 /** The count that the server answers with, or null where a precondition did not hold. */

@@ -1,7 +1,7 @@
 import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
-import { sleep } from '../units/clock.js';
+import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { findSharedTargets, targetKey } from './conflicts.js';
 import type { CycleInput, CycleOutput } from './ports.js';
@@ -168,13 +168,6 @@ async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSi
   while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < FIRST_ROUND_WAIT_MS) {
     await sleep(clock, 20, signal);
   }
-}
-
-/** Waits for `work`, which never rejects, but no longer than `ms`; leaves no timer behind. */
-async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work, sleep(clock, ms, done.signal)]);
-  done.abort();
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Condition, Decision } from '../decision/decision.js';
 import type { KubernetesError } from '../kubernetes/types.js';
 import type { Memory } from './memory.js';
+import { degradedMessage } from './why-held.js';
 import type { Hold } from './why-held.js';
 
 /** The conditions of a cycle that could not read its target or its pods. */
@@ -28,11 +29,18 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /** Whether, and by what, decisions are kept from being carried out. */
-export function heldCondition(hold: Hold | null, override: Memory['override']): Condition {
+export function heldCondition(
+  hold: Hold | null,
+  override: Memory['override'],
+  degraded: string | null,
+): Condition {
   if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
   if (override !== null) {
     const message = `${override.wanted} replicas were asked for and the server made it ${override.got}`;
     return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
+  }
+  if (degraded !== null) {
+    return { type: 'Held', status: 'True', reason: 'StateDegraded', message: degradedMessage(degraded) };
   }
   return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
 }

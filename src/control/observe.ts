@@ -1,10 +1,12 @@
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
+import { compareResourceVersions } from '../kubernetes/resource-version.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
+import type { Instant } from '../units/time.js';
 import { findOtherScaler } from './conflicts.js';
 import type { CycleInput, CyclePorts } from './ports.js';
-import { freshMemory, resolveChange } from './memory.js';
+import { forNewTarget, isUnderWay, resolveChange } from './memory.js';
 import type { Memory } from './memory.js';
 
 /** A whole snapshot of the scaler's world, or why the target or its pods can't be read. */
@@ -28,23 +30,21 @@ export async function observe(input: CycleInput, ports: CyclePorts): Promise<Obs
   let target: ScaleTarget | null = null;
   try {
     // The queries of this round are on their way already; what the target can't be read for is left unused.
-    target = await readTarget(input, ports.cluster);
-    return await observeTarget(input, ports, target);
+    const seen = await readTarget(input, ports.cluster);
+    target = seen.target;
+    return await observeTarget(input, ports, seen);
   } catch (error) {
     if (error instanceof KubernetesError) return { failure: error, target };
     throw error;
   }
 }
 
-async function observeTarget(
-  input: CycleInput,
-  ports: CyclePorts,
-  target: ScaleTarget,
-): Promise<Observation> {
+async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTarget): Promise<Observation> {
   const { scaler, now, signal } = input;
   const { cluster } = ports;
   const { namespace } = scaler;
-  const memory = memoryOf(input.memory, target, now);
+  const { target } = seen;
+  const memory = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
   const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
@@ -63,18 +63,34 @@ async function observeTarget(
   return { snapshot, target, memory: { ...memory, holds: metrics.holds }, otherScaler };
 }
 
-/** The target as it is watched; live while a change of ours is unresolved, for the watch may not show it yet. */
-async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ScaleTarget> {
+/** The target as it is watched; live while a change is unresolved, for the watch may not show it yet. */
+async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<SeenTarget> {
   const { namespace, spec } = scaler;
   const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
-  if (memory.unresolved === null) return target;
-  return { ...target, ...(await cluster.readScale(namespace, spec.scaleTargetRef, signal)) };
+  const generation = target.generation ?? null;
+  if (memory.unresolved === null) return { target, generation };
+  const scale = await cluster.readScale(namespace, spec.scaleTargetRef, signal);
+  const order = compareResourceVersions(target.resourceVersion, scale.resourceVersion);
+  const isCurrent = target.resourceVersion === scale.resourceVersion || (order !== null && order > 0);
+  return { target: { ...target, ...scale }, generation: isCurrent ? generation : null };
 }
 
-function memoryOf(memory: Memory, target: ScaleTarget, now: Snapshot['now']): Memory {
+/** `generation`: null where that of the target is not known to be its present one. */
+interface SeenTarget {
+  readonly target: ScaleTarget;
+  readonly generation: number | null;
+}
+
+function memoryOf(
+  memory: Memory,
+  { target, generation }: SeenTarget,
+  { now, epoch }: { readonly now: Instant; readonly epoch: string },
+): Memory {
   if (memory.uid === null) return { ...memory, uid: target.uid };
-  if (memory.uid !== target.uid) return freshMemory(now, target.uid);
-  return resolveChange(memory, target, now);
+  if (memory.uid !== target.uid) return forNewTarget(memory, now, target.uid);
+  if (isUnderWay(memory, epoch, now)) return memory;
+  const { specReplicas, resourceVersion } = target;
+  return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
 }
 
 function whyStale(cluster: Cluster, namespace: string): string | null {

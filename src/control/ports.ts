@@ -1,4 +1,5 @@
 import type { Snapshot } from '../decision/snapshot.js';
+import type { StateStore } from '../kubernetes/state-store.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';
@@ -37,6 +38,8 @@ export interface CyclePorts {
   /** For all scalers: decide, export, never patch. */
   readonly dryRun: boolean;
   readonly leadership: Leadership;
+  /** Where what must outlive this process is kept. */
+  readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
   /** Waits for one of the places for changes under way; the answer gives it back. */
   readonly takeTurn: () => Promise<() => void>;
 }

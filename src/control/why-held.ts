@@ -6,7 +6,7 @@ import type { Memory } from './memory.js';
 /** What keeps a decision from being carried out; it does not change what is decided. */
 export interface Hold {
   /** Of the condition `Held`. */
-  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden';
+  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
   readonly message: string;
 }
@@ -18,6 +18,8 @@ export function whyHeld(input: {
   readonly decision: Decision;
   readonly sharesTargetWith: string | null;
   readonly otherScaler: string | null;
+  /** Why the state of the scaler can't be stored; null: it can. */
+  readonly degraded: string | null;
   readonly ports: { readonly dryRun: boolean };
 }): Hold | null {
   const { spec } = input.scaler;
@@ -31,7 +33,15 @@ export function whyHeld(input: {
     const message = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
+  if (input.degraded !== null && input.decision.action === 'scale-down') {
+    return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(input.degraded) };
+  }
   return heldByOverride(input.memory, input.decision);
+}
+
+/** What it means that the state of a scaler can't be stored. Source: reliability.md, W11. */
+export function degradedMessage(why: string): string {
+  return `${why}: nothing is scaled down, and the windows of scale-ups hold only as long as this process runs`;
 }
 
 /** Asking again for what was overridden would be a fight; a different count, or a different base, is no repetition. */

@@ -25,8 +25,10 @@ export interface Connection {
   readonly url: string;
   /** Which source was used, in one line, for the log. */
   readonly source: string;
-  /** The namespace of the pod or of the kubeconfig's context; absent where there is none. */
+  /** Of the pod, or of the kubeconfig's context; absent where there is none. */
   readonly namespace?: string;
+  /** This process is a pod of the cluster, and speaks as its service account. */
+  readonly isInCluster?: boolean;
   /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
   /** Null for plain http. The same value until a file has changed. */
@@ -117,15 +119,26 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   const folder = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER;
   const token = createFileSecret({ ...options, path: join(folder, 'token'), maxAgeMs: TOKEN_AGE_MS });
   const source = `service account of this pod, ${url}`;
-  const namespace = await readFile(join(folder, 'namespace'), 'utf8').catch(() => '');
+  const namespace = await readNamespace(join(folder, 'namespace'));
   const connection: Connection = {
     url,
     source,
-    ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
+    isInCluster: true,
+    ...(namespace === null ? {} : { namespace }),
     authorization: async (fresh) => `Bearer ${await token.read(fresh)}`,
     tls: tlsOf({ ...NO_ACCESS, ca: { path: join(folder, 'ca.crt') } }, options),
   };
   return checked(connection);
+}
+
+/** Null where it can't be read, which matters to nobody who names the namespace otherwise. */
+async function readNamespace(path: string): Promise<string | null> {
+  try {
+    const namespace = (await readFile(path, 'utf8')).trim();
+    return namespace === '' ? null : namespace;
+  } catch {
+    return null;
+  }
 }
 
 const NO_ACCESS = { ca: null, certificate: null, key: null, serverName: null, insecureSkipVerify: false };

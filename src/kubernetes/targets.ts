@@ -15,6 +15,8 @@ export interface WatchedTarget extends WatchedObject {
   readonly annotations: Readonly<Record<string, string>>;
   /** Who set `spec.replicas`. */
   readonly replicasManagers: readonly string[];
+  /** Null where it is not told. */
+  readonly generation: number | null;
   /** The Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
@@ -72,6 +74,7 @@ export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
     selector: selectorFromObject(spec?.['selector']),
     annotations: ownAnnotations(metadata),
     replicasManagers: managersOfReplicas(metadata),
+    generation: countIn(metadata, 'generation'),
     owner: owner === undefined ? null : textIn(owner, 'name'),
   };
 }
@@ -97,7 +100,7 @@ function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, st
  */
 export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
   const { namespace, uid, resourceVersion, specReplicas, statusReplicas } = watched;
-  const { annotations, replicasManagers } = watched;
+  const { annotations, replicasManagers, generation } = watched;
   const name = nameTarget(namespace, ref);
   if (watched.owner !== null)
     throw new KubernetesError(
@@ -115,6 +118,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
     selector,
     annotations,
     replicasManagers,
+    ...(generation === null ? {} : { generation }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface ScaleTarget {
   readonly annotations: Readonly<Record<string, string>>;
   /** Who set `spec.replicas`, by `managedFields`: `kubectl`, `argocd-controller`. Absent where that is not known. */
   readonly replicasManagers?: readonly string[];
+  /** `metadata.generation`, which counts the changes of its `spec`. Absent where only its `/scale` was read. */
+  readonly generation?: number;
 }
 
 /** The `/scale` of a target, read live. */

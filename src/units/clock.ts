@@ -40,6 +40,13 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Waits for `work`, which never rejects, but no longer than `ms`; leaves no timer behind. */
+export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, sleep(clock, ms, done.signal)]);
+  done.abort();
+}
+
 /**
  * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
  * that is aborted. Gives what `work` gives; leaves no timer and no listener behind. `work` must heed its signal.

@@ -44,6 +44,7 @@ describe('readServiceConfig', () => {
         kubernetes: { namespaces: [], kubeconfig: null, context: null, url: null },
         scalers: { paths: ['conf/scalers'] },
         server: { port: 8080 },
+        state: { enabled: null },
         leaderElection: {
           enabled: null,
           leaseDurationSeconds: 15,

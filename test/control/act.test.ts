@@ -1,17 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
+import { alwaysLeads } from '../../src/control/leadership.js';
+import type { PutResult } from '../../src/kubernetes/state-batch.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { failure, FakeCluster } from './fake-cluster.js';
-import { buildScaler } from './world.js';
+import { at, buildScaler } from './world.js';
 
 /** From 5 to 8, decided when the target was as the fake cluster has it at first. */
-async function change(cluster: FakeCluster, to = 8, isAllowed?: () => boolean): Promise<ScaleResult | null> {
+async function change(cluster: FakeCluster, to = 8, isAllowed?: () => boolean): Promise<ScaleResult> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
   const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
-  const allowed = isAllowed === undefined ? {} : { isAllowed };
-  return changeReplicas(cluster, { target, from: 5, to, ...allowed }, signal);
+  const allowed = isAllowed === undefined ? {} : { isWanted: isAllowed };
+  const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
+  const ports = { clock: new ManualClock(), cluster, leadership: alwaysLeads('test'), announce };
+  return changeReplicas(ports, { target, from: 5, to, ...allowed }, signal);
 }
 
 describe('changeReplicas from 5 to 8', () => {
@@ -21,7 +26,7 @@ describe('changeReplicas from 5 to 8', () => {
 
     const result = await change(cluster);
 
-    expect(result).toEqual({ kind: 'patched', replicas: 8 });
+    expect(result).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(1);
     expect(cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '321', replicas: 8 }]);
     expect(cluster.specReplicas).toBe(8);
@@ -30,7 +35,7 @@ describe('changeReplicas from 5 to 8', () => {
   it('patches nothing where it is not allowed any more once the scale was read', async () => {
     const cluster = new FakeCluster();
 
-    expect(await change(cluster, 8, () => cluster.scaleReads === 0)).toBeNull();
+    expect(await change(cluster, 8, () => cluster.scaleReads === 0)).toMatchObject({ kind: 'given-up' });
     expect([cluster.scaleReads, cluster.arrived]).toEqual([1, []]);
   });
 
@@ -40,7 +45,7 @@ describe('changeReplicas from 5 to 8', () => {
       throw failure('conflict');
     });
 
-    expect(await change(cluster, 8, () => cluster.scaleReads < 2)).toBeNull();
+    expect(await change(cluster, 8, () => cluster.scaleReads < 2)).toMatchObject({ kind: 'given-up' });
     expect(cluster.arrived).toHaveLength(1);
   });
 
@@ -74,13 +79,13 @@ describe('changeReplicas from 5 to 8', () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 6 });
+    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 6, unannounced: null });
   });
 
   it.each([0, 2_147_483_647])('sends %d', async (to) => {
     const cluster = new FakeCluster();
 
-    expect(await change(cluster, to)).toEqual({ kind: 'patched', replicas: to });
+    expect(await change(cluster, to)).toEqual({ kind: 'patched', replicas: to, unannounced: null });
   });
 
   it.each([-1, 7.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648])(
@@ -111,7 +116,7 @@ describe('changeReplicas at a conflict', () => {
   it('succeeds at the third retry, each with a fresh resourceVersion', async () => {
     const cluster = busy(3);
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 8 });
+    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(4);
     expect(cluster.arrived.map(({ resourceVersion }) => resourceVersion)).toEqual([
       '100',
@@ -182,7 +187,7 @@ describe('changeReplicas at a failure', () => {
     expect(await change(cluster)).toEqual({
       kind: 'failed',
       message: `the server said ${kind}`,
-      unresolved: '100',
+      unresolved: { epoch: '0/test', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(0) },
     });
     expect(cluster.arrived).toHaveLength(1);
   });

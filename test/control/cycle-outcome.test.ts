@@ -30,11 +30,18 @@ describe('a PATCH whose answer is lost', () => {
     expect(record.conditions).toContainEqual(
       expect.objectContaining({ type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale' }),
     );
-    expect(memory.unresolved).toEqual({ from: 5, to: 8, at: at(0), resourceVersion: '100' });
+    expect(memory.unresolved).toEqual({
+      epoch: '0/test',
+      from: 5,
+      to: 8,
+      resourceVersion: '100',
+      generation: 1,
+      at: at(0),
+    });
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('counts once, as of when it was sent, when the next cycle sees 8', async () => {
+  it('counts once, as of the next cycle, which sees 8 at 15 s', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -45,13 +52,13 @@ describe('a PATCH whose answer is lost', () => {
 
     expect(record.decision?.action).toBe('none');
     expect(memory.unresolved).toBeNull();
-    expect(memory.state.lastScaleUp).toBe(at(0));
-    expect(record.snapshot?.state.scaleEvents).toEqual([{ at: at(0), change: 3 }]);
-    expect(world.memory.state.lastScaleUp).toBe(at(0));
+    expect(memory.state.lastScaleUp).toBe(at(15));
+    expect(record.snapshot?.state.scaleEvents).toEqual([{ at: at(15), change: 3 }]);
+    expect(world.memory.state.lastScaleUp).toBe(at(15));
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('keeps a window of 300 s closed from when it was sent', async () => {
+  it('keeps a window of 300 s closed from when it was seen, 15 s after it was sent', async () => {
     const world = new World({ downscaleForbiddenWindowSeconds: 300 });
     world.load = 30;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -59,6 +66,7 @@ describe('a PATCH whose answer is lost', () => {
     world.cluster.statusReplicas = 3;
     world.load = 10;
 
+    await world.nextCycle();
     world.clock.advance(299_000);
     expect((await world.cycle()).record.outcome.kind).toBe('none');
     world.clock.advance(1000);
@@ -123,7 +131,7 @@ describe('a PATCH whose answer is lost', () => {
 
     const { memory } = await world.nextCycle();
 
-    expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(0), scaleEvents: [] } });
+    expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(15), scaleEvents: [] } });
   });
 
   it('counts though the watch still shows 5 when the next cycle runs', async () => {
@@ -136,7 +144,10 @@ describe('a PATCH whose answer is lost', () => {
     const { memory } = await world.nextCycle();
 
     expect(world.cluster.arrived).toHaveLength(1);
-    expect(memory.state).toMatchObject({ lastScaleUp: at(0), scaleEvents: [{ at: at(0), change: 3 }] });
+    expect(memory.state).toMatchObject({
+      lastScaleUp: at(15),
+      scaleEvents: [{ at: at(15), change: 3 }],
+    });
   });
 
   it('counts though the watch still shows 5 and by now 5 are enough', async () => {
@@ -151,7 +162,7 @@ describe('a PATCH whose answer is lost', () => {
     world.cluster.watchedReplicas = null;
     await world.nextCycle();
 
-    expect(world.memory.state.lastScaleUp).toBe(at(0));
+    expect(world.memory.state.lastScaleUp).toBe(at(15));
   });
 
   it('counts when it is applied 20 s later, while the same PATCH is tried anew', async () => {

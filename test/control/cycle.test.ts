@@ -205,7 +205,7 @@ describe('a cycle whose target is another object', () => {
     const { record, memory } = await world.cycle();
 
     expect(record.outcome.kind).toBe('conflict');
-    expect(memory).toEqual(freshMemory(at(0), null));
+    expect(memory).toEqual({ ...freshMemory(at(0), null), isRestored: true, isUnsaved: true });
     const next = await world.nextCycle();
     expect(next.record.decision).toMatchObject({ action: 'none', recommendedReplicas: 3 });
     expect(next.memory.uid).toBe('uid-2');
@@ -217,7 +217,7 @@ describe('a cycle whose target is another object', () => {
     world.load = 30;
     world.memory = {
       ...settledMemory({ scaleEvents: [{ at: at(-5), change: 1 }], lastScaleUp: at(-5) }),
-      unresolved: { from: 3, to: 5, at: at(-5), resourceVersion: '99' },
+      unresolved: { epoch: '0/test', from: 3, to: 5, at: at(-5), resourceVersion: '99', generation: 1 },
       override: { wanted: 8, got: 5 },
     };
     world.cluster.recreate('uid-2');

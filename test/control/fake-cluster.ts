@@ -27,6 +27,8 @@ export class FakeCluster implements Cluster {
   /** What the server holds. */
   uid = 'uid-1';
   version = 100;
+  /** Of the `spec`; null: the kind of target tells none. */
+  generation: number | null = 1;
   specReplicas = 5;
   statusReplicas = 5;
   /** What the watch shows where it lags behind; null: what the server holds. */
@@ -53,6 +55,7 @@ export class FakeCluster implements Cluster {
   readonly setReplicas = (replicas: number): void => {
     this.specReplicas = replicas;
     this.version += 1;
+    if (this.generation !== null) this.generation += 1;
   };
 
   /** Something else about the object changes. */
@@ -89,6 +92,7 @@ export class FakeCluster implements Cluster {
       specReplicas: this.watchedReplicas ?? scale.specReplicas,
       selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
       annotations: {},
+      ...(this.generation === null ? {} : { generation: this.generation }),
     });
   };
 

@@ -12,6 +12,9 @@ describe('freshMemory', () => {
       holds: new Map(),
       unresolved: null,
       override: null,
+      isRestored: false,
+      stored: null,
+      isUnsaved: false,
     });
   });
 });
@@ -46,60 +49,77 @@ describe('resolveChange', () => {
   function unresolved(to: number): Memory {
     const event = { at: at(-50), change: 1 };
     const memory = settledMemory({ lastScaleUp: at(-50), lastScaleDown: at(-90), scaleEvents: [event] });
-    return { ...memory, unresolved: { from: 5, to, at: at(0), resourceVersion: '100' } };
+    return {
+      ...memory,
+      unresolved: { epoch: '1/a', from: 5, to, at: at(0), resourceVersion: '100', generation: 7 },
+    };
   }
 
   it('leaves a memory without a lost answer as it is', () => {
     const memory = settledMemory();
 
-    expect(resolveChange(memory, { specReplicas: 8, resourceVersion: '101' }, at(15))).toBe(memory);
+    expect(resolveChange(memory, { specReplicas: 8, resourceVersion: '101', generation: 8 }, at(15))).toBe(
+      memory,
+    );
   });
 
-  it('counts +3 as of when it was sent, when 8 are there', () => {
-    const resolved = resolveChange(unresolved(8), { specReplicas: 8, resourceVersion: '101' }, at(15));
+  it('counts +3 as of now, 15 s after it was announced, when 8 are there', () => {
+    const resolved = resolveChange(
+      unresolved(8),
+      { specReplicas: 8, resourceVersion: '101', generation: 8 },
+      at(15),
+    );
 
     expect(resolved.unresolved).toBeNull();
     expect(resolved.state).toMatchObject({
-      lastScaleUp: at(0),
+      lastScaleUp: at(15),
       lastScaleDown: at(-90),
       scaleEvents: [
         { at: at(-50), change: 1 },
-        { at: at(0), change: 3 },
+        { at: at(15), change: 3 },
       ],
       zeroedBySelf: false,
     });
   });
 
   it('counts -5 and claims the zero, when 0 are there', () => {
-    const resolved = resolveChange(unresolved(0), { specReplicas: 0, resourceVersion: '101' }, at(15));
+    const resolved = resolveChange(
+      unresolved(0),
+      { specReplicas: 0, resourceVersion: '101', generation: 8 },
+      at(15),
+    );
 
     expect(resolved.state).toMatchObject({
       lastScaleUp: at(-50),
-      lastScaleDown: at(0),
+      lastScaleDown: at(15),
       scaleEvents: [
         { at: at(-50), change: 1 },
-        { at: at(0), change: -5 },
+        { at: at(15), change: -5 },
       ],
       zeroedBySelf: true,
     });
   });
 
-  it('counts nothing when 5 are there with another resourceVersion', () => {
+  it('counts nothing when 5 are there with another resourceVersion in the same generation 7', () => {
     const memory = unresolved(8);
 
-    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '101' }, at(1))).toEqual({
+    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '101', generation: 7 }, at(1))).toEqual({
       ...memory,
       unresolved: null,
     });
   });
 
-  it('begins the window of its direction, without an event, when somebody else has set 12', () => {
+  it('begins the windows of both directions, without an event, when somebody else has set 12', () => {
     const memory = unresolved(3);
 
-    const resolved = resolveChange(memory, { specReplicas: 12, resourceVersion: '103' }, at(15));
+    const resolved = resolveChange(
+      memory,
+      { specReplicas: 12, resourceVersion: '103', generation: 8 },
+      at(15),
+    );
 
     expect(resolved.unresolved).toBeNull();
-    expect(resolved.state).toEqual({ ...memory.state, lastScaleDown: at(0) });
+    expect(resolved.state).toEqual({ ...memory.state, lastScaleUp: at(15), lastScaleDown: at(15) });
   });
 
   it.each([
@@ -109,7 +129,11 @@ describe('resolveChange', () => {
   ])('with the resourceVersion of then is %d s later still open: %s', (seconds, isOpen) => {
     const memory = unresolved(8);
 
-    const resolved = resolveChange(memory, { specReplicas: 5, resourceVersion: '100' }, at(seconds));
+    const resolved = resolveChange(
+      memory,
+      { specReplicas: 5, resourceVersion: '100', generation: 7 },
+      at(seconds),
+    );
 
     expect(resolved).toEqual(isOpen ? memory : { ...memory, unresolved: null });
   });
@@ -117,6 +141,8 @@ describe('resolveChange', () => {
   it('stays open when the clock was set back by an hour', () => {
     const memory = unresolved(8);
 
-    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '100' }, at(-3600))).toBe(memory);
+    expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '100', generation: 7 }, at(-3600))).toBe(
+      memory,
+    );
   });
 });

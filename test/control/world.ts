@@ -7,6 +7,8 @@ import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import { stateInMemory } from '../../src/kubernetes/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import { parseScaler } from '../../src/scaler/parse-scaler.js';
@@ -16,7 +18,8 @@ import type { Instant } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 
-const SOURCE: SourceConfig = {
+/** A data source that nobody asks. */
+export const SOURCE: SourceConfig = {
   name: 'default',
   urls: ['http://prometheus.invalid'],
   flavor: 'prometheus',
@@ -78,6 +81,9 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
+    isRestored: true,
+    stored: null,
+    isUnsaved: false,
   };
 }
 
@@ -102,6 +108,7 @@ export class World {
   /** In place of `load`. */
   answers: RoundAnswers | null = null;
   dryRun = false;
+  state: StateStore = stateInMemory();
   /** Recovery holds are off unless a test sets this. */
   recoveryHoldMaxSeconds = 0;
   turnsTaken = 0;
@@ -147,6 +154,7 @@ export class World {
       }),
       dryRun: this.dryRun,
       leadership: alwaysLeads('test'),
+      state: this.state,
       takeTurn: () => {
         this.turnsTaken += 1;
         return Promise.resolve(() => (this.turnsGivenBack += 1));

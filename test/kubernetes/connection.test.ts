@@ -97,6 +97,14 @@ describe('in a pod', () => {
     expect(await connection.tls()).toMatchObject({ ca: CA.trim(), verify: true, serverName: null });
   });
 
+  it('knows that it is in a cluster, and its namespace where the file of it is there', async () => {
+    expect(await find({ env: IN_CLUSTER })).toMatchObject({ isInCluster: true });
+    expect((await find({ env: IN_CLUSTER })).namespace).toBeUndefined();
+    await write('namespace', 'scaling\n');
+
+    expect((await find({ env: IN_CLUSTER })).namespace).toBe('scaling');
+  });
+
   it('puts an IPv6 address in brackets', async () => {
     const env = { ...IN_CLUSTER, KUBERNETES_SERVICE_HOST: 'fd00::1' };
 

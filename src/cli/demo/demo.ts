@@ -17,7 +17,7 @@ import { demoDocuments, demoPrometheusConfig, demoServiceConfig } from './docume
 import { createNarrator } from './narrate.js';
 import { readDemoOptions } from './options.js';
 import type { DemoOptions, DemoSettings } from './options.js';
-import { DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
+import { DEMO_NAMESPACE, demoStateMaps, demoWorkloads, SERVICE_NAMESPACE } from './workloads.js';
 
 /** The parts that the demo has started and must end, whatever happens. */
 interface Stage {
@@ -39,6 +39,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   try {
     const simulator = await startSimulator({ clock, workloads: demoWorkloads(settings.speed, trace) });
     try {
+      for (const manifest of demoStateMaps()) simulator.addObject(manifest);
       const config = demoPrometheusConfig(simulator.sdUrl);
       const prometheus = await startPrometheus({ binary, config, env, clock });
       try {
@@ -92,7 +93,7 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
     end();
   });
   try {
-    const demoIo = { ...io, signal: stop.signal };
+    const demoIo = { ...io, env: { ...io.env, POD_NAMESPACE: SERVICE_NAMESPACE }, signal: stop.signal };
     const exitCode = await runService(
       { configFile, dryRun: false, strict: true, onCycle: narrator.tell },
       demoIo,

@@ -33,6 +33,7 @@ scalers:
   paths: [scalers]
 server: { port: ${addresses.port} }
 leaderElection: { enabled: true }
+state: { enabled: true }
 log: { level: error, format: text }  # the demo tells its own story
 `;
 }

@@ -1,9 +1,26 @@
+import { configMapName, STATE_BUCKETS } from '../../kubernetes/state-key.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
 
-/** Where everything of the demo lives. */
+/** Where the workloads of the demo live. */
 export const DEMO_NAMESPACE = 'shop';
+
+/** Where the service itself would live. */
+export const SERVICE_NAMESPACE = 'promscaler';
+
+/** The ConfigMaps for the state of scalers, as the chart makes them. */
+export function demoStateMaps(): readonly {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+}[] {
+  return Array.from({ length: STATE_BUCKETS }, (_, bucket) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: configMapName(bucket), namespace: SERVICE_NAMESPACE },
+  }));
+}
 
 /**
  * Three workloads under load, as they are at the start: a web shop that is bound by cpu, a search whose pods take

@@ -97,6 +97,11 @@ export const SERVICE_FIELDS: FieldTable = {
   },
   server: { description: 'Our own server: probes, metrics, API.' },
   'server.port': { description: 'Its port; 0: any free one.', default: SERVICE_DEFAULTS.port },
+  state: { description: 'What must outlive a restart: last changes, windows, changes under way.' },
+  'state.enabled': {
+    description:
+      'Keep it in the ConfigMaps promscaler-state-00 to -15 of our own namespace. Left out: true in a pod, else false, and after a restart all windows begin anew.',
+  },
   leaderElection: {
     description:
       'Which of several replicas does the work: the one that holds the Lease `promscaler` in the namespace of the service.',

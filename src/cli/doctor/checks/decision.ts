@@ -2,6 +2,7 @@ import { runCycle } from '../../../control/cycle.js';
 import { alwaysLeads } from '../../../control/leadership.js';
 import { freshMemory } from '../../../control/memory.js';
 import { metricObserver } from '../../../control/observe-metrics.js';
+import { stateInMemory } from '../../../kubernetes/state-store.js';
 import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
 import { EMPTY_STATE } from '../../../decision/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/types.js';
@@ -83,6 +84,7 @@ function portsOf(inquiry: ClusterInquiry, facts: ClusterFacts): CyclePorts {
     observeMetrics,
     dryRun: true,
     leadership: alwaysLeads('doctor'),
+    state: stateInMemory(),
     takeTurn: () => Promise.resolve(() => undefined),
   };
 }

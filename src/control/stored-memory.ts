@@ -1,0 +1,112 @@
+import { EMPTY_STATE } from '../decision/snapshot.js';
+import type { ScaleEvent, State } from '../decision/snapshot.js';
+import type { StoredEntry, StoredState } from '../kubernetes/state-entry.js';
+import type { StateReading } from '../kubernetes/state-store.js';
+import type { Instant } from '../units/time.js';
+import { freshMemory, laterOf, withMove } from './memory.js';
+import type { Memory } from './memory.js';
+
+/**
+ * The memory of a scaler after a look at the state store. At the first one it is what is stored; where nothing is, as if
+ * it had scaled when the ConfigMap was made, for of the time before that nothing is known; where the store can't be
+ * used, or there is none, as if it had scaled just now. Later on, what another replica has stored is taken over: of two
+ * times the later, of the events all. Source: reliability.md, D7 and W11.
+ */
+export function restoreMemory(memory: Memory, reading: StateReading, now: Instant): Memory {
+  if (!memory.isRestored) return { ...firstMemory(reading, now), isRestored: true, stored: reading.text };
+  if (reading.text === memory.stored) return memory;
+  if (reading.kind === 'entry' && reading.isOwn) {
+    return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry) };
+  }
+  const taken = reading.kind === 'entry' ? takeOver(memory, reading.entry) : memory;
+  return { ...taken, stored: reading.text, isUnsaved: true };
+}
+
+function firstMemory(reading: StateReading, now: Instant): Memory {
+  const fresh = freshMemory(now, null);
+  switch (reading.kind) {
+    case 'off':
+    case 'unusable':
+      return fresh;
+    case 'none': {
+      const since = reading.since ?? now;
+      return { ...fresh, state: { ...EMPTY_STATE, lastScaleUp: since, lastScaleDown: since } };
+    }
+    case 'entry': {
+      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf } = reading.entry;
+      const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf };
+      return { ...fresh, uid, state, unresolved: intent };
+    }
+    default:
+      return reading satisfies never;
+  }
+}
+
+/** What was stored by another process, or before this one could read it, over what this one knows. */
+function takeOver(memory: Memory, entry: StoredEntry): Memory {
+  const { uid, unresolved } = memory;
+  // Of another target: one of the two is gone, and the next look at the target tells which.
+  if (uid !== null && uid !== entry.uid) return memory;
+  // There is a place for one: of ours, the window at least is kept.
+  const isLost = unresolved !== null && entry.intent !== null;
+  const state = isLost
+    ? withMove(memory.state, unresolved.to - unresolved.from, unresolved.at)
+    : memory.state;
+  return {
+    ...memory,
+    uid: entry.uid,
+    state: {
+      ...state,
+      lastScaleUp: laterOf(state.lastScaleUp, entry.lastScaleUp),
+      lastScaleDown: laterOf(state.lastScaleDown, entry.lastScaleDown),
+      scaleEvents: unionOf(state.scaleEvents, entry.scaleEvents),
+      zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
+    },
+    unresolved: entry.intent ?? unresolved,
+  };
+}
+
+function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): readonly ScaleEvent[] {
+  const known = new Set(ours.map(({ at, change }) => `${at} ${change}`));
+  const added = theirs.filter(({ at, change }) => !known.has(`${at} ${change}`));
+  return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
+}
+
+/** Whether an entry says what the memory does. */
+function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry): boolean {
+  return (
+    uid === entry.uid &&
+    state.lastScaleUp === entry.lastScaleUp &&
+    state.lastScaleDown === entry.lastScaleDown &&
+    state.zeroedBySelf === entry.zeroedBySelf &&
+    unresolved?.at === entry.intent?.at &&
+    unresolved?.to === entry.intent?.to &&
+    !hasNewEvent(entry, state)
+  );
+}
+
+/** Whether there is an event that was not there before; those that have grown too old are no difference. */
+function hasNewEvent(
+  before: { readonly scaleEvents: readonly ScaleEvent[] },
+  after: { readonly scaleEvents: readonly ScaleEvent[] },
+): boolean {
+  const last = after.scaleEvents.at(-1);
+  return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
+}
+
+/** What is to be stored of a memory whose target has been seen, with a change that is about to be made. */
+export function storedStateOf({ state, unresolved }: Memory, uid: string, intent = unresolved): StoredState {
+  const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf } = state;
+  return { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, intent };
+}
+
+/** Whether a cycle has changed anything that is stored. */
+export function isStateChanged(before: Memory, after: Memory): boolean {
+  const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
+  return (
+    (before.uid !== null && before.uid !== after.uid) ||
+    before.unresolved !== after.unresolved ||
+    hasNewEvent(before.state, after.state) ||
+    fields.some((field) => before.state[field] !== after.state[field])
+  );
+}

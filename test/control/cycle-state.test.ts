@@ -1,0 +1,275 @@
+import { describe, expect, it } from '@jest/globals';
+import { freshMemory } from '../../src/control/memory.js';
+import { alwaysLeads } from '../../src/control/leadership.js';
+import { SILENT } from '../../src/kubernetes/log.js';
+import { readEntry, writeEntry } from '../../src/kubernetes/state-entry.js';
+import type { StoredState } from '../../src/kubernetes/state-entry.js';
+import { createStateStore } from '../../src/kubernetes/state-store.js';
+import { FakeStateMaps } from './fake-state-maps.js';
+import { at, World } from './world.js';
+
+const MAP = 'promscaler-state-04';
+const KEY = 'shop.web';
+
+/** A world whose state is stored, at the first look at its scaler. */
+function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: World; maps: FakeStateMaps } {
+  const world = new World(spec);
+  const maps = new FakeStateMaps();
+  world.state = createStateStore({
+    transport: maps,
+    namespace: 'promscaler',
+    clock: world.clock,
+    log: SILENT,
+    leadership: alwaysLeads('test'),
+  });
+  world.memory = freshMemory(world.clock.now(), null);
+  return { world, maps };
+}
+
+function entryOf(over: Partial<StoredState> = {}, epoch = '1/other'): string {
+  return writeEntry(epoch, {
+    uid: 'uid-1',
+    lastScaleUp: null,
+    lastScaleDown: null,
+    scaleEvents: [],
+    zeroedBySelf: false,
+    intent: null,
+    ...over,
+  });
+}
+
+function stored(maps: FakeStateMaps): StoredState {
+  const entry = readEntry(maps.entries[KEY] ?? '');
+  if ('problem' in entry) throw new Error(entry.problem);
+  return entry;
+}
+
+describe('the first cycle of a process', () => {
+  it('goes on with the windows that are stored: no scale-up 299 s after the last one, one at 301 s', async () => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome.kind).toBe('none');
+    world.clock.advance(2000);
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('scales up at once where nothing was ever stored, for the ConfigMap is old', async () => {
+    const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('counts a scaler without an entry as scaled when its ConfigMap was made', async () => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    maps.createdAt = '2025-12-31T23:59:00Z';
+    world.load = 80;
+
+    expect((await world.cycle()).memory.state).toMatchObject({
+      lastScaleUp: at(-60),
+      lastScaleDown: at(-60),
+    });
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('scales nothing down in the first decision, whatever is stored', async () => {
+    const { world, maps } = storedWorld();
+    maps.edit(MAP, KEY, entryOf());
+    world.load = 10;
+
+    expect((await world.cycle()).record.decision).toMatchObject({
+      recommendedReplicas: 1,
+      desiredReplicas: 5,
+    });
+  });
+
+  it('begins anew for another uid, and stores that', async () => {
+    const { world, maps } = storedWorld();
+    maps.edit(MAP, KEY, entryOf({ uid: 'uid-0', zeroedBySelf: true, lastScaleUp: at(-5000) }));
+
+    await world.cycle();
+    await world.clock.advanceAndSettle(5000);
+
+    expect(stored(maps)).toMatchObject({ uid: 'uid-1', lastScaleUp: at(0), zeroedBySelf: false });
+  });
+});
+
+describe('what is stored', () => {
+  it('is nothing, in a steady state: 3 GETs at most and no PATCH in 100 cycles', async () => {
+    const { world, maps } = storedWorld();
+    for (let count = 0; count < 100; count += 1) await world.nextCycle();
+    await world.clock.advanceAndSettle(60_000);
+
+    expect([maps.count('GET'), maps.count('PATCH')]).toEqual([1, 0]);
+  });
+
+  it('is the intent before a change and its outcome within 5 s after it: 2 writes', async () => {
+    const { world, maps } = storedWorld();
+    world.load = 80;
+    let announced: StoredState | null = null;
+    world.cluster.onAccepted = () => (announced = stored(maps));
+
+    await world.cycle();
+    await world.clock.advanceAndSettle(5000);
+
+    expect(announced).toMatchObject({ lastScaleUp: at(-31_536_000), intent: { from: 5, to: 8 } });
+    expect(stored(maps)).toMatchObject({
+      lastScaleUp: at(0),
+      scaleEvents: [{ at: at(0), change: 3 }],
+      intent: null,
+    });
+    expect(maps.count('PATCH')).toBe(2);
+    for (let count = 0; count < 10; count += 1) await world.nextCycle();
+    expect(maps.count('PATCH')).toBe(2);
+  });
+
+  it('is nothing in a dry run', async () => {
+    const { world, maps } = storedWorld();
+    maps.edit(MAP, KEY, entryOf({ uid: 'uid-0' }));
+    world.dryRun = true;
+    world.load = 80;
+
+    for (let count = 0; count < 3; count += 1) await world.nextCycle();
+    await world.clock.advanceAndSettle(10_000);
+
+    expect(maps.count('PATCH')).toBe(0);
+  });
+
+  it('is stored by the next cycles where it could not be at first', async () => {
+    const { world, maps } = storedWorld();
+    world.load = 80;
+    maps.failures.set('GET', 'forbidden');
+    await world.cycle();
+    maps.failures.clear();
+
+    await world.nextCycle();
+    await world.clock.advanceAndSettle(5000);
+
+    expect(stored(maps)).toMatchObject({ lastScaleUp: at(0), scaleEvents: [{ at: at(0), change: 3 }] });
+  });
+});
+
+describe('an intent that somebody else has left', () => {
+  const intent = { epoch: '1/other', from: 5, to: 8, resourceVersion: '100', generation: 1 };
+
+  it.each([
+    [4.999, 'conflict'],
+    [5, 'conflict'],
+    [5.001, 'patched'],
+  ])('is waited for: %d s old, the change is %s', async (seconds, kind) => {
+    const { world, maps } = storedWorld();
+    maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-seconds) } }));
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome.kind).toBe(kind);
+  });
+
+  it('never happened where the generation is the same, though the status has moved on', async () => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
+    world.cluster.touch();
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it.each([
+    ['the count is the one of the intent', 8, 1],
+    ['the count is another one', 7, 0],
+    ['the count is the old one in a new generation', 5, 0],
+  ])('counts for the window where %s', async (_, replicas, events) => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
+    world.cluster.setReplicas(replicas);
+    world.load = 200;
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.outcome.kind).toBe('none');
+    expect(memory.state.lastScaleUp).toBe(at(0));
+    expect(memory.state.scaleEvents).toHaveLength(events);
+  });
+
+  it('is taken for an hour old at most 60 s after it was announced', async () => {
+    const { world, maps } = storedWorld();
+    maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-3600) } }));
+    world.cluster.setReplicas(8);
+
+    expect((await world.cycle()).memory.state.lastScaleUp).toBe(at(-3540));
+  });
+});
+
+describe('a degraded state store', () => {
+  const causes: readonly [string, (maps: FakeStateMaps) => void][] = [
+    ['is missing', (maps) => maps.maps.delete(MAP)],
+    ['is forbidden', (maps) => maps.failures.set('GET', 'forbidden')],
+    ['cannot be written', (maps) => maps.failures.set('PATCH', 'forbidden')],
+    ['holds a damaged entry', (maps) => maps.edit(MAP, KEY, '{"v":1')],
+    ['holds an entry of version 2', (maps) => maps.edit(MAP, KEY, '{"v":2}')],
+  ];
+
+  it.each(causes)('that %s lets nothing be scaled down', async (_, spoil) => {
+    const { world, maps } = storedWorld();
+    spoil(maps);
+    await world.cycle();
+    world.load = 10;
+
+    await world.nextCycle();
+    const { record } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'held', from: 5, to: 1 });
+    expect(record.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Held', status: 'True', reason: 'StateDegraded' }),
+    );
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it.each(causes)('that %s lets a window of 60 s pass once, and again', async (_, spoil) => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 60, maxReplicas: 100 });
+    maps.createdAt = '2026-01-01T00:00:00Z';
+    spoil(maps);
+    world.load = 1000;
+    const raised: number[] = [];
+    world.cluster.onAccepted = () => raised.push(world.clock.monotonicMs() / 1000);
+
+    for (let count = 0; count < 12; count += 1) await world.nextCycle();
+
+    // The window begins with the first look, at 15 s, or when the ConfigMap was made.
+    expect(raised.length).toBeGreaterThanOrEqual(2);
+    for (const [index, seconds] of raised.entries())
+      expect(seconds - (raised[index - 1] ?? 0)).toBeGreaterThan(60);
+  });
+
+  it('is over once it can be used again: what is lowered then is stored', async () => {
+    const { world, maps } = storedWorld();
+    maps.failures.set('GET', 'forbidden');
+    await world.cycle();
+    world.load = 10;
+    await world.nextCycle();
+    maps.failures.clear();
+
+    const { record } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'patched', to: 1 });
+    expect(record.conditions).toContainEqual(expect.objectContaining({ type: 'Held', reason: 'NotHeld' }));
+  });
+});
+
+describe('somebody else who changes the count in the midst of our change', () => {
+  it('begins the window of the direction, for it may have been our own late PATCH', async () => {
+    const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    world.load = 80;
+    world.cluster.patchScripts.push((apply) => {
+      world.cluster.setReplicas(7);
+      return apply();
+    });
+
+    const { record, memory } = await world.cycle();
+
+    expect(memory.state).toMatchObject({ lastScaleUp: at(0), scaleEvents: [] });
+    expect(record.decision).toMatchObject({ currentReplicas: 7, desiredReplicas: 7 });
+    expect(world.cluster.specReplicas).toBe(7);
+  });
+});

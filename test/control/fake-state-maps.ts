@@ -1,0 +1,90 @@
+import type { KubernetesRequest, Transport } from '../../src/kubernetes/transport.js';
+import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import { failure } from './fake-cluster.js';
+
+/** What the server does with one request; `apply` is what it does by itself. */
+export type RequestScript = (
+  apply: () => Readonly<Record<string, unknown>>,
+) => Promise<Readonly<Record<string, unknown>>>;
+
+interface Stored {
+  resourceVersion: number;
+  data: Record<string, string>;
+}
+
+/** The ConfigMaps of state behind a `Transport`, with merge-patch and resourceVersion as the API server has them. */
+export class FakeStateMaps implements Transport {
+  readonly maps = new Map<string, Stored>();
+  readonly requests: KubernetesRequest[] = [];
+  createdAt = '2025-01-01T00:00:00Z';
+  /** Thrown by every request of the method, for as long as it stands. */
+  readonly failures = new Map<string, KubernetesErrorKind>();
+  /** One for each coming PATCH. */
+  readonly patchScripts: RequestScript[] = [];
+  /** Is waited for before each request. */
+  before: (request: KubernetesRequest) => Promise<void> = () => Promise.resolve();
+
+  constructor() {
+    for (let bucket = 0; bucket < 16; bucket += 1) {
+      this.maps.set(`promscaler-state-${String(bucket).padStart(2, '0')}`, { resourceVersion: 1, data: {} });
+    }
+  }
+
+  /** All entries of all ConfigMaps. */
+  get entries(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...[...this.maps.values()].map(({ data }) => data)) as Record<string, string>;
+  }
+
+  /** How many requests of a method there were. */
+  count(method: 'GET' | 'PATCH'): number {
+    return this.requests.filter((request) => request.method === method).length;
+  }
+
+  /** Somebody else writes an entry (null: removes it). */
+  edit(name: string, key: string, text: string | null): void {
+    const stored = this.#find(name);
+    stored.resourceVersion += 1;
+    if (text === null) Reflect.deleteProperty(stored.data, key);
+    else stored.data[key] = text;
+  }
+
+  readonly request = async (request: KubernetesRequest): Promise<Readonly<Record<string, unknown>>> => {
+    this.requests.push(request);
+    await this.before(request);
+    const kind = this.failures.get(request.method);
+    if (kind !== undefined) throw failure(kind);
+    const script = request.method === 'PATCH' ? this.patchScripts.shift() : undefined;
+    return script === undefined ? this.#serve(request) : script(() => this.#serve(request));
+  };
+
+  readonly openWatch = (): Promise<never> => Promise.reject(new Error('nothing is watched'));
+  readonly close = (): void => undefined;
+
+  #serve({ method, path, body }: KubernetesRequest): Readonly<Record<string, unknown>> {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const stored = this.#find(name);
+    if (method === 'PATCH') {
+      const { metadata, data } = body as unknown as {
+        metadata: { resourceVersion: string };
+        data: Record<string, string | null>;
+      };
+      if (metadata.resourceVersion !== String(stored.resourceVersion)) throw failure('conflict');
+      for (const [key, text] of Object.entries(data)) {
+        if (text === null) Reflect.deleteProperty(stored.data, key);
+        else stored.data[key] = text;
+      }
+      stored.resourceVersion += 1;
+    }
+    return {
+      kind: 'ConfigMap',
+      metadata: { name, resourceVersion: String(stored.resourceVersion), creationTimestamp: this.createdAt },
+      data: { ...stored.data },
+    };
+  }
+
+  #find(name: string): Stored {
+    const stored = this.maps.get(name);
+    if (stored === undefined) throw failure('not_found');
+    return stored;
+  }
+}

@@ -1,0 +1,168 @@
+import { runCycle } from '../../src/control/cycle.js';
+import { freshMemory } from '../../src/control/memory.js';
+import type { Memory } from '../../src/control/memory.js';
+import { metricObserver } from '../../src/control/observe-metrics.js';
+import type { CycleOutput, CyclePorts } from '../../src/control/ports.js';
+import { SILENT } from '../../src/kubernetes/log.js';
+import { createStateStore, stateInMemory } from '../../src/kubernetes/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state-store.js';
+import type { Cluster } from '../../src/kubernetes/types.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import type { Instant } from '../../src/units/time.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { FakeCluster } from './fake-cluster.js';
+import { FakeStateMaps } from './fake-state-maps.js';
+import { answerOf, answersFrom, buildScaler, SOURCE } from './world.js';
+
+/** A request of a process that waits for the schedule. */
+export interface PendingRequest {
+  readonly process: ScalingProcess;
+  /** `GET scale`, `PATCH scale`, `GET state`, `PATCH state`. */
+  readonly name: string;
+  /** Does it on the server; the process does not hear of it before `answer`. */
+  readonly apply: () => void;
+  readonly answer: () => void;
+}
+
+/** A change of replicas that the server has accepted. */
+export interface Accepted {
+  readonly at: Instant;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One API server with Deployment `shop/web` (5 replicas) and the ConfigMaps of state; the load wants all there is. */
+export class SharedServer {
+  readonly clock = new ManualClock();
+  readonly cluster = new FakeCluster();
+  readonly maps = new FakeStateMaps();
+  readonly accepted: Accepted[] = [];
+  pending: PendingRequest[] = [];
+  /** Lets requests of this process through at once. */
+  readonly isFree = new Set<ScalingProcess>();
+
+  constructor() {
+    this.cluster.onAccepted = ({ from, to }) => this.accepted.push({ at: this.clock.now(), from, to });
+  }
+
+  /** Sends a request to the schedule. */
+  request<T>(process: ScalingProcess, name: string, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let result: Promise<T> | null = null;
+      const apply = (): void => {
+        result ??= work();
+        result.catch(() => undefined);
+      };
+      const answer = (): void => {
+        apply();
+        result?.then(resolve, reject);
+      };
+      if (this.isFree.has(process)) answer();
+      else this.pending.push({ process, name, apply, answer });
+    });
+  }
+
+  /** Takes one pending request out of the schedule. */
+  take(index: number): PendingRequest {
+    const [request] = this.pending.splice(index, 1);
+    if (request === undefined) throw new Error(`there is no request ${index}`);
+    return request;
+  }
+}
+
+/** One process of promscaler that believes it leads: the real cycle on the real store. */
+export class ScalingProcess {
+  memory: Memory;
+  load = 1000;
+  readonly outputs: CycleOutput[] = [];
+  readonly #server: SharedServer;
+  readonly #scaler: Scaler;
+  readonly #ports: CyclePorts;
+  readonly #store: StateStore;
+
+  constructor(
+    server: SharedServer,
+    options: {
+      readonly epoch: string;
+      readonly spec: Readonly<Record<string, unknown>>;
+      readonly hasStore?: boolean;
+    },
+  ) {
+    const { clock } = server;
+    this.#server = server;
+    this.#scaler = buildScaler(options.spec);
+    this.memory = freshMemory(clock.now(), null);
+    const leadership = { epoch: () => options.epoch, mayWrite: () => true };
+    const transport = {
+      request: (request: Parameters<FakeStateMaps['request']>[0]) =>
+        server.request(this, `${request.method} state`, () => server.maps.request(request)),
+      openWatch: server.maps.openWatch,
+      close: server.maps.close,
+    };
+    const storeOptions = { transport, namespace: 'promscaler', clock, log: SILENT, leadership };
+    this.#store = options.hasStore === false ? stateInMemory() : createStateStore(storeOptions);
+    this.#ports = {
+      clock,
+      cluster: this.#cluster(),
+      observeMetrics: metricObserver({
+        sources: new Map([['default', SOURCE]]),
+        recoveryHoldMaxSeconds: 0,
+      }),
+      dryRun: false,
+      leadership,
+      state: this.#store,
+      takeTurn: () => Promise.resolve(() => undefined),
+    };
+  }
+
+  /** One cycle at the present time. */
+  async cycle(): Promise<CycleOutput> {
+    const now = this.#server.clock.now();
+    const output = await runCycle(
+      {
+        scaler: this.#scaler,
+        memory: this.memory,
+        now,
+        answers: answersFrom([answerOf(this.load, now)]),
+        sharesTargetWith: null,
+        isCurrent: () => true,
+        signal: new AbortController().signal,
+      },
+      this.#ports,
+    );
+    this.memory = output.memory;
+    this.outputs.push(output);
+    return output;
+  }
+
+  /** Stores what is left, as at the end of a process in good order. */
+  flush(): Promise<void> {
+    return this.#store.flush();
+  }
+
+  /** What is watched is there at once; what is asked for live goes through the schedule. */
+  #cluster(): Cluster {
+    const { cluster } = this.#server;
+    const gate = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+      this.#server.request(this, name, work);
+    return {
+      run: cluster.run,
+      follow: cluster.follow,
+      isSynced: cluster.isSynced,
+      readTarget: cluster.readTarget,
+      listPods: cluster.listPods,
+      problemOf: cluster.problemOf,
+      cacheAgeSeconds: cluster.cacheAgeSeconds,
+      recordEvent: cluster.recordEvent,
+      listOtherScalers: cluster.listOtherScalers,
+      readScale: () => gate('GET scale', () => cluster.readScale()),
+      patchScale: (namespace, ref, change, signal) =>
+        gate('PATCH scale', () => cluster.patchScale(namespace, ref, change, signal)),
+    };
+  }
+}
+
+/** Lets everything that is not waiting for the schedule go on. */
+export async function run(turns = 1): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
