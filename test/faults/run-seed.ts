@@ -27,7 +27,7 @@ export interface SeedResult {
 }
 
 /** Whether what must outlive a process is kept in the cluster. */
-const IS_DURABLE = false;
+const IS_DURABLE = true;
 
 /** Every sixth world has two replicas and a Lease; an election costs as much as all the rest of a day. */
 function replicasOf(seed: number): number {

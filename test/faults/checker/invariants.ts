@@ -3,6 +3,7 @@ import { DATA_INVARIANTS } from './data.js';
 import type { History } from './history.js';
 import { LEADERSHIP_INVARIANTS } from './leadership.js';
 import { SERVICE_INVARIANTS } from './service.js';
+import { STATE_INVARIANTS } from './state.js';
 import type { Invariant, Violation } from './violation.js';
 import { WINDOW_INVARIANTS } from './windows.js';
 import { WRITE_INVARIANTS } from './writes.js';
@@ -13,6 +14,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...DATA_INVARIANTS,
   ...WINDOW_INVARIANTS,
   ...CONVERGENCE_INVARIANTS,
+  ...STATE_INVARIANTS,
   ...LEADERSHIP_INVARIANTS,
   ...SERVICE_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));

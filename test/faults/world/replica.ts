@@ -113,6 +113,7 @@ export class Replica {
       instance: process.name,
       namespace: OWN_NAMESPACE,
       electsLeader: world.isElected,
+      keepsState: true,
       serves: false,
       openTransport: (onRequest) =>
         openTransport({

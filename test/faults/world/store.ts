@@ -29,9 +29,12 @@ interface Table {
   readonly listeners: Set<(event: StoredEvent) => void>;
 }
 
-type Draft = Omit<StoredObject, 'metadata'> & {
+interface Draft {
+  readonly apiVersion: string;
+  readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly [member: string]: unknown };
-};
+  readonly [member: string]: unknown;
+}
 
 /** The objects of a cluster with one counter of versions, as etcd has it. */
 export class Store {
@@ -61,8 +64,10 @@ export class Store {
     const before = table.objects.get(key);
     const uid = before?.metadata.uid ?? `uid-${(this.#uids += 1)}`;
     this.#version += 1;
-    const metadata = { ...draft.metadata, uid, resourceVersion: String(this.#version) };
-    const object = { ...draft, metadata } as StoredObject;
+    const generation = generationAfter(before, draft);
+    const metadata = { ...draft.metadata, uid, generation, resourceVersion: String(this.#version) };
+    const { apiVersion, kind } = draft;
+    const object: StoredObject = { ...draft, apiVersion, kind, metadata };
     table.objects.set(key, object);
     this.#tell(table, { type: before === undefined ? 'ADDED' : 'MODIFIED', version: this.#version, object });
     return object;
@@ -114,4 +119,12 @@ export class Store {
     }
     for (const listener of [...table.listeners]) listener(event);
   }
+}
+
+/** One more whenever the spec is another one, as for the kinds that have one. */
+function generationAfter(before: StoredObject | undefined, draft: Draft): number {
+  if (before === undefined) return 1;
+  const { generation } = before.metadata;
+  const isSame = before['spec'] === draft['spec'];
+  return (typeof generation === 'number' ? generation : 1) + (isSame ? 0 : 1);
 }

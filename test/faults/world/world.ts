@@ -4,7 +4,8 @@ import type { Fault } from './faults.js';
 import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
-import { planWorkloads, type WorkloadPlan } from './scenario.js';
+import { WORLD_START_MS } from './process.js';
+import { OWN_NAMESPACE, planWorkloads, type WorkloadPlan } from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
 import { Store } from './store.js';
@@ -22,6 +23,7 @@ export interface WorldOptions {
 }
 
 const VITALS_MS = 600_000;
+const STATE_MAPS = 16;
 
 /** One document as it stood from a time on; null: it was taken away. */
 export interface DocumentChange {
@@ -70,6 +72,7 @@ export class World {
       ]),
     );
     for (const plan of plans) this.#tellDocument(plan.name, plan);
+    for (let bucket = 0; bucket < STATE_MAPS; bucket += 1) this.#createStateMap(bucket);
     this.replicas = Array.from({ length: options.replicas }, (_, index) => new Replica(index, this));
     for (const fault of faults) this.#arrange(fault);
     timeline.every(VITALS_MS, () => this.#takeVitals());
@@ -99,6 +102,14 @@ export class World {
   async run(durationMs: number): Promise<void> {
     for (const replica of this.replicas) replica.start();
     await this.timeline.runUntil(durationMs);
+  }
+
+  /** As the chart makes them, an hour before. */
+  #createStateMap(bucket: number): void {
+    const name = `promscaler-state-${String(bucket).padStart(2, '0')}`;
+    const creationTimestamp = new Date(WORLD_START_MS - 3_600_000).toISOString().replace('.000Z', 'Z');
+    const metadata = { name, namespace: OWN_NAMESPACE, creationTimestamp };
+    this.store.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata });
   }
 
   #takeVitals(): void {
