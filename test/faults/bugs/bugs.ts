@@ -108,16 +108,25 @@ export const BUGS: readonly Bug[] = [
     edit('decision/limits/forbidden-window.js', 'const last = isAny ?', 'const last = false ?'),
   ),
   bug(
-    'windows-forgotten-at-the-start',
-    ['I4', 'I5', 'I24'],
-    edit('control/memory.js', 'lastScaleUp: now, lastScaleDown: now }', 'lastScaleUp: null, lastScaleDown: null }'),
+    'stored-state-not-read',
+    ['I4', 'I5', 'I23'],
+    edit(
+      'control/stored-memory.js',
+      'return { ...fresh, uid, state, unresolved: intent };',
+      'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
+    ),
+  ),
+  bug(
+    'intent-skipped',
+    ['I6'],
+    edit('control/act.js', 'wasUnannounced ? null : await ports.announce(intent);', 'null;'),
   ),
   bug(
     'lost-answer-forgotten',
     ['I4', 'I5', 'I23'],
     edit(
       'control/act.js',
-      'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? sent : null;',
+      'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
       'const unresolved = null;',
     ),
   ),
@@ -138,7 +147,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     ['I8'],
-    edit('control/cycle.js', `if (decision.action === 'none' || hold !== null)`, 'if (hold !== null)'),
+    edit('control/cycle.js', `if (decision.action === 'none') return null;`, ''),
   ),
   bug(
     'other-autoscaler-fought',
@@ -202,7 +211,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'write-after-the-term',
     ['I10', 'I11'],
-    edit('control/cycle.js', '!leadership.mayWrite()', 'false'),
+    edit('control/election.js', 'mayWrite: () => term !== null && term.isValid() && isSteady(),', 'mayWrite: () => true,'),
   ),
   bug(
     'snapshot-without-events',
