@@ -62,7 +62,8 @@ describe('the checker', () => {
           if (client === undefined) throw new Error('the world has clients');
           return {
             ...client,
-            query: async (text, asked) => change(await client.query(text, asked)) as Awaited<ReturnType<typeof client.query>>,
+            query: async (text, asked) =>
+              change(await client.query(text, asked)) as Awaited<ReturnType<typeof client.query>>,
           };
         };
         return product.createService({ ...options, createClient });
@@ -76,7 +77,12 @@ describe('the checker', () => {
         ? { class: 'value', series: [{ labels: {}, value: 0 }], evaluatedAt: Date.UTC(2026, 0, 5, 0, 31) }
         : answer,
     );
-    const { violations } = await runSeed({ seed: 3, hours: 1, product: buggy, faults: source('missing', 900) });
+    const { violations } = await runSeed({
+      seed: 3,
+      hours: 1,
+      product: buggy,
+      faults: source('missing', 900),
+    });
 
     expect(violations.map(({ invariant }) => invariant)).toContain('I2');
   });
@@ -93,7 +99,11 @@ describe('the checker', () => {
             return {
               ...transport,
               request: (one) =>
-                request(one.verb === 'patch' && one.resource.endsWith('/scale') ? { ...one, body: { spec: one.body?.['spec'] } } : one),
+                request(
+                  one.verb === 'patch' && one.resource.endsWith('/scale')
+                    ? { ...one, body: { spec: one.body?.['spec'] } }
+                    : one,
+                ),
             };
           },
         }),

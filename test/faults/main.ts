@@ -77,7 +77,13 @@ async function runAll(flags: Flags): Promise<void> {
     `${reports.length} seeds of ${flags.hours} simulated hours, ${faults} faults, ${writes} writes of replicas: ` +
       `${failed.length} with violations; ${seconds.toFixed(0)} s, ${(cpu / reports.length).toFixed(1)} s of CPU a seed`,
   );
-  if (failed.length > 0) console.log(`failed: ${failed.map(({ seed }) => seed).sort((a, b) => a - b).join(' ')}`);
+  if (failed.length > 0)
+    console.log(
+      `failed: ${failed
+        .map(({ seed }) => seed)
+        .sort((a, b) => a - b)
+        .join(' ')}`,
+    );
   process.exitCode = failed.length > 0 || reports.length < flags.seeds ? 1 : 0;
 }
 

@@ -48,7 +48,10 @@ export function describeRecord(record: LogRecord): string {
   switch (record.kind) {
     case 'api': {
       const { method, path, status, written, arrivedMs } = record;
-      const done = written?.to == null ? '' : `, done at ${formatTime(written.atMs)}: ${written.from ?? '?'} -> ${written.to}`;
+      const done =
+        written?.to == null
+          ? ''
+          : `, done at ${formatTime(written.atMs)}: ${written.from ?? '?'} -> ${written.to}`;
       const arrived = arrivedMs === null ? ', never arrived' : '';
       const body = method === 'GET' ? '' : ` ${JSON.stringify(record.body)}`;
       return `${start} ${method} ${path}${body}: ${status ?? 'no answer'}${arrived}${done}`;

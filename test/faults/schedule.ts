@@ -82,7 +82,17 @@ function span({ random, startMs }: Draw, [from, to]: readonly [number, number] =
 
 function apiFault(draw: Draw): Fault {
   const { random, replicas } = draw;
-  const groups: readonly RequestGroup[] = ['all', 'all', 'scale', 'list', 'watch', 'lease', 'state', 'events', 'hpa'];
+  const groups: readonly RequestGroup[] = [
+    'all',
+    'all',
+    'scale',
+    'list',
+    'watch',
+    'lease',
+    'state',
+    'events',
+    'hpa',
+  ];
   const status = (code: number, retryAfter: string | null = null): ApiMode => ({
     mode: 'status',
     status: code,
@@ -121,7 +131,14 @@ function patchFault(draw: Draw): Fault {
     { mode: 'status', status: 422, retryAfter: null },
     { mode: 'slow', delayMs: random.between(500, 9500) },
   ]);
-  return { ...span(draw, [120, 2400]), kind: 'api', group: 'patch', replica: null, what, probability: random.pick([1, 0.5]) };
+  return {
+    ...span(draw, [120, 2400]),
+    kind: 'api',
+    group: 'patch',
+    replica: null,
+    what,
+    probability: random.pick([1, 0.5]),
+  };
 }
 
 function watchFault(draw: Draw): Fault {
@@ -149,7 +166,10 @@ function sourceFault(draw: Draw): Fault {
     { mode: 'wiped' },
     { mode: 'hang' },
     { mode: 'slow', delayMs: random.between(500, 9000) },
-    { mode: 'failed', reason: random.pick(['server_error', 'rate_limited', 'bad_answer', 'execution'] as const) },
+    {
+      mode: 'failed',
+      reason: random.pick(['server_error', 'rate_limited', 'bad_answer', 'execution'] as const),
+    },
     { mode: 'missing' },
     { mode: 'nan' },
     { mode: 'infinite' },

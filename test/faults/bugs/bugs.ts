@@ -46,7 +46,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'nan-read-as-zero',
     ['I2'],
-    edit('prometheus/samples.js', 'if (Number.isNaN(value)) {', 'if (Number.isNaN(value)) return 0; if (false) {'),
+    edit(
+      'prometheus/samples.js',
+      'if (Number.isNaN(value)) {',
+      'if (Number.isNaN(value)) return 0; if (false) {',
+    ),
   ),
   bug(
     'negative-taken-for-a-value',
@@ -80,7 +84,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'stabilization-skipped',
     ['I3', 'I24'],
-    edit('decision/limits/limits.js', `{ name: 'stabilization', apply: stabilize }`, `{ name: 'stabilization', apply: () => null }`),
+    edit(
+      'decision/limits/limits.js',
+      `{ name: 'stabilization', apply: stabilize }`,
+      `{ name: 'stabilization', apply: () => null }`,
+    ),
   ),
   bug(
     'maximum-skipped',
@@ -133,7 +141,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'no-preconditions',
     ['I9'],
-    edit('kubernetes/scale.js', 'body: { metadata: { uid, resourceVersion }, spec: { replicas } }', 'body: { spec: { replicas } }'),
+    edit(
+      'kubernetes/scale.js',
+      'body: { metadata: { uid, resourceVersion }, spec: { replicas } }',
+      'body: { spec: { replicas } }',
+    ),
   ),
   bug(
     'no-uid',
@@ -152,7 +164,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'other-autoscaler-fought',
     ['I30'],
-    edit('control/why-held.js', 'const conflict = input.sharesTargetWith ?? input.otherScaler;', 'const conflict = null;'),
+    edit(
+      'control/why-held.js',
+      'const conflict = input.sharesTargetWith ?? input.otherScaler;',
+      'const conflict = null;',
+    ),
   ),
   bug(
     'deleted-scaler-goes-on',
@@ -186,32 +202,40 @@ export const BUGS: readonly Bug[] = [
   bug(
     'old-events-believed',
     ['I18'],
-    edit('kubernetes/ordered-sink.js', 'const isOutdated = (object) => {', 'const isOutdated = (object) => { return false;'),
+    edit(
+      'kubernetes/ordered-sink.js',
+      'const isOutdated = (object) => {',
+      'const isOutdated = (object) => { return false;',
+    ),
   ),
-  bug(
-    'no-back-off',
-    ['I16'],
-    edit('kubernetes/backoff.js', 'return waitMs;', 'return 0;'),
-  ),
+  bug('no-back-off', ['I16'], edit('kubernetes/backoff.js', 'return waitMs;', 'return 0;')),
   bug(
     'a-failure-ends-the-rhythm',
     ['I22'],
-    edit('control/controller.js', 'entry.isRunning = false; }', 'entry.isRunning = entry.memory.unresolved !== null; }'),
+    edit(
+      'control/controller.js',
+      'entry.isRunning = false; }',
+      'entry.isRunning = entry.memory.unresolved !== null; }',
+    ),
   ),
   bug(
     'surprise-is-thrown',
     ['I15'],
-    edit('prometheus/samples.js', 'if (Number.isNaN(value)) {', `if (Number.isNaN(value)) throw new Error('NaN'); if (false) {`),
+    edit(
+      'prometheus/samples.js',
+      'if (Number.isNaN(value)) {',
+      `if (Number.isNaN(value)) throw new Error('NaN'); if (false) {`,
+    ),
   ),
-  bug(
-    'deadlines-left-behind',
-    ['I17'],
-    edit('units/clock.js', 'finally { cancel();', 'finally {'),
-  ),
+  bug('deadlines-left-behind', ['I17'], edit('units/clock.js', 'finally { cancel();', 'finally {')),
   bug(
     'write-after-the-term',
     ['I10', 'I11'],
-    edit('control/election.js', 'mayWrite: () => term !== null && term.isValid() && isSteady(),', 'mayWrite: () => true,'),
+    edit(
+      'control/election.js',
+      'mayWrite: () => term !== null && term.isValid() && isSteady(),',
+      'mayWrite: () => true,',
+    ),
   ),
   bug(
     'snapshot-without-events',

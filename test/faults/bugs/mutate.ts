@@ -25,7 +25,10 @@ function replaceOnce(
   text: string,
   { file, find, replace }: { readonly file: string; readonly find: string; readonly replace: string },
 ): string {
-  const words = find.trim().split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const words = find
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(words.join('\\s+'), 'g');
   const count = [...text.matchAll(pattern)].length;
   if (count !== 1) throw new Error(`${file} holds ${count} times: ${find}`);

@@ -23,7 +23,11 @@ const rightAgain: Invariant = {
         const wrong =
           (isCalmUp ? tooFew(target, ms, upMs) : null) ?? (isCalmDown ? tooMany(target, ms, downMs) : null);
         if (wrong === null) continue;
-        found.push({ atMs: ms, message: `${target.scaler} ${wrong} at ${formatTime(ms)}`, scaler: target.scaler });
+        found.push({
+          atMs: ms,
+          message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
+          scaler: target.scaler,
+        });
         // One report for each spell.
         ms += 30 * LOOK_MS;
       }
@@ -35,14 +39,18 @@ function tooFew({ load, plan, ...target }: Target, atMs: number, upMs: number): 
   const { least } = load.extremes(atMs - upMs, atMs);
   const replicas = replicasAt({ load, plan, ...target }, atMs);
   const needed = Math.min(plan.maxReplicas, least * LOW_SHARE - 1);
-  return replicas >= needed ? null : `has ${replicas} replicas, needs ${least.toFixed(1)} for ${upMs / 1000} s`;
+  return replicas >= needed
+    ? null
+    : `has ${replicas} replicas, needs ${least.toFixed(1)} for ${upMs / 1000} s`;
 }
 
 function tooMany({ load, plan, ...target }: Target, atMs: number, downMs: number): string | null {
   const { most } = load.extremes(atMs - downMs, atMs);
   const replicas = replicasAt({ load, plan, ...target }, atMs);
   const needed = Math.max(plan.minReplicas, most * HIGH_SHARE + 1);
-  return replicas <= needed ? null : `has ${replicas} replicas, needs at most ${most.toFixed(1)} for ${downMs / 1000} s`;
+  return replicas <= needed
+    ? null
+    : `has ${replicas} replicas, needs at most ${most.toFixed(1)} for ${downMs / 1000} s`;
 }
 
 /**
@@ -58,9 +66,11 @@ function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs:
   const { behavior } = plan;
   const widest = 30;
   const upSteps = behavior === null ? 0 : Math.ceil(widest / behavior.up.pods) * behavior.up.periodSeconds;
-  const downSteps = behavior === null ? 0 : Math.ceil(widest / behavior.down.pods) * behavior.down.periodSeconds;
+  const downSteps =
+    behavior === null ? 0 : Math.ceil(widest / behavior.down.pods) * behavior.down.periodSeconds;
   // A first raise in a new process waits for its whole window, as does one after any other change.
-  const up = slack + Math.max(steps * plan.syncPeriodSeconds, steps * (upWindow + plan.syncPeriodSeconds)) + upSteps;
+  const up =
+    slack + Math.max(steps * plan.syncPeriodSeconds, steps * (upWindow + plan.syncPeriodSeconds)) + upSteps;
   const down = slack + Math.max(downStabilization, 2 * downWindow) + 2 * hold + downSteps;
   return { upMs: up * 1000, downMs: down * 1000 };
 }
@@ -78,7 +88,11 @@ const promptlyUp: Invariant = {
       if (!isCalm(disturbing, ms - upMs, ms)) continue;
       const wrong = tooFew(target, ms, upMs);
       if (wrong === null) continue;
-      found.push({ atMs: ms, message: `${target.scaler} ${wrong} at ${formatTime(ms)}`, scaler: target.scaler });
+      found.push({
+        atMs: ms,
+        message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
+        scaler: target.scaler,
+      });
       ms += 30 * LOOK_MS;
     }
     return found;
@@ -122,9 +136,16 @@ function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boole
       const fromMs = index === 0 ? 0 : (decisions[index - 1] ?? 0);
       // What was disturbed at its beginning needs a while of calm.
       const settleMs = history.isElected ? 45_000 : 20_000;
-      const disturbed = disturbances.filter(({ startMs, endMs }) => startMs <= atMs && endMs + settleMs >= fromMs);
+      const disturbed = disturbances.filter(
+        ({ startMs, endMs }) => startMs <= atMs && endMs + settleMs >= fromMs,
+      );
       const lastEndMs = disturbed.reduce((latest, { endMs }) => Math.max(latest, endMs + settleMs), fromMs);
-      if (atMs - lastEndMs <= longestMs || !isMeant(fromMs, atMs) || !hasDocument(history, target, fromMs, atMs)) return;
+      if (
+        atMs - lastEndMs <= longestMs ||
+        !isMeant(fromMs, atMs) ||
+        !hasDocument(history, target, fromMs, atMs)
+      )
+        return;
       const message = `nothing was decided for ${target.scaler} from ${formatTime(lastEndMs)} to ${formatTime(atMs)}`;
       found.push({ atMs, message, scaler: target.scaler });
     });
@@ -144,7 +165,9 @@ const seesTheTruth: Invariant = {
   check: (history) =>
     history.targets.flatMap((target): readonly Found[] => {
       const disturbances = disturbancesOf(history, target);
-      const all = [...history.byProcess.values()].flatMap(({ decisions }) => decisions.get(target.scaler) ?? []);
+      const all = [...history.byProcess.values()].flatMap(
+        ({ decisions }) => decisions.get(target.scaler) ?? [],
+      );
       for (const { atMs, pods, process } of all) {
         if (pods === null || !isCalm(disturbances, atMs - RECOVERY_MS, atMs)) continue;
         const names = lastBefore(target.pods, atMs)?.names ?? [];

@@ -56,7 +56,11 @@ function within<T>(
     else high = middle;
   }
   const some: T[] = [];
-  for (let record = records[low]; record !== undefined && span.timeOf(record) <= span.toMs; record = records[(low += 1)])
+  for (
+    let record = records[low];
+    record !== undefined && span.timeOf(record) <= span.toMs;
+    record = records[(low += 1)]
+  )
     some.push(record);
   return some;
 }
@@ -92,13 +96,16 @@ function doubtsOf(
   const recent = answers.filter(({ answeredMs }) => (answeredMs ?? 0) > sinceMs);
   const broken = recent.find(({ answer }) => answer !== 'value' && answer !== 'failed');
   if (broken !== undefined)
-    return [`${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`];
+    return [
+      `${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`,
+    ];
   const start = history.processes.find(({ name }) => name === write.process);
   if (start !== undefined && write.decidedMs - start.startMs < holdMs - slackMs)
     return [`its process is younger than the hold of ${metric.query}`];
   if (!history.tellsStart) return [];
   const young = recent.find(
-    ({ serverStartMs, answeredMs }) => serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - slackMs,
+    ({ serverStartMs, answeredMs }) =>
+      serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - slackMs,
   );
   const isUnclear = history.faults.some(
     (fault) =>
@@ -129,7 +136,9 @@ const trueLoad: Invariant = {
         return [{ ...at, message: `${describeWrite(write)}, the load needed at least ${least.toFixed(1)}` }];
       const lasting = lastingNeed(history, write, { windowMs, lagMs });
       if (write.to >= lasting * NEED_SHARE - 1) return [];
-      return [{ ...at, message: `${describeWrite(write)}, ${lasting.toFixed(1)} were needed within the window` }];
+      return [
+        { ...at, message: `${describeWrite(write)}, ${lasting.toFixed(1)} were needed within the window` },
+      ];
     }),
 };
 
@@ -148,12 +157,19 @@ function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
     const isUnseen =
       ['unscraped', 'second-replica'].includes(fault.what.mode) ||
       (isShort && (fault.what.mode === 'down' || (fault.what.mode === 'restarted' && !history.tellsStart)));
-    return isUnseen && fault.startMs < decidedMs && fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs;
+    return (
+      isUnseen && fault.startMs < decidedMs && fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs
+    );
   });
 }
 
-function lagSeconds(plan: { readonly metrics: readonly MetricPlan[]; readonly syncPeriodSeconds: number }): number {
-  return Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15 + 2 * plan.syncPeriodSeconds + 5;
+function lagSeconds(plan: {
+  readonly metrics: readonly MetricPlan[];
+  readonly syncPeriodSeconds: number;
+}): number {
+  return (
+    Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15 + 2 * plan.syncPeriodSeconds + 5
+  );
 }
 
 /** The most that was needed for as long as it takes to be seen, within the stabilization; 0 where it could not be seen. */

@@ -169,7 +169,12 @@ function turnOf(
 }
 
 /** The documents of a scaler in force within a span of time, none where there was none. */
-export function plansWithin(history: History, scaler: string, fromMs: number, toMs: number): readonly WorkloadPlan[] {
+export function plansWithin(
+  history: History,
+  scaler: string,
+  fromMs: number,
+  toMs: number,
+): readonly WorkloadPlan[] {
   const changes = history.documents.filter((change) => change.scaler === scaler);
   const plans: WorkloadPlan[] = [];
   changes.forEach(({ atMs, plan }, index) => {
@@ -191,7 +196,10 @@ export function replicasAt({ replicas }: Target, atMs: number): number {
 }
 
 /** The last entry not after `atMs`; entries are in order. */
-export function lastBefore<T extends { readonly atMs: number }>(entries: readonly T[], atMs: number): T | null {
+export function lastBefore<T extends { readonly atMs: number }>(
+  entries: readonly T[],
+  atMs: number,
+): T | null {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -230,10 +238,7 @@ export function rulesOf({ preset, behavior }: WorkloadPlan): {
 export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
   const isSet = history.faults.some(
     ({ kind, what, startMs, endMs }) =>
-      kind === 'world' &&
-      what.mode === 'clock-jump' &&
-      startMs <= toMs + 1000 &&
-      endMs >= fromMs - 1000,
+      kind === 'world' && what.mode === 'clock-jump' && startMs <= toMs + 1000 && endMs >= fromMs - 1000,
   );
   return isSet ? 60_000 : CLOCK_SLACK_MS;
 }

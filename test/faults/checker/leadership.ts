@@ -27,7 +27,9 @@ const oneWriter: Invariant = {
       .map((record) => ({ atMs: record.written?.atMs ?? 0, holder: holderOf(record) }))
       .sort((a, b) => a.atMs - b.atMs);
     return history.writes.flatMap((write): readonly Found[] => {
-      const others = terms.filter(({ atMs }) => atMs <= write.atMs && atMs >= write.record.sentMs - IN_FLIGHT_MS);
+      const others = terms.filter(
+        ({ atMs }) => atMs <= write.atMs && atMs >= write.record.sentMs - IN_FLIGHT_MS,
+      );
       const before = terms.findLast(({ atMs }) => atMs < write.record.sentMs - IN_FLIGHT_MS);
       const holders = [...(before === undefined ? [] : [before]), ...others].map(({ holder }) => holder);
       if (holders.some((holder) => holder.startsWith(`${write.process}_`))) return [];
@@ -39,7 +41,7 @@ const oneWriter: Invariant = {
 
 const withinTerm: Invariant = {
   id: 'I11',
-  text: 'no write is sent later than the renew deadline after the start of its sender\'s last successful renewal',
+  text: "no write is sent later than the renew deadline after the start of its sender's last successful renewal",
   check: (history) => {
     if (!history.isElected) return [];
     return [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {

@@ -11,7 +11,10 @@ const noFaultOfOurs: Invariant = {
   text: 'no crash, no unhandled rejection, no fault of its own for any input from outside',
   check: (history) =>
     history.records.flatMap((record): readonly Found[] => {
-      if (record.kind !== 'line' || !/by a fault of promscaler|ended by an error|can't be told/.test(record.text))
+      if (
+        record.kind !== 'line' ||
+        !/by a fault of promscaler|ended by an error|can't be told/.test(record.text)
+      )
         return [];
       return [{ atMs: record.atMs, message: record.text, process: record.process }];
     }),
@@ -39,7 +42,13 @@ const noHerd: Invariant = {
         const own = queries.filter((query) => query.source === source);
         const distinct = new Set(own.map(({ query }) => query)).size;
         // A query that two rhythms share may be asked by both.
-        found.push(...crowds(own.map(({ sentMs }) => sentMs), 2 * (distinct + 1), `${process} asked ${source}`));
+        found.push(
+          ...crowds(
+            own.map(({ sentMs }) => sentMs),
+            2 * (distinct + 1),
+            `${process} asked ${source}`,
+          ),
+        );
       }
       return found.map((one) => ({ ...one, process }));
     }),
@@ -119,7 +128,10 @@ function untold(history: History): readonly Found[] {
 function isStopped(history: History, atMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
-      kind === 'world' && ['stopped', 'crash', 'restart'].includes(what.mode) && startMs < atMs + 30_000 && endMs > atMs - 30_000,
+      kind === 'world' &&
+      ['stopped', 'crash', 'restart'].includes(what.mode) &&
+      startMs < atMs + 30_000 &&
+      endMs > atMs - 30_000,
   );
 }
 
@@ -132,7 +144,9 @@ function tooManyEvents(history: History): readonly Found[] {
       byTarget.set(target, [...(byTarget.get(target) ?? []), record.sentMs]);
     }
     return [...byTarget].flatMap(([target, times]): readonly Found[] => {
-      const index = times.findIndex((ms, at) => at >= MOST_EVENTS && ms - (times[at - MOST_EVENTS] ?? 0) < 300_000);
+      const index = times.findIndex(
+        (ms, at) => at >= MOST_EVENTS && ms - (times[at - MOST_EVENTS] ?? 0) < 300_000,
+      );
       if (index === -1) return [];
       const message = `${process} sent more than ${MOST_EVENTS} Events on ${target} within 300 s`;
       return [{ atMs: times[index] ?? 0, message, process }];

@@ -86,7 +86,8 @@ const timesOfChanges: Invariant = {
         const isSame =
           before.lastScaleUp === entry.lastScaleUp && before.lastScaleDown === entry.lastScaleDown;
         const isChanged = replicas.some(
-          ({ atMs }) => atMs <= entry.atMs && atMs > Math.min(before.atMs, entry.atMs - LEARNED_MS) - LEARNED_MS,
+          ({ atMs }) =>
+            atMs <= entry.atMs && atMs > Math.min(before.atMs, entry.atMs - LEARNED_MS) - LEARNED_MS,
         );
         if (isSame || isChanged) return [];
         const message = `the last changes of ${scaler} became others without a change`;

@@ -26,7 +26,8 @@ function gapMs(earlier: Write, later: Write): number {
 const sameDirection: Invariant = {
   id: 'I4',
   text: 'two writes of a direction are its window apart, over all processes, restarts, crashes and leaders',
-  check: (history) => windowBreaches(history, (earlier, later) => directionOf(earlier) === directionOf(later)),
+  check: (history) =>
+    windowBreaches(history, (earlier, later) => directionOf(earlier) === directionOf(later)),
 };
 
 const oppositeDirection: Invariant = {
@@ -44,7 +45,9 @@ function windowBreaches(
   isMeasured: (earlier: Write, later: Write, isSinceAny: boolean) => boolean,
 ): readonly Found[] {
   return history.targets.flatMap(({ scaler }) => {
-    const writes = history.writes.filter((write) => write.scaler === scaler && !isBoundCorrection(history, write));
+    const writes = history.writes.filter(
+      (write) => write.scaler === scaler && !isBoundCorrection(history, write),
+    );
     return writes.flatMap((later, index): readonly Found[] => {
       const [plan] = plansWithin(history, scaler, later.decidedMs, later.decidedMs);
       if (plan === undefined) return [];
@@ -69,7 +72,8 @@ const stepLimit: Invariant = {
       const { plan } = targetOf(history, write.scaler);
       if (isBoundCorrection(history, write)) return [];
       const limit = plan.behavior === null ? Math.max(4, 2 * write.from) : policyLimit(history, write);
-      const isWithin = directionOf(write) === 'up' ? write.to <= limit : plan.behavior === null || write.to >= limit;
+      const isWithin =
+        directionOf(write) === 'up' ? write.to <= limit : plan.behavior === null || write.to >= limit;
       const message = `${describeWrite(write)}, the limit is ${limit}`;
       return isWithin ? [] : [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
     }),

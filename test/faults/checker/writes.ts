@@ -56,7 +56,8 @@ const noIdlePatch: Invariant = {
       const { live } = record;
       if (live === null || replicas !== live.replicas) return [];
       // A precondition that does not hold any more means that the count came up after it was read.
-      const isStale = (uid ?? live.uid) !== live.uid || (resourceVersion ?? live.resourceVersion) !== live.resourceVersion;
+      const isStale =
+        (uid ?? live.uid) !== live.uid || (resourceVersion ?? live.resourceVersion) !== live.resourceVersion;
       if (isStale) return [];
       const scaler = scalerOf(record);
       const message = `${record.process} asked for ${replicas} replicas of ${scaler}, which it had`;

@@ -108,7 +108,11 @@ export class ApiServer {
 }
 
 function refusal(status: number, retryAfter: string | null): WireAnswer {
-  return { status, retryAfter, body: { kind: 'Status', status: 'Failure', code: status, message: 'a fault' } };
+  return {
+    status,
+    retryAfter,
+    body: { kind: 'Status', status: 'Failure', code: status, message: 'a fault' },
+  };
 }
 
 /** Whether a request belongs to a group. */

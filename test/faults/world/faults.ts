@@ -1,5 +1,6 @@
 /** Which requests to the API server a fault is for. */
-export type RequestGroup = 'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'state' | 'events' | 'hpa';
+export type RequestGroup =
+  'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'state' | 'events' | 'hpa';
 
 export type ApiMode =
   | { readonly mode: 'refused' }

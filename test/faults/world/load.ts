@@ -11,7 +11,10 @@ const STEP_MS = 5000;
 const DAY_MS = 86_400_000;
 
 /** A daily wave with some spikes and calm hours and a little noise, fixed by the seed for the whole run. */
-export function createLoad(random: Random, { mean, durationMs }: { readonly mean: number; readonly durationMs: number }): Load {
+export function createLoad(
+  random: Random,
+  { mean, durationMs }: { readonly mean: number; readonly durationMs: number },
+): Load {
   const steps = Math.ceil(durationMs / STEP_MS) + 2;
   const values = new Float64Array(steps);
   const phase = random.between(0, 2 * Math.PI);

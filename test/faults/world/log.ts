@@ -98,13 +98,7 @@ export interface ReplayRecord {
 }
 
 export type LogRecord =
-  | ApiRecord
-  | QueryRecord
-  | HeardRecord
-  | DecisionRecord
-  | LineRecord
-  | VitalsRecord
-  | ReplayRecord;
+  ApiRecord | QueryRecord | HeardRecord | DecisionRecord | LineRecord | VitalsRecord | ReplayRecord;
 
 /** The time a record is put in order by. */
 export function timeOf(record: LogRecord): number {

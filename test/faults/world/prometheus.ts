@@ -94,12 +94,21 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
       case 'nan':
         return classed(record, 'nan', { class: 'value', series: withValue(series, NaN), evaluatedAt });
       case 'infinite':
-        return classed(record, 'invalid', { class: 'value', series: withValue(series, Infinity), evaluatedAt });
+        return classed(record, 'invalid', {
+          class: 'value',
+          series: withValue(series, Infinity),
+          evaluatedAt,
+        });
       case 'negative':
         return classed(record, 'invalid', { class: 'value', series: withValue(series, -1), evaluatedAt });
       case 'partial': {
         const half = series.filter((_, index) => index % 2 === 0);
-        return classed(record, 'partial', { class: 'partial', series: half, evaluatedAt, why: 'a store is down' });
+        return classed(record, 'partial', {
+          class: 'partial',
+          series: half,
+          evaluatedAt,
+          why: 'a store is down',
+        });
       }
       case 'skewed':
         return classed(record, Math.abs(what.seconds) > 120 ? 'partial' : 'value', {

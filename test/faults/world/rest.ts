@@ -18,7 +18,8 @@ export interface Place {
   readonly subresource: string | null;
 }
 
-const PATH = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
+const PATH =
+  /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
 
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string }>> = {
   pods: { apiVersion: 'v1', kind: 'Pod' },
@@ -81,7 +82,10 @@ function create(store: Store, record: ApiRecord, { nowMs }: Doing): WireAnswer {
   if (resource === 'events') return ok({ kind: 'Event', metadata: { name: body.metadata.name } }, 201);
   const { name } = body.metadata;
   if (store.get(resource, namespace ?? '', name) !== null) return status(409, `${name} already exists`);
-  const written = store.put(resource, { ...body, metadata: { ...body.metadata, namespace: namespace ?? '' } });
+  const written = store.put(resource, {
+    ...body,
+    metadata: { ...body.metadata, namespace: namespace ?? '' },
+  });
   record.written = { atMs: nowMs, uid: written.metadata.uid, from: null, to: null, object: written };
   return ok(written, 201);
 }

@@ -32,7 +32,11 @@ interface Table {
 interface Draft {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly [member: string]: unknown };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly [member: string]: unknown;
+  };
   readonly [member: string]: unknown;
 }
 

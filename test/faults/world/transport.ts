@@ -74,10 +74,16 @@ function delayMs(
     return null;
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
   const asksToWait = error.kind === 'rate_limited' || error.kind === 'server_error';
-  return asksToWait && error.retryAfterSeconds !== null ? Math.max(error.retryAfterSeconds, 0.5) * 1000 : null;
+  return asksToWait && error.retryAfterSeconds !== null
+    ? Math.max(error.retryAfterSeconds, 0.5) * 1000
+    : null;
 }
 
-function exchange(request: KubernetesRequest, signal: AbortSignal, parts: TransportParts): Promise<JsonObject> {
+function exchange(
+  request: KubernetesRequest,
+  signal: AbortSignal,
+  parts: TransportParts,
+): Promise<JsonObject> {
   const { process } = parts;
   return new Promise((resolve, reject) => {
     const record = begin(request, signal, { parts, reject });
@@ -151,7 +157,11 @@ function answerOf(
   return end.answer.body;
 }
 
-function errorOf(request: KubernetesRequest, end: WireEnd, { product, process }: TransportParts): KubernetesError | null {
+function errorOf(
+  request: KubernetesRequest,
+  end: WireEnd,
+  { product, process }: TransportParts,
+): KubernetesError | null {
   const { doing } = request;
   if (end.kind === 'lost') {
     const signal = new AbortController().signal;
@@ -163,12 +173,20 @@ function errorOf(request: KubernetesRequest, end: WireEnd, { product, process }:
   return product.refusalError({ doing, status, body: JSON.stringify(body), retryAfter, now, secret: null });
 }
 
-function tellReport({ onRequest, timeline }: TransportParts, { verb, resource }: KubernetesRequest, record: ApiRecord): void {
+function tellReport(
+  { onRequest, timeline }: TransportParts,
+  { verb, resource }: KubernetesRequest,
+  record: ApiRecord,
+): void {
   const code = record.status === null ? 'connection' : String(record.status);
   onRequest({ verb, resource, code, seconds: (timeline.nowMs - record.sentMs) / 1000 });
 }
 
-async function openWatch(request: KubernetesRequest, signal: AbortSignal, parts: TransportParts): Promise<WatchPipe> {
+async function openWatch(
+  request: KubernetesRequest,
+  signal: AbortSignal,
+  parts: TransportParts,
+): Promise<WatchPipe> {
   const { process, api, watches, log, timeline } = parts;
   return new Promise((resolve, reject) => {
     const record = begin(request, signal, { parts, reject });
@@ -181,7 +199,8 @@ async function openWatch(request: KubernetesRequest, signal: AbortSignal, parts:
         if (!signal.aborted) run();
       });
     const fault = api.faultFor(record, parts.replica);
-    const refuse = (end: WireEnd): void => settle(() => reject(errorOf(request, end, parts) ?? new Error('no error')));
+    const refuse = (end: WireEnd): void =>
+      settle(() => reject(errorOf(request, end, parts) ?? new Error('no error')));
     if (fault !== null && fault.what.mode !== 'slow') {
       api.take(record, parts.replica, refuse);
       return;

@@ -49,7 +49,12 @@ export class Workload {
 
   constructor(
     plan: WorkloadPlan,
-    parts: { readonly timeline: Timeline; readonly store: Store; readonly random: Random; readonly load: Load },
+    parts: {
+      readonly timeline: Timeline;
+      readonly store: Store;
+      readonly random: Random;
+      readonly load: Load;
+    },
   ) {
     this.plan = plan;
     this.load = parts.load;
@@ -80,7 +85,8 @@ export class Workload {
       spec: { replicas, selector: { matchLabels: labels } },
       status: { replicas },
     });
-    if (this.history.length === 0) this.history.push({ atMs: this.#timeline.nowMs, replicas, uid: object.metadata.uid });
+    if (this.history.length === 0)
+      this.history.push({ atMs: this.#timeline.nowMs, replicas, uid: object.metadata.uid });
     this.#reconcile();
   }
 
@@ -251,7 +257,11 @@ export class Workload {
 }
 
 function readyCondition({ isReady, readyChangedMs }: RealPod): object {
-  return { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: timeText(readyChangedMs ?? 0) };
+  return {
+    type: 'Ready',
+    status: isReady ? 'True' : 'False',
+    lastTransitionTime: timeText(readyChangedMs ?? 0),
+  };
 }
 
 /** Whole seconds, as the API has them. */

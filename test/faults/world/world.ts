@@ -117,7 +117,13 @@ export class World {
     for (const { process } of this.replicas) {
       if (process?.isAlive !== true) continue;
       const { name, timers } = process;
-      this.log({ kind: 'vitals', process: name, atMs, timers, connections: this.watches.connectionsOf(name) });
+      this.log({
+        kind: 'vitals',
+        process: name,
+        atMs,
+        timers,
+        connections: this.watches.connectionsOf(name),
+      });
     }
   }
 
