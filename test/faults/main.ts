@@ -94,6 +94,7 @@ function tell(report: SeedReport, reports: SeedReport[]): void {
     console.log(`    and ${report.violations.length - MOST_SHOWN} more of seed ${report.seed}`);
 }
 
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what a thread says is what its work is
 function runThread<T>(work: Work, onReport: (report: T) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: work });

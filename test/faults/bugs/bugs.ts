@@ -159,7 +159,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     ['I8'],
-    edit('control/cycle.js', `if (decision.action === 'none') return null;`, ''),
+    edit('control/carry-out.js', `if (decision.action === 'none' || hold !== null)`, 'if (hold !== null)'),
   ),
   bug(
     'other-autoscaler-fought',

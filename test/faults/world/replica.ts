@@ -117,7 +117,7 @@ export class Replica {
       serves: false,
       openTransport: (onRequest) =>
         openTransport({
-          ...world,
+          ...partsOf(world),
           process,
           replica: this.number,
           onStep: (step, record) => {
@@ -132,7 +132,7 @@ export class Replica {
         const found = world.sources.get(source.name);
         if (found === undefined) throw new Error(`there is no source ${source.name}`);
         const random = world.random.fork(`${process.name} ${source.name}`);
-        return createSourceClient({ ...world, process, source: found, random });
+        return createSourceClient({ ...partsOf(world), process, source: found, random });
       },
       onCycle: (output) => this.#tell(process, output),
     });
@@ -168,4 +168,17 @@ function decisionOf(process: string, atMs: number, { record }: CycleOutput): Dec
     to: outcome.to,
     reason: decision?.reason ?? record.conditions.map(({ message }) => message).join('; '),
   };
+}
+
+/** What both of a process's doors to the world are given. */
+function partsOf({
+  product,
+  api,
+  watches,
+  log,
+  timeline,
+  workloads,
+  tellsStart,
+}: World): Pick<World, 'product' | 'api' | 'watches' | 'log' | 'timeline' | 'workloads' | 'tellsStart'> {
+  return { product, api, watches, log, timeline, workloads, tellsStart };
 }
