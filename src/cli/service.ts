@@ -64,6 +64,8 @@ export interface ServiceOptions {
   readonly keepsState: boolean;
   /** Whether a Lease decides who works; without it this process does. */
   readonly electsLeader: boolean;
+  /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
+  readonly serves?: boolean;
   /** Called after each cycle: for those who want to tell of it in another way. */
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
@@ -74,7 +76,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const records = createRecords(clock);
   const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
-  const metrics = createMetrics(createRegistry({ process: true }), {
+  const serves = options.serves ?? true;
+  const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
     version: VERSION,
     clock,
@@ -154,8 +157,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
-  const server = await startServer({ app, port: config.server.port, clock });
-  log.info('listening', { url: server.url });
+  const server = serves ? await startServer({ app, port: config.server.port, clock }) : null;
+  if (server !== null) log.info('listening', { url: server.url });
   const lead = async (signal: AbortSignal): Promise<void> => {
     setMaxListeners(0, signal);
     try {
@@ -185,7 +188,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await election.run(signal, lead);
       } finally {
         ending.abort();
-        await Promise.all([server.close(), watching]);
+        await Promise.all([server?.close(), watching]);
       }
     },
   };

@@ -131,7 +131,7 @@ class ReflectorLoop<T extends WatchedObject> {
       ? listAll(listing)
       : listNotOlder(listing, from, this.#clock));
     this.#refuseOldList(resourceVersion);
-    this.#sink.replace(items);
+    this.#sink.replace(items, resourceVersion);
     this.#advance(resourceVersion);
     this.#listedMs = this.#clock.monotonicMs();
     this.failure = null;

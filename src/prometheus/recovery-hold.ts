@@ -34,7 +34,10 @@ export type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** Silence of a source whose start time is unknown that counts as a break: it may have lost its history meanwhile. */
+/**
+ * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
+ * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
+ */
 const LONGEST_SILENCE_SECONDS = 60;
 
 /** A rhythm slower than that must not be a break in itself. */
@@ -44,7 +47,7 @@ const PROCESS_START = 'no earlier values are known';
 
 /**
  * The hold of one metric after one more round. A failed query changes nothing: whether data was lost shows when the
- * source answers again, by its start time or, where that is unknown, by how long it was silent.
+ * source answers again, by its start time and by how long it was silent.
  * Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
@@ -70,7 +73,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
   const longest = Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
-  if (startTime === null && silence > longest) {
+  if (silence > longest) {
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }

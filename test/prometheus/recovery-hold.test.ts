@@ -78,7 +78,7 @@ describe('advanceHold', () => {
     ).toBe(second(175));
   });
 
-  it('is not broken by a failed query, or by a long outage, of a server older than H', () => {
+  it('is not broken by a failed query to a server older than H', () => {
     expect(
       untilOf([
         [0, 'value'],
@@ -86,13 +86,23 @@ describe('advanceHold', () => {
         [30, 'value'],
       ]),
     ).toBe(second(60));
+  });
+
+  it('is broken by 61 s of silence of a server older than H, for it may have been cut off from what it scrapes', () => {
     expect(
       untilOf([
         [0, 'value'],
-        [15, 'failed'],
-        [900, 'value'],
+        [30, 'failed'],
+        [60, 'value'],
       ]),
     ).toBe(second(60));
+    expect(
+      untilOf([
+        [0, 'value'],
+        [30, 'failed'],
+        [61, 'value'],
+      ]),
+    ).toBe(second(121));
   });
 
   it('is not broken by 60 s of silence of a source of unknown start time, but by 61 s', () => {
@@ -148,12 +158,14 @@ describe('advanceHold', () => {
     expect(
       untilOf([
         [0, 'value'],
+        [50, 'value'],
         [100, 'value', 40],
       ]),
     ).toBe(second(60));
     expect(
       untilOf([
         [0, 'value'],
+        [50, 'value'],
         [100, 'value', 41],
       ]),
     ).not.toBe(second(60));
@@ -244,9 +256,11 @@ describe('advanceHolds', () => {
     [300, null],
   ])('after %d s of values is %s', (now, until) => {
     const scaler = aScaler([cpuMetric, externalMetric()]);
-    const first = advanceHolds(NO_HOLDS, input({ scaler }));
+    let { holds } = advanceHolds(NO_HOLDS, input({ scaler }));
+    for (let second = 60; second < now; second += 60)
+      ({ holds } = advanceHolds(holds, input({ scaler, now: at(second) })));
 
-    const later = advanceHolds(first.holds, input({ scaler, now: at(now) }));
+    const later = advanceHolds(holds, input({ scaler, now: at(now) }));
 
     expect(later.holdScaleDownUntil).toBe(until);
     expect(later.holdReason === null).toBe(until === null);

@@ -1,0 +1,36 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Bug } from './bugs.js';
+
+/**
+ * Copies the compiled service into a folder of its own beside the simulation and puts a bug into the copy; gives the
+ * folder. Throws where the text to be replaced does not occur exactly once: then the code has moved on, and so must the bug.
+ */
+export function plantBug(bug: Bug, dist: URL, copies: URL): URL {
+  const root = new URL(`${bug.name}/`, copies);
+  const copy = new URL('dist/', root);
+  rmSync(root, { recursive: true, force: true });
+  cpSync(dist, copy, { recursive: true });
+  // The service reads its version from the description above it.
+  cpSync(new URL('../package.json', dist), new URL('package.json', root));
+  for (const { file, find, replace } of bug.edits) {
+    const path = fileURLToPath(new URL(file, copy));
+    writeFileSync(path, replaceOnce(readFileSync(path, 'utf8'), { file, find, replace }));
+  }
+  return copy;
+}
+
+/** White space is as the compiler likes it. */
+function replaceOnce(
+  text: string,
+  { file, find, replace }: { readonly file: string; readonly find: string; readonly replace: string },
+): string {
+  const words = find
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(words.join('\\s+'), 'g');
+  const count = [...text.matchAll(pattern)].length;
+  if (count !== 1) throw new Error(`${file} holds ${count} times: ${find}`);
+  return text.replace(pattern, () => replace);
+}

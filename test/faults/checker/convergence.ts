@@ -1,0 +1,198 @@
+import { formatTime } from '../world/faults.js';
+import type { WorkloadPlan } from '../world/scenario.js';
+import { disturbancesOf, isCalm } from './disturbances.js';
+import { type History, holdSecondsOf, lastBefore, replicasAt, rulesOf, type Target } from './history.js';
+import type { Found, Invariant } from './violation.js';
+
+const LOOK_MS = 60_000;
+/** Rounding, the tolerance of 10 % and the whole percents of a utilization. */
+const LOW_SHARE = 0.87;
+const HIGH_SHARE = 1.14;
+
+const rightAgain: Invariant = {
+  id: 'I12',
+  text: 'window, hold, 3 periods and 30 s after a fault the replicas are right again',
+  check: (history) =>
+    history.targets.flatMap((target): readonly Found[] => {
+      const disturbances = disturbancesOf(history, target);
+      const found: Found[] = [];
+      const { upMs, downMs } = boundsMs(target.plan);
+      for (let ms = LOOK_MS; ms < history.durationMs; ms += LOOK_MS) {
+        const isCalmUp = isCalm(disturbances, ms - upMs, ms);
+        const isCalmDown = isCalmUp && isCalm(disturbances, ms - downMs, ms);
+        const wrong =
+          (isCalmUp ? tooFew(target, ms, upMs) : null) ?? (isCalmDown ? tooMany(target, ms, downMs) : null);
+        if (wrong === null) continue;
+        found.push({
+          atMs: ms,
+          message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
+          scaler: target.scaler,
+        });
+        // One report for each spell.
+        ms += 30 * LOOK_MS;
+      }
+      return found;
+    }),
+};
+
+function tooFew({ load, plan, ...target }: Target, atMs: number, upMs: number): string | null {
+  const { least } = load.extremes(atMs - upMs, atMs);
+  const replicas = replicasAt({ load, plan, ...target }, atMs);
+  const needed = Math.min(plan.maxReplicas, least * LOW_SHARE - 1);
+  return replicas >= needed
+    ? null
+    : `has ${replicas} replicas, needs ${least.toFixed(1)} for ${upMs / 1000} s`;
+}
+
+function tooMany({ load, plan, ...target }: Target, atMs: number, downMs: number): string | null {
+  const { most } = load.extremes(atMs - downMs, atMs);
+  const replicas = replicasAt({ load, plan, ...target }, atMs);
+  const needed = Math.max(plan.minReplicas, most * HIGH_SHARE + 1);
+  return replicas <= needed
+    ? null
+    : `has ${replicas} replicas, needs at most ${most.toFixed(1)} for ${downMs / 1000} s`;
+}
+
+/**
+ * How long it may take until a count is right: what the metrics lag by, 3 periods and 30 s; downwards the stabilization
+ * and twice the hold; and where windows or policies let the count go a step at a time, the steps from one end to the other.
+ */
+function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs: number } {
+  const { upWindow, downWindow, downStabilization } = rulesOf(plan);
+  const lag = Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15;
+  const slack = lag + 3 * plan.syncPeriodSeconds + 30;
+  const hold = Math.max(...plan.metrics.map((metric) => holdSecondsOf(metric, plan.syncPeriodSeconds)));
+  const steps = 5;
+  const { behavior } = plan;
+  const widest = 30;
+  const upSteps = behavior === null ? 0 : Math.ceil(widest / behavior.up.pods) * behavior.up.periodSeconds;
+  const downSteps =
+    behavior === null ? 0 : Math.ceil(widest / behavior.down.pods) * behavior.down.periodSeconds;
+  // A first raise in a new process waits for its whole window, as does one after any other change.
+  const up =
+    slack + Math.max(steps * plan.syncPeriodSeconds, steps * (upWindow + plan.syncPeriodSeconds)) + upSteps;
+  const down = slack + Math.max(downStabilization, 2 * downWindow) + 2 * hold + downSteps;
+  return { upMs: up * 1000, downMs: down * 1000 };
+}
+
+const promptlyUp: Invariant = {
+  id: 'I13',
+  text: 'a scale-up under good data is not delayed by a fault of watches, events, leases or lists',
+  check: (history) => {
+    const target = history.targets.find(({ plan }) => plan.name === 'worker');
+    if (target === undefined) return [];
+    const disturbing = disturbancesOf({ ...history, faults: history.faults.filter(isOnUpPath) }, target);
+    const { upMs } = boundsMs(target.plan);
+    const found: Found[] = [];
+    for (let ms = LOOK_MS; ms < history.durationMs; ms += LOOK_MS) {
+      if (!isCalm(disturbing, ms - upMs, ms)) continue;
+      const wrong = tooFew(target, ms, upMs);
+      if (wrong === null) continue;
+      found.push({
+        atMs: ms,
+        message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
+        scaler: target.scaler,
+      });
+      ms += 30 * LOOK_MS;
+    }
+    return found;
+  },
+};
+
+function isOnUpPath(fault: History['faults'][number]): boolean {
+  if (fault.kind === 'watch') return fault.what.mode === 'http-410';
+  return !(fault.kind === 'api' && ['events', 'watch', 'lease'].includes(fault.group));
+}
+
+const decidesEachPeriod: Invariant = {
+  id: 'I22',
+  text: 'with data good and the API up, a decision for each scaler in each period, give or take one',
+  check: (history) => gaps(history, () => true),
+};
+
+const leavesOthersAlone: Invariant = {
+  id: 'I14',
+  text: 'a fault of one source or target delays no other scaler by more than a period',
+  check: (history) =>
+    gaps(history, (fromMs, toMs) =>
+      history.faults.some(
+        (fault) =>
+          (fault.kind === 'source' || fault.kind === 'world') && fault.startMs < toMs && fault.endMs > fromMs,
+      ),
+    ),
+};
+
+/** Spells without a decision of a scaler that nothing disturbed. */
+function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boolean): readonly Found[] {
+  return history.targets.flatMap((target) => {
+    const disturbances = disturbancesOf(history, target);
+    const longestMs = 2 * target.plan.syncPeriodSeconds * 1000 + 1500;
+    const decisions = [...history.byProcess.values()]
+      .flatMap(({ decisions: all }) => all.get(target.scaler) ?? [])
+      .map(({ atMs }) => atMs)
+      .sort((a, b) => a - b);
+    const found: Found[] = [];
+    [...decisions, history.durationMs].forEach((atMs, index) => {
+      const fromMs = index === 0 ? 0 : (decisions[index - 1] ?? 0);
+      // What was disturbed at its beginning needs a while of calm.
+      const settleMs = history.isElected ? 45_000 : 20_000;
+      const disturbed = disturbances.filter(
+        ({ startMs, endMs }) => startMs <= atMs && endMs + settleMs >= fromMs,
+      );
+      const lastEndMs = disturbed.reduce((latest, { endMs }) => Math.max(latest, endMs + settleMs), fromMs);
+      if (
+        atMs - lastEndMs <= longestMs ||
+        !isMeant(fromMs, atMs) ||
+        !hasDocument(history, target, fromMs, atMs)
+      )
+        return;
+      const message = `nothing was decided for ${target.scaler} from ${formatTime(lastEndMs)} to ${formatTime(atMs)}`;
+      found.push({ atMs, message, scaler: target.scaler });
+    });
+    return found;
+  });
+}
+
+function hasDocument(history: History, { scaler }: Target, fromMs: number, toMs: number): boolean {
+  const changes = history.documents.filter((change) => change.scaler === scaler);
+  const isWithin = changes.some(({ atMs }) => atMs > fromMs && atMs <= toMs);
+  return !isWithin && lastBefore(changes, fromMs)?.plan !== null;
+}
+
+const seesTheTruth: Invariant = {
+  id: 'I18',
+  text: 'what a decision sees is what the server has, 5 s after the last event of a calm time',
+  check: (history) =>
+    history.targets.flatMap((target): readonly Found[] => {
+      const disturbances = disturbancesOf(history, target);
+      const all = [...history.byProcess.values()].flatMap(
+        ({ decisions }) => decisions.get(target.scaler) ?? [],
+      );
+      for (const { atMs, pods, process } of all) {
+        if (pods === null || !isCalm(disturbances, atMs - RECOVERY_MS, atMs)) continue;
+        const names = lastBefore(target.pods, atMs)?.names ?? [];
+        const changedMs = lastBefore(target.pods, atMs)?.atMs ?? 0;
+        if (atMs - changedMs < 6000 || names.join() === pods.join()) continue;
+        const message = `${process} sees ${pods.length} pods of ${target.scaler} at ${formatTime(atMs)}, there are ${names.length}: ${difference(names, pods)}`;
+        return [{ atMs, message, scaler: target.scaler, process }];
+      }
+      return [];
+    }),
+};
+
+/** A silent watch is given up after 150 s, a back-off is at most 60 s, and then comes a list. */
+const RECOVERY_MS = 260_000;
+
+function difference(names: readonly string[], seen: readonly string[]): string {
+  const unseen = names.filter((name) => !seen.includes(name));
+  const gone = seen.filter((name) => !names.includes(name));
+  return `not seen: ${unseen.join(' ')}; gone: ${gone.join(' ')}`;
+}
+
+export const CONVERGENCE_INVARIANTS: readonly Invariant[] = [
+  rightAgain,
+  promptlyUp,
+  leavesOthersAlone,
+  decidesEachPeriod,
+  seesTheTruth,
+];

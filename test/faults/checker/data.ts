@@ -1,0 +1,217 @@
+import type { DecisionRecord, QueryRecord } from '../world/log.js';
+import type { MetricPlan } from '../world/scenario.js';
+import {
+  clockSlackMs,
+  type History,
+  holdSecondsOf,
+  isBoundCorrection,
+  rulesOf,
+  targetOf,
+  type Write,
+} from './history.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+const CACHE_MS = 180_000;
+/** Between a question and its answer. */
+const MOMENT_MS = 500;
+const LONGEST_HOLD_MS = 960_000;
+/** Silence of a minute is a break; it is seen only at the next two questions. */
+const UNSEEN_OUTAGE_MS = 75_000;
+/** Below the exact need by rounding of percents, by tolerance and by the pods of the last rate window. */
+const NEED_SHARE = 0.87;
+
+function lowerings(history: History): readonly Write[] {
+  return history.writes.filter((write) => write.to < write.from && !isBoundCorrection(history, write));
+}
+
+/** The answers that the decisions of a scaler had to a metric's query before a write, the write's own last. */
+function answersTo(history: History, write: Write, metric: MetricPlan): readonly QueryRecord[] {
+  const own = history.byProcess.get(write.process);
+  const fromMs = write.decidedMs - LONGEST_HOLD_MS;
+  const asked = within(own?.queries ?? [], { fromMs, toMs: write.decidedMs, timeOf: ({ sentMs }) => sentMs });
+  const answers = asked.filter(
+    ({ query, answeredMs }) =>
+      query.includes(metric.query) && answeredMs !== null && answeredMs <= write.decidedMs,
+  );
+  const timeOf = ({ atMs }: DecisionRecord): number => atMs;
+  const decisions = within(own?.decisions.get(write.scaler) ?? [], { fromMs, toMs: write.decidedMs, timeOf });
+  // Those that acted were told of only after that, when others had asked again.
+  const times = [...decisions.filter(({ action }) => action === 'none').map(timeOf), write.decidedMs];
+  return times
+    .map((ms) => answers.findLast(({ answeredMs }) => (answeredMs ?? 0) <= ms))
+    .filter((answer) => answer !== undefined);
+}
+
+/** Those between two times, of records in order. */
+function within<T>(
+  records: readonly T[],
+  span: { readonly fromMs: number; readonly toMs: number; readonly timeOf: (record: T) => number },
+): readonly T[] {
+  let low = 0;
+  let high = records.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const record = records[middle];
+    if (record !== undefined && span.timeOf(record) < span.fromMs) low = middle + 1;
+    else high = middle;
+  }
+  const some: T[] = [];
+  for (
+    let record = records[low];
+    record !== undefined && span.timeOf(record) <= span.toMs;
+    record = records[(low += 1)]
+  )
+    some.push(record);
+  return some;
+}
+
+const onlyValues: Invariant = {
+  id: 'I2',
+  text: 'no lowering while a metric of the decision was no plain value, or its values had not come for long enough',
+  check: (history) =>
+    lowerings(history).flatMap((write): readonly Found[] => {
+      const { plan } = targetOf(history, write.scaler);
+      const doubts = plan.metrics.flatMap((metric) => doubtsOf(history, write, { metric, plan }));
+      return doubts.map((doubt) => ({
+        atMs: write.atMs,
+        message: `${describeWrite(write)}: ${doubt}`,
+        scaler: write.scaler,
+        process: write.process,
+      }));
+    }),
+};
+
+function doubtsOf(
+  history: History,
+  write: Write,
+  { metric, plan }: { readonly metric: MetricPlan; readonly plan: { readonly syncPeriodSeconds: number } },
+): readonly string[] {
+  const answers = answersTo(history, write, metric);
+  const last = answers.at(-1);
+  if (last === undefined) return [`${metric.query} was never answered`];
+  if (last.answer !== 'value') return [`the last answer to ${metric.query} was ${last.answer}`];
+  const holdMs = holdSecondsOf(metric, plan.syncPeriodSeconds) * 1000;
+  const slackMs = clockSlackMs(history, write.decidedMs - holdMs, write.atMs) + MOMENT_MS;
+  const sinceMs = write.decidedMs - holdMs + slackMs;
+  const recent = answers.filter(({ answeredMs }) => (answeredMs ?? 0) > sinceMs);
+  const broken = recent.find(({ answer }) => answer !== 'value' && answer !== 'failed');
+  if (broken !== undefined)
+    return [
+      `${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`,
+    ];
+  const start = history.processes.find(({ name }) => name === write.process);
+  if (start !== undefined && write.decidedMs - start.startMs < holdMs - slackMs)
+    return [`its process is younger than the hold of ${metric.query}`];
+  if (!history.tellsStart) return [];
+  const young = recent.find(
+    ({ serverStartMs, answeredMs }) =>
+      serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - slackMs,
+  );
+  const isUnclear = history.faults.some(
+    (fault) =>
+      fault.kind === 'source' &&
+      fault.source === metric.source &&
+      ['second-replica', 'slow', 'hang'].includes(fault.what.mode) &&
+      fault.startMs < write.atMs &&
+      fault.endMs > sinceMs,
+  );
+  // Which of two servers says its start, and which one answers, is chance; a slow one may not say it in time.
+  if (young === undefined || isUnclear) return [];
+  return [`the server that answered ${metric.query} was younger than its hold`];
+}
+
+const trueLoad: Invariant = {
+  id: 'I3',
+  text: 'no lowering unless the true load allowed it within window and lag, and none below what it was all through the window',
+  check: (history) =>
+    lowerings(history).flatMap((write): readonly Found[] => {
+      const target = targetOf(history, write.scaler);
+      const { downStabilization } = rulesOf(target.plan);
+      const lagMs = lagSeconds(target.plan) * 1000;
+      const windowMs = downStabilization * 1000;
+      const { least } = target.load.extremes(write.decidedMs - windowMs - lagMs, write.decidedMs);
+      const at = { atMs: write.atMs, scaler: write.scaler, process: write.process };
+      if (downStabilization === 0 && isHoled(history, write)) return [];
+      if (write.to < least * NEED_SHARE - 1)
+        return [{ ...at, message: `${describeWrite(write)}, the load needed at least ${least.toFixed(1)}` }];
+      const lasting = lastingNeed(history, write, { windowMs, lagMs });
+      if (write.to >= lasting * NEED_SHARE - 1) return [];
+      return [
+        { ...at, message: `${describeWrite(write)}, ${lasting.toFixed(1)} were needed within the window` },
+      ];
+    }),
+};
+
+/**
+ * Data that is too low for a moment while nothing in the answers says so: a server or a pod that was not scraped for a
+ * while has a hole in its samples, and a rate is too low by it until the hole has left its window; of two servers behind
+ * one address, one has no history. What stands against that is a stabilization or a confirmation; a document without one
+ * has to live with it, and `validate` says so.
+ */
+function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
+  const { metrics } = targetOf(history, scaler).plan;
+  const longest = Math.max(...metrics.map(({ windowSeconds }) => windowSeconds));
+  return history.faults.some((fault) => {
+    if (fault.kind !== 'source' || !metrics.some(({ source }) => source === fault.source)) return false;
+    const isShort = fault.endMs - fault.startMs < UNSEEN_OUTAGE_MS;
+    const isUnseen =
+      ['unscraped', 'second-replica'].includes(fault.what.mode) ||
+      (isShort && (fault.what.mode === 'down' || (fault.what.mode === 'restarted' && !history.tellsStart)));
+    return (
+      isUnseen && fault.startMs < decidedMs && fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs
+    );
+  });
+}
+
+function lagSeconds(plan: {
+  readonly metrics: readonly MetricPlan[];
+  readonly syncPeriodSeconds: number;
+}): number {
+  return (
+    Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15 + 2 * plan.syncPeriodSeconds + 5
+  );
+}
+
+/** The most that was needed for as long as it takes to be seen, within the stabilization; 0 where it could not be seen. */
+function lastingNeed(
+  history: History,
+  write: Write,
+  { windowMs, lagMs }: { readonly windowMs: number; readonly lagMs: number },
+): number {
+  const { load, plan } = targetOf(history, write.scaler);
+  const startMs = write.decidedMs - windowMs;
+  const start = history.processes.find(({ name }) => name === write.process)?.startMs ?? 0;
+  const isDisturbed =
+    start > startMs - 60_000 ||
+    history.faults.some(
+      (fault) =>
+        fault.startMs < write.atMs &&
+        fault.endMs > startMs - lagMs &&
+        (fault.kind !== 'source' || plan.metrics.some(({ source }) => source === fault.source)),
+    );
+  if (isDisturbed) return 0;
+  let most = 0;
+  for (let ms = startMs; ms + lagMs < write.decidedMs; ms += 15_000)
+    most = Math.max(most, load.extremes(ms, ms + lagMs).least);
+  return most;
+}
+
+const freshCache: Invariant = {
+  id: 'I19',
+  text: 'no lowering by what was watched longer than 180 s ago',
+  check: (history) =>
+    lowerings(history).flatMap((write): readonly Found[] => {
+      const { plan } = targetOf(history, write.scaler);
+      const heard = history.byProcess.get(write.process)?.heard;
+      return ['pods', 'deployments'].flatMap((resource): readonly Found[] => {
+        const times = heard?.get(resource) ?? [];
+        const last = times.findLast((ms) => ms <= write.decidedMs) ?? Number.NEGATIVE_INFINITY;
+        if (write.decidedMs - last <= CACHE_MS + plan.syncPeriodSeconds * 1000) return [];
+        const seconds = Math.round((write.decidedMs - last) / 1000);
+        const message = `${describeWrite(write)}, ${seconds} s after the last news of ${resource}`;
+        return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+      });
+    }),
+};
+
+export const DATA_INVARIANTS: readonly Invariant[] = [onlyValues, trueLoad, freshCache];

@@ -1,0 +1,58 @@
+import type { Fault } from '../world/faults.js';
+import type { History, Target } from './history.js';
+
+/** A span of time in which something that a scaler depends on was not as it should be. */
+export interface Disturbance {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A process is itself again this long after its start. */
+const START_MS = 5000;
+/** A candidate waits for the Lease of a leader that is gone, and tries up to 2.2 periods apart. */
+const ELECTION_MS = 25_000;
+/** A refusal of rights is asked about again after 1 to 10 minutes, and as much again by chance (reliability.md, 1.3). */
+const REFUSED_MS = 1_200_000;
+
+/** What disturbed one scaler: faults of its own sources and target, of the API, and of the processes. */
+export function disturbancesOf(history: History, target: Target): readonly Disturbance[] {
+  const faults = history.faults
+    .filter((fault) => touches(fault, target))
+    .map((fault) => ({ startMs: fault.startMs, endMs: fault.endMs + aftermathMs(fault) }));
+  const settleMs = START_MS + (history.isElected ? ELECTION_MS : 0);
+  const starts = history.processes.map(({ startMs }) => ({ startMs, endMs: startMs + settleMs }));
+  const ends = history.processes.flatMap(({ endMs }) =>
+    endMs === null ? [] : [{ startMs: endMs, endMs: endMs + settleMs }],
+  );
+  const changes = history.documents
+    .filter(({ scaler, atMs }) => scaler === target.scaler && atMs > 0)
+    .map(({ atMs }) => ({ startMs: atMs, endMs: atMs }));
+  return [...faults, ...starts, ...ends, ...changes].sort((a, b) => a.startMs - b.startMs);
+}
+
+function aftermathMs(fault: Fault): number {
+  const isRefusal = fault.kind === 'api' && fault.what.mode === 'status' && fault.what.status === 403;
+  return isRefusal && ['all', 'list', 'watch'].includes(fault.group) ? REFUSED_MS : 0;
+}
+
+function touches(fault: Fault, { plan }: Target): boolean {
+  switch (fault.kind) {
+    case 'api':
+      return fault.group !== 'events';
+    case 'watch':
+      return true;
+    case 'source':
+      return plan.metrics.some(({ source }) => source === fault.source);
+    case 'world':
+      return ['crash', 'stopped', 'restart', 'clock-jump', 'compaction'].includes(fault.what.mode)
+        ? true
+        : fault.target === plan.name;
+    default:
+      return fault satisfies never;
+  }
+}
+
+/** Whether nothing disturbed between two times. */
+export function isCalm(disturbances: readonly Disturbance[], fromMs: number, toMs: number): boolean {
+  return !disturbances.some(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs);
+}

@@ -1,0 +1,252 @@
+import type { Fault } from '../world/faults.js';
+import type { Load } from '../world/load.js';
+import type { ApiRecord, DecisionRecord, LogRecord, QueryRecord } from '../world/log.js';
+import type { WorkloadPlan } from '../world/scenario.js';
+import type { ReplicaChange } from '../world/workload.js';
+import type { DocumentChange, World } from '../world/world.js';
+
+/** What the checker may see: the request log, the true load and world, the documents. */
+export interface History {
+  readonly durationMs: number;
+  readonly records: readonly LogRecord[];
+  readonly faults: readonly Fault[];
+  readonly documents: readonly DocumentChange[];
+  readonly targets: readonly Target[];
+  readonly processes: readonly Life[];
+  /** Whether servers say when they were started. */
+  readonly tellsStart: boolean;
+  /** Whether scale events and times outlive a process, and one of several leads. */
+  readonly isDurable: boolean;
+  readonly isElected: boolean;
+  /** Every write of replicas that was accepted and changed them, in the order of its arrival. */
+  readonly writes: readonly Write[];
+  readonly byProcess: ReadonlyMap<string, ProcessRecords>;
+}
+
+/** A workload as it really was. */
+export interface Target {
+  readonly scaler: string;
+  readonly plan: WorkloadPlan;
+  readonly load: Load;
+  readonly replicas: readonly ReplicaChange[];
+  readonly pods: readonly { readonly atMs: number; readonly names: readonly string[] }[];
+}
+
+/** A process from its start to its end; null: it lived on. */
+export interface Life {
+  readonly name: string;
+  readonly replica: number;
+  readonly startMs: number;
+  readonly endMs: number | null;
+}
+
+/** One accepted write of replicas. */
+export interface Write {
+  readonly atMs: number;
+  readonly process: string;
+  readonly scaler: string;
+  readonly uid: string;
+  readonly from: number;
+  readonly to: number;
+  /** When the decision for it had been made: its live read, just before it acted. */
+  readonly decidedMs: number;
+  /** Its first request after the decision before: the instant that windows count from is not later. */
+  readonly begunMs: number;
+  readonly record: ApiRecord;
+}
+
+/** The records of one process, by what they are about. */
+export interface ProcessRecords {
+  readonly scale: ReadonlyMap<string, readonly ApiRecord[]>;
+  readonly decisions: ReadonlyMap<string, readonly DecisionRecord[]>;
+  readonly queries: readonly QueryRecord[];
+  readonly heard: ReadonlyMap<string, readonly number[]>;
+  readonly requests: readonly ApiRecord[];
+}
+
+/** Puts a world that has run in order. */
+export function historyOf(
+  world: World,
+  run: {
+    readonly durationMs: number;
+    readonly faults: readonly Fault[];
+    readonly isDurable: boolean;
+    readonly isElected: boolean;
+  },
+): History {
+  const targets = world.workloads.map((workload) => ({
+    scaler: `${workload.plan.namespace}/${workload.plan.name}`,
+    plan: workload.plan,
+    load: workload.load,
+    replicas: workload.history,
+    pods: workload.podHistory,
+  }));
+  const byProcess = groupByProcess(world.records);
+  return {
+    ...run,
+    records: world.records,
+    documents: world.documents,
+    targets,
+    tellsStart: world.tellsStart,
+    processes: world.replicas.flatMap(({ number, processes }) =>
+      processes.map((process) => ({
+        name: process.name,
+        replica: number,
+        startMs: process.startedMs,
+        endMs: process.endedMs,
+      })),
+    ),
+    byProcess,
+    writes: writesOf(world.records, byProcess),
+  };
+}
+
+interface Growing {
+  readonly scale: Map<string, ApiRecord[]>;
+  readonly decisions: Map<string, DecisionRecord[]>;
+  readonly queries: QueryRecord[];
+  readonly heard: Map<string, number[]>;
+  readonly requests: ApiRecord[];
+}
+
+function groupByProcess(records: readonly LogRecord[]): ReadonlyMap<string, ProcessRecords> {
+  const groups = new Map<string, Growing>();
+  for (const record of records) {
+    let group = groups.get(record.process);
+    if (group === undefined) {
+      group = { scale: new Map(), decisions: new Map(), queries: [], heard: new Map(), requests: [] };
+      groups.set(record.process, group);
+    }
+    if (record.kind === 'query') group.queries.push(record);
+    if (record.kind === 'decision') push(group.decisions, record.scaler, record);
+    if (record.kind === 'heard') push(group.heard, record.resource, record.atMs);
+    if (record.kind !== 'api') continue;
+    group.requests.push(record);
+    if (record.subresource === 'scale') push(group.scale, scalerOf(record), record);
+  }
+  return groups;
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+/** The scaler whose target a request is about: they bear the same name. */
+export function scalerOf({ namespace, name }: ApiRecord): string {
+  return `${namespace ?? ''}/${name ?? ''}`;
+}
+
+function writesOf(
+  records: readonly LogRecord[],
+  byProcess: ReadonlyMap<string, ProcessRecords>,
+): readonly Write[] {
+  const writes: Write[] = [];
+  for (const record of records) {
+    if (record.kind !== 'api' || record.subresource !== 'scale' || record.written === null) continue;
+    const { from, to, atMs, uid } = record.written;
+    if (from === null || to === null || from === to) continue;
+    const scaler = scalerOf(record);
+    const own = byProcess.get(record.process);
+    const turn = turnOf(own?.scale.get(scaler) ?? [], own?.decisions.get(scaler) ?? [], record);
+    writes.push({ atMs, process: record.process, scaler, uid, from, to, ...turn, record });
+  }
+  return writes.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** When the turn that a PATCH belongs to began, and the live read before its first PATCH: the decision was made just then. */
+function turnOf(
+  requests: readonly ApiRecord[],
+  decisions: readonly DecisionRecord[],
+  patch: ApiRecord,
+): { readonly decidedMs: number; readonly begunMs: number } {
+  const sinceMs = lastBefore(decisions, patch.sentMs)?.atMs ?? 0;
+  const turn = requests.filter(({ sentMs }) => sentMs >= sinceMs && sentMs <= patch.sentMs);
+  const firstPatch = turn.findIndex(({ method }) => method === 'PATCH');
+  const read = turn[firstPatch - 1] ?? patch;
+  return { decidedMs: read.sentMs, begunMs: turn[0]?.sentMs ?? patch.sentMs };
+}
+
+/** The documents of a scaler in force within a span of time, none where there was none. */
+export function plansWithin(
+  history: History,
+  scaler: string,
+  fromMs: number,
+  toMs: number,
+): readonly WorkloadPlan[] {
+  const changes = history.documents.filter((change) => change.scaler === scaler);
+  const plans: WorkloadPlan[] = [];
+  changes.forEach(({ atMs, plan }, index) => {
+    const endMs = changes[index + 1]?.atMs ?? Number.POSITIVE_INFINITY;
+    if (atMs <= toMs && endMs >= fromMs && plan !== null) plans.push(plan);
+  });
+  return plans;
+}
+
+export function targetOf(history: History, scaler: string): Target {
+  const target = history.targets.find((one) => one.scaler === scaler);
+  if (target === undefined) throw new Error(`there is no target for ${scaler}`);
+  return target;
+}
+
+/** `spec.replicas` at a time. */
+export function replicasAt({ replicas }: Target, atMs: number): number {
+  return lastBefore(replicas, atMs)?.replicas ?? 0;
+}
+
+/** The last entry not after `atMs`; entries are in order. */
+export function lastBefore<T extends { readonly atMs: number }>(
+  entries: readonly T[],
+  atMs: number,
+): T | null {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.atMs ?? 0) <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return entries[low - 1] ?? null;
+}
+
+/** Bringing a count from outside the bounds to the nearest one obeys no window and no sample (decision 11). */
+export function isBoundCorrection(history: History, { scaler, decidedMs, atMs, from, to }: Write): boolean {
+  return plansWithin(history, scaler, decidedMs - 30_000, atMs).some(
+    ({ minReplicas, maxReplicas }) =>
+      (from > maxReplicas && to === maxReplicas) || (from < minReplicas && to === minReplicas),
+  );
+}
+
+/** The rules of a document that its preset settles, in seconds. Source: contract.md section 2. */
+export function rulesOf({ preset, behavior }: WorkloadPlan): {
+  readonly upWindow: number;
+  readonly downWindow: number;
+  readonly isSinceAny: boolean;
+  readonly downStabilization: number;
+} {
+  const windowed = preset === 'hpa' ? null : preset === 'chpa' ? 300 : 180;
+  return {
+    upWindow: windowed ?? 0,
+    downWindow: windowed === null ? 0 : 300,
+    isSinceAny: windowed !== null,
+    downStabilization: behavior?.down.stabilizationWindowSeconds ?? (windowed === null ? 300 : 0),
+  };
+}
+
+/** A wall clock was wrong, or was set, within a span of time: what is measured with it may be off by a minute (F48). */
+export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
+  const isSet = history.faults.some(
+    ({ kind, what, startMs, endMs }) =>
+      kind === 'world' && what.mode === 'clock-jump' && startMs <= toMs + 1000 && endMs >= fromMs - 1000,
+  );
+  return isSet ? 60_000 : CLOCK_SLACK_MS;
+}
+
+/** Two clocks are read apart, the decision's and the server's. */
+const CLOCK_SLACK_MS = 1500;
+
+/** How long values must come without a break before they may lower a count, in seconds (algorithm.md, section 4). */
+export function holdSecondsOf(metric: WorkloadPlan['metrics'][number], periodSeconds: number): number {
+  return Math.min(900, Math.max(metric.windowSeconds === 0 ? 300 : metric.windowSeconds, 2 * periodSeconds));
+}

@@ -1,0 +1,33 @@
+import { CONVERGENCE_INVARIANTS } from './convergence.js';
+import { DATA_INVARIANTS } from './data.js';
+import type { History } from './history.js';
+import { LEADERSHIP_INVARIANTS } from './leadership.js';
+import { SERVICE_INVARIANTS } from './service.js';
+import { STATE_INVARIANTS } from './state.js';
+import type { Invariant, Violation } from './violation.js';
+import { WINDOW_INVARIANTS } from './windows.js';
+import { WRITE_INVARIANTS } from './writes.js';
+
+/** All that is checked, in the order of their numbers. */
+export const INVARIANTS: readonly Invariant[] = [
+  ...WRITE_INVARIANTS,
+  ...DATA_INVARIANTS,
+  ...WINDOW_INVARIANTS,
+  ...CONVERGENCE_INVARIANTS,
+  ...STATE_INVARIANTS,
+  ...LEADERSHIP_INVARIANTS,
+  ...SERVICE_INVARIANTS,
+].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
+
+/** Everything in a history that breaks an invariant, in the order it happened. */
+export function checkHistory(history: History): readonly Violation[] {
+  return INVARIANTS.flatMap(({ id, check }) =>
+    check(history).map(({ atMs, message, scaler, process }) => ({
+      invariant: id,
+      atMs,
+      message,
+      scaler: scaler ?? null,
+      process: process ?? null,
+    })),
+  ).sort((a, b) => a.atMs - b.atMs);
+}

@@ -1,0 +1,69 @@
+import { formatTime } from '../world/faults.js';
+import type { ApiRecord } from '../world/log.js';
+import type { History } from './history.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+/** Of the service's own defaults: how long after the start of its last renewal a leader may write. */
+const RENEW_DEADLINE_MS = 10_000;
+/** A write that was sent just before another one took over. */
+const IN_FLIGHT_MS = 15_000;
+
+function leaseWrites(history: History): readonly ApiRecord[] {
+  return history.records.filter(
+    (record) => record.kind === 'api' && record.resource === 'leases' && record.written !== null,
+  ) as readonly ApiRecord[];
+}
+
+function holderOf({ body }: ApiRecord): string {
+  return (body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity ?? '';
+}
+
+const oneWriter: Invariant = {
+  id: 'I10',
+  text: 'nobody writes replicas while, by the server, another process holds the Lease, but for what is on its way',
+  check: (history) => {
+    if (!history.isElected) return [];
+    const terms = leaseWrites(history)
+      .map((record) => ({ atMs: record.written?.atMs ?? 0, holder: holderOf(record) }))
+      .sort((a, b) => a.atMs - b.atMs);
+    return history.writes.flatMap((write): readonly Found[] => {
+      const others = terms.filter(
+        ({ atMs }) => atMs <= write.atMs && atMs >= write.record.sentMs - IN_FLIGHT_MS,
+      );
+      const before = terms.findLast(({ atMs }) => atMs < write.record.sentMs - IN_FLIGHT_MS);
+      const holders = [...(before === undefined ? [] : [before]), ...others].map(({ holder }) => holder);
+      if (holders.some((holder) => holder.startsWith(`${write.process}_`))) return [];
+      const message = `${describeWrite(write)}, the Lease was held by ${holders.join(', ') || 'nobody'}`;
+      return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+    });
+  },
+};
+
+const withinTerm: Invariant = {
+  id: 'I11',
+  text: "no write is sent later than the renew deadline after the start of its sender's last successful renewal",
+  check: (history) => {
+    if (!history.isElected) return [];
+    return [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {
+      const found: Found[] = [];
+      for (const record of requests) {
+        if (record.subresource !== 'scale' || record.method !== 'PATCH') continue;
+        const last = requests.findLast(
+          (one) =>
+            one.resource === 'leases' &&
+            one.method !== 'GET' &&
+            (one.status === 200 || one.status === 201) &&
+            (one.answeredMs ?? Number.POSITIVE_INFINITY) <= record.sentMs &&
+            holderOf(one).startsWith(`${process}_`),
+        );
+        const ageMs = last === undefined ? Number.POSITIVE_INFINITY : record.sentMs - last.sentMs;
+        if (ageMs <= RENEW_DEADLINE_MS) continue;
+        const message = `${process} sent a PATCH at ${formatTime(record.sentMs)}, ${Math.round(ageMs / 1000)} s after its last renewal`;
+        found.push({ atMs: record.sentMs, message, process });
+      }
+      return found;
+    });
+  },
+};
+
+export const LEADERSHIP_INVARIANTS: readonly Invariant[] = [oneWriter, withinTerm];

@@ -1,0 +1,196 @@
+import { formatTime } from '../world/faults.js';
+import type { ApiRecord } from '../world/log.js';
+import { isInGroup } from '../world/api-server.js';
+import type { History } from './history.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+const SPAN_MS = 10_000;
+
+const noFaultOfOurs: Invariant = {
+  id: 'I15',
+  text: 'no crash, no unhandled rejection, no fault of its own for any input from outside',
+  check: (history) =>
+    history.records.flatMap((record): readonly Found[] => {
+      if (
+        record.kind !== 'line' ||
+        !/by a fault of promscaler|ended by an error|can't be told/.test(record.text)
+      )
+        return [];
+      return [{ atMs: record.atMs, message: record.text, process: record.process }];
+    }),
+};
+
+/** Requests of a process in any 10 s: twice what a steady process needs, with room for the first lists of a new one. */
+const API_BUDGETS = [
+  { group: 'list', most: 20 },
+  { group: 'watch', most: 16 },
+  { group: 'scale', most: 48 },
+  { group: 'events', most: 60 },
+] as const;
+
+const noHerd: Invariant = {
+  id: 'I16',
+  text: 'in any 10 s at most twice the steady rate of requests, to the API server and to each source',
+  check: (history) =>
+    [...history.byProcess].flatMap(([process, { requests, queries }]): readonly Found[] => {
+      const found: Found[] = [];
+      for (const { group, most } of API_BUDGETS) {
+        const times = requests.filter((record) => isInGroup(record, group)).map(({ sentMs }) => sentMs);
+        found.push(...crowds(times, most, `${process} sent ${group} requests`));
+      }
+      for (const source of new Set(queries.map((query) => query.source))) {
+        const own = queries.filter((query) => query.source === source);
+        const distinct = new Set(own.map(({ query }) => query)).size;
+        // A query that two rhythms share may be asked by both.
+        found.push(
+          ...crowds(
+            own.map(({ sentMs }) => sentMs),
+            2 * (distinct + 1),
+            `${process} asked ${source}`,
+          ),
+        );
+      }
+      return found.map((one) => ({ ...one, process }));
+    }),
+};
+
+function crowds(times: readonly number[], most: number, what: string): readonly Found[] {
+  for (let index = most; index < times.length; index += 1) {
+    const last = times[index] ?? 0;
+    const first = times[index - most] ?? 0;
+    if (last - first >= SPAN_MS) continue;
+    const message = `${what} ${most + 1} times within ${((last - first) / 1000).toFixed(1)} s at ${formatTime(last)}`;
+    return [{ atMs: last, message }];
+  }
+  return [];
+}
+
+/** Timers of a process at rest: one a loop and watch, and the few that guard them. */
+const MOST_TIMERS = 24;
+const MOST_CONNECTIONS = 2;
+
+const bounded: Invariant = {
+  id: 'I17',
+  text: 'timers and connections are back at their usual number after every fault',
+  check: (history) =>
+    history.records.flatMap((record): readonly Found[] => {
+      if (record.kind !== 'vitals') return [];
+      const isRestless = history.faults.some(
+        ({ startMs, endMs }) => startMs < record.atMs && endMs + 300_000 > record.atMs,
+      );
+      const { timers, connections, process, atMs } = record;
+      if (isRestless || (timers <= MOST_TIMERS && connections <= MOST_CONNECTIONS)) return [];
+      return [{ atMs, message: `${process} has ${timers} timers and ${connections} watches`, process }];
+    }),
+};
+
+const sameAgain: Invariant = {
+  id: 'I21',
+  text: 'a recorded snapshot, decided once more, gives the recorded decision',
+  check: (history) =>
+    history.records.flatMap((record): readonly Found[] =>
+      record.kind === 'replay' && !record.isSame
+        ? [{ atMs: record.atMs, message: `another decision for ${record.scaler}`, scaler: record.scaler }]
+        : [],
+    ),
+};
+
+const MOST_EVENTS = 26;
+
+const told: Invariant = {
+  id: 'I25',
+  text: 'each write that was answered has one decision record with a reason; Events stay within their budget',
+  check: (history) => [...untold(history), ...tooManyEvents(history)],
+};
+
+function untold(history: History): readonly Found[] {
+  return history.writes.flatMap((write): readonly Found[] => {
+    const { answeredMs, status } = write.record;
+    const life = history.processes.find(({ name }) => name === write.process);
+    if (answeredMs === null || status !== 200 || answeredMs + 1000 > history.durationMs) return [];
+    if (life?.endMs != null && life.endMs < answeredMs + 1000) return [];
+    const records = history.byProcess.get(write.process)?.decisions.get(write.scaler) ?? [];
+    const telling = records.filter(
+      ({ atMs, from, outcome, reason }) =>
+        atMs >= write.atMs &&
+        atMs <= answeredMs + 1000 &&
+        from === write.from &&
+        ['patched', 'replaced'].includes(outcome) &&
+        reason !== '',
+    );
+    if (telling.length === 1 || isStopped(history, write.atMs)) return [];
+    const message = `${describeWrite(write)} has ${telling.length} decision records`;
+    return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+  });
+}
+
+/** A stopped process tells of what it did when it goes on. */
+function isStopped(history: History, atMs: number): boolean {
+  return history.faults.some(
+    ({ kind, what, startMs, endMs }) =>
+      kind === 'world' &&
+      ['stopped', 'crash', 'restart'].includes(what.mode) &&
+      startMs < atMs + 30_000 &&
+      endMs > atMs - 30_000,
+  );
+}
+
+function tooManyEvents(history: History): readonly Found[] {
+  return [...history.byProcess].flatMap(([process, { requests }]) => {
+    const byTarget = new Map<string, number[]>();
+    for (const record of requests) {
+      if (record.resource !== 'events') continue;
+      const target = regardingOf(record);
+      byTarget.set(target, [...(byTarget.get(target) ?? []), record.sentMs]);
+    }
+    return [...byTarget].flatMap(([target, times]): readonly Found[] => {
+      const index = times.findIndex(
+        (ms, at) => at >= MOST_EVENTS && ms - (times[at - MOST_EVENTS] ?? 0) < 300_000,
+      );
+      if (index === -1) return [];
+      const message = `${process} sent more than ${MOST_EVENTS} Events on ${target} within 300 s`;
+      return [{ atMs: times[index] ?? 0, message, process }];
+    });
+  });
+}
+
+function regardingOf({ body, name }: ApiRecord): string {
+  const { regarding } = body as { regarding?: { name?: string } };
+  return regarding?.name ?? (name ?? '').split('.')[0] ?? '';
+}
+
+const noTimeTravel: Invariant = {
+  id: 'I27',
+  text: 'the version of a watch never goes back nor beyond the server, and no list asks for an old one',
+  check: (history) =>
+    [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {
+      const newest = new Map<string, number>();
+      return requests.flatMap((record): readonly Found[] => {
+        const { query, path, sentMs, method, name } = record;
+        const version = query['resourceVersion'];
+        const at = { atMs: sentMs, process };
+        if (method !== 'GET' || name !== null || version === undefined) return [];
+        if (query['watch'] !== '1' && query['resourceVersionMatch'] !== 'NotOlderThan')
+          return [{ ...at, message: `${process} lists ${path} at version ${version}` }];
+        const before = newest.get(path) ?? 0;
+        newest.set(path, Math.max(before, Number(version)));
+        if (Number(version) < before)
+          return [{ ...at, message: `${process} asks ${path} from ${version}, after ${before}` }];
+        if (Number(version) > MOST_VERSION)
+          return [{ ...at, message: `${process} asks ${path} from ${version}, which never was` }];
+        return [];
+      });
+    }),
+};
+
+/** No world gets that far. */
+const MOST_VERSION = 900_000_000;
+
+export const SERVICE_INVARIANTS: readonly Invariant[] = [
+  noFaultOfOurs,
+  noHerd,
+  bounded,
+  sameAgain,
+  told,
+  noTimeTravel,
+];

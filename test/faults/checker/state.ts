@@ -1,0 +1,100 @@
+import type { ApiRecord } from '../world/log.js';
+import type { History } from './history.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+/** D of reliability.md, W10, and the way to the server and back. */
+const INTENT_MS = 5000 + 100;
+/** A change may be learned of so much later: a lost answer is settled after a minute. */
+const LEARNED_MS = 600_000;
+
+/** An entry of a scaler that was stored, as far as anybody outside may rely on it. */
+interface Entry {
+  readonly record: ApiRecord;
+  readonly atMs: number;
+  readonly intent: { readonly from: number; readonly to: number } | null;
+  readonly lastScaleUp: string | null;
+  readonly lastScaleDown: string | null;
+}
+
+/** What was stored of a scaler, in the order of its arrival. */
+function entriesOf(history: History, scaler: string): readonly Entry[] {
+  const key = scaler.replace('/', '.');
+  const entries: Entry[] = [];
+  for (const record of history.records) {
+    if (record.kind !== 'api' || record.resource !== 'configmaps' || record.written === null) continue;
+    const text = (record.body as { data?: Record<string, string | null> }).data?.[key];
+    if (text === undefined || text === null) continue;
+    const { intent, lastScaleUp, lastScaleDown } = JSON.parse(text) as Partial<Entry>;
+    entries.push({
+      record,
+      atMs: record.written.atMs,
+      intent: intent ?? null,
+      lastScaleUp: lastScaleUp ?? null,
+      lastScaleDown: lastScaleDown ?? null,
+    });
+  }
+  return entries.sort((a, b) => a.atMs - b.atMs);
+}
+
+const intentFirst: Invariant = {
+  id: 'I6',
+  text: 'every accepted write was announced by a stored intent of the same counts, at most 5 s before; every lowering strictly',
+  check: (history) => {
+    if (!history.isDurable) return [];
+    return history.targets.flatMap(({ scaler }) => {
+      const entries = entriesOf(history, scaler);
+      const writes = history.writes.filter((write) => write.scaler === scaler);
+      return writes.flatMap((write): readonly Found[] => {
+        const { sentMs } = write.record;
+        const isAnnounced = entries.some(
+          ({ intent, atMs, record }) =>
+            intent?.to === write.to &&
+            intent.from === write.from &&
+            record.process === write.process &&
+            atMs <= sentMs &&
+            sentMs - record.sentMs <= INTENT_MS,
+        );
+        const mayGoWithout = write.to > write.from && isStoreFailing(history, sentMs);
+        if (isAnnounced || mayGoWithout) return [];
+        const message = `${describeWrite(write)} without an intent`;
+        return [{ atMs: write.atMs, message, scaler, process: write.process }];
+      });
+    });
+  },
+};
+
+/** Only a scale-up goes on without its intent, and only while nothing can be stored (W11). */
+function isStoreFailing(history: History, atMs: number): boolean {
+  return history.faults.some(
+    (fault) =>
+      fault.kind === 'api' &&
+      ['all', 'state'].includes(fault.group) &&
+      fault.startMs < atMs &&
+      fault.endMs + 60_000 > atMs,
+  );
+}
+
+const timesOfChanges: Invariant = {
+  id: 'I7',
+  text: 'what is stored without a change of replicas never changes the times of the last ones',
+  check: (history) => {
+    if (!history.isDurable) return [];
+    return history.targets.flatMap(({ scaler, replicas }) =>
+      entriesOf(history, scaler).flatMap((entry, index, entries): readonly Found[] => {
+        const before = entries[index - 1];
+        if (before === undefined) return [];
+        const isSame =
+          before.lastScaleUp === entry.lastScaleUp && before.lastScaleDown === entry.lastScaleDown;
+        const isChanged = replicas.some(
+          ({ atMs }) =>
+            atMs <= entry.atMs && atMs > Math.min(before.atMs, entry.atMs - LEARNED_MS) - LEARNED_MS,
+        );
+        if (isSame || isChanged) return [];
+        const message = `the last changes of ${scaler} became others without a change`;
+        return [{ atMs: entry.atMs, message, scaler, process: entry.record.process }];
+      }),
+    );
+  },
+};
+
+export const STATE_INVARIANTS: readonly Invariant[] = [intentFirst, timesOfChanges];

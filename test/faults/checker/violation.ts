@@ -1,0 +1,38 @@
+import { formatTime } from '../world/faults.js';
+import type { History } from './history.js';
+
+/** An invariant that did not hold. */
+export interface Violation {
+  /** `I4`. */
+  readonly invariant: string;
+  readonly atMs: number;
+  readonly message: string;
+  readonly scaler: string | null;
+  readonly process: string | null;
+}
+
+/** One invariant: its text in a line, and what of a history breaks it. Source: reliability.md 9.1. */
+export interface Invariant {
+  readonly id: string;
+  readonly text: string;
+  readonly check: (history: History) => readonly Found[];
+}
+
+/** A breach without the name of its invariant. */
+export interface Found {
+  readonly atMs: number;
+  readonly message: string;
+  readonly scaler?: string;
+  readonly process?: string;
+}
+
+/** `6:40:12.120 shop/web: 9 -> 4`. */
+export function describeWrite(write: {
+  readonly atMs: number;
+  readonly scaler: string;
+  readonly process: string;
+  readonly from: number;
+  readonly to: number;
+}): string {
+  return `${write.process} set ${write.scaler} ${write.from} -> ${write.to} at ${formatTime(write.atMs)}`;
+}

@@ -1,0 +1,138 @@
+import { formatTime } from '../world/faults.js';
+import type { ApiRecord } from '../world/log.js';
+import { type History, plansWithin, scalerOf } from './history.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+/** A decision may still be on its way for so long: two slow requests, and a 504 whose work was done late. */
+const IN_FLIGHT_MS = 30_000;
+const OTHERS_ASKED_MS = 60_000;
+
+function patches(history: History): readonly ApiRecord[] {
+  return history.records.filter(
+    (record) => record.kind === 'api' && record.subresource === 'scale' && record.method === 'PATCH',
+  ) as readonly ApiRecord[];
+}
+
+function bodyOf({ body }: ApiRecord): {
+  readonly uid: string | null;
+  readonly resourceVersion: string | null;
+  readonly replicas: number | null;
+} {
+  const { metadata, spec } = body as {
+    metadata?: { uid?: string; resourceVersion?: string };
+    spec?: { replicas?: number };
+  };
+  return {
+    uid: metadata?.uid ?? null,
+    resourceVersion: metadata?.resourceVersion ?? null,
+    replicas: spec?.replicas ?? null,
+  };
+}
+
+const withinBounds: Invariant = {
+  id: 'I1',
+  text: 'every accepted write is within [min, max] of a document in force at its decision',
+  check: (history) =>
+    patches(history).flatMap((record): readonly Found[] => {
+      const { replicas } = bodyOf(record);
+      const scaler = scalerOf(record);
+      const plans = plansWithin(history, scaler, record.sentMs - IN_FLIGHT_MS, record.sentMs);
+      if (replicas === null || plans.length === 0) return [];
+      const isWithin = plans.some(
+        ({ minReplicas, maxReplicas }) =>
+          Number.isInteger(replicas) && replicas >= minReplicas && replicas <= maxReplicas,
+      );
+      const message = `${record.process} asked for ${replicas} replicas of ${scaler}, outside its bounds`;
+      return isWithin ? [] : [{ atMs: record.sentMs, message, scaler, process: record.process }];
+    }),
+};
+
+const noIdlePatch: Invariant = {
+  id: 'I8',
+  text: 'no PATCH when nothing changes: none asks for the count that the object has',
+  check: (history) =>
+    patches(history).flatMap((record): readonly Found[] => {
+      const { replicas, uid, resourceVersion } = bodyOf(record);
+      const { live } = record;
+      if (live === null || replicas !== live.replicas) return [];
+      // A precondition that does not hold any more means that the count came up after it was read.
+      const isStale =
+        (uid ?? live.uid) !== live.uid || (resourceVersion ?? live.resourceVersion) !== live.resourceVersion;
+      if (isStale) return [];
+      const scaler = scalerOf(record);
+      const message = `${record.process} asked for ${replicas} replicas of ${scaler}, which it had`;
+      return [{ atMs: record.sentMs, message, scaler, process: record.process }];
+    }),
+};
+
+const preconditions: Invariant = {
+  id: 'I9',
+  text: 'every PATCH has uid and resourceVersion as preconditions; none is accepted on another object',
+  check: (history) =>
+    patches(history).flatMap((record): readonly Found[] => {
+      const { uid, resourceVersion } = bodyOf(record);
+      const scaler = scalerOf(record);
+      const at = { atMs: record.sentMs, scaler, process: record.process };
+      if (uid === null || uid === '' || resourceVersion === null || resourceVersion === '')
+        return [{ ...at, message: `${record.process} sent a PATCH of ${scaler} without preconditions` }];
+      if (record.written !== null && record.written.uid !== uid)
+        return [{ ...at, message: `a PATCH for ${uid} was accepted on ${record.written.uid}` }];
+      return [];
+    }),
+};
+
+const deletedScaler: Invariant = {
+  id: 'I28',
+  text: 'a deleted scaler writes nothing to its target from one period after the reload on',
+  check: (history) =>
+    patches(history).flatMap((record): readonly Found[] => {
+      const scaler = scalerOf(record);
+      const { syncPeriodSeconds } = history.targets.find((target) => target.scaler === scaler)?.plan ?? {
+        syncPeriodSeconds: 15,
+      };
+      const graceMs = syncPeriodSeconds * 1000;
+      if (plansWithin(history, scaler, record.sentMs - graceMs, record.sentMs).length > 0) return [];
+      const message = `${record.process} sent a PATCH of ${scaler}, which has no document any more`;
+      return [{ atMs: record.sentMs, message, scaler, process: record.process }];
+    }),
+};
+
+const otherAutoscaler: Invariant = {
+  id: 'I30',
+  text: 'another autoscaler on the target is not fought: nothing is written once it could be seen',
+  check: (history) => {
+    const spans = history.faults.flatMap((fault) =>
+      fault.kind === 'world' && fault.what.mode === 'hpa-appears' ? [fault] : [],
+    );
+    return history.writes.flatMap((write): readonly Found[] => {
+      const span = spans.find(
+        ({ target, startMs, endMs }) =>
+          write.scaler.endsWith(`/${target}`) &&
+          write.decidedMs > startMs + OTHERS_ASKED_MS + IN_FLIGHT_MS &&
+          write.atMs < endMs,
+      );
+      if (span === undefined || isUnreadable(history, span.startMs, write.atMs)) return [];
+      const message = `${describeWrite(write)}, though an HPA is there since ${formatTime(span.startMs)}`;
+      return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+    });
+  },
+};
+
+/** HPAs could not be listed: what is not seen cannot be heeded. */
+function isUnreadable(history: History, fromMs: number, toMs: number): boolean {
+  return history.faults.some(
+    (fault) =>
+      fault.kind === 'api' &&
+      ['all', 'list', 'hpa'].includes(fault.group) &&
+      fault.startMs < toMs &&
+      fault.endMs + OTHERS_ASKED_MS + IN_FLIGHT_MS > fromMs,
+  );
+}
+
+export const WRITE_INVARIANTS: readonly Invariant[] = [
+  withinBounds,
+  noIdlePatch,
+  preconditions,
+  deletedScaler,
+  otherAutoscaler,
+];

@@ -1,0 +1,116 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { hashOf, runSeed } from './run-seed.js';
+import { SOURCE_PRODUCT } from './source-product.js';
+import type { Product } from './product.js';
+import type { Fault } from './world/faults.js';
+
+const product = SOURCE_PRODUCT;
+const MINUTE_MS = 60_000;
+// Seconds on an idle machine; the limit is for a busy one.
+jest.setTimeout(120_000);
+
+/** One fault, 30 minutes after the begin. */
+function from30(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
+  const startMs = 30 * MINUTE_MS;
+  return [{ startMs, endMs: startMs + seconds * 1000, ...fault } as Fault];
+}
+
+const source = (mode: string, seconds: number) =>
+  from30(seconds, { kind: 'source', source: 'default', what: { mode } });
+const patch = (mode: string, seconds: number) =>
+  from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
+
+describe('a world', () => {
+  it.each([1, 6])('of seed %d breaks no invariant in 2 simulated hours', async (seed) => {
+    const { violations } = await runSeed({ seed, hours: 2, product });
+
+    expect(violations).toEqual([]);
+  });
+
+  it.each([
+    ['a Prometheus that lost its history', source('wiped', 90)],
+    ['a Prometheus that is empty for ten minutes', source('missing', 600)],
+    ['NaN for ten minutes', source('nan', 600)],
+    ['half an answer for ten minutes', source('partial', 600)],
+    ['PATCHes that are done while their answers are lost', patch('applied-lost', 900)],
+    ['PATCHes that end in 504, undone', patch('unapplied-504', 900)],
+  ])('with %s breaks no invariant', async (_, faults) => {
+    const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+
+    expect(violations).toEqual([]);
+    expect(writes).toBeGreaterThan(0);
+  });
+
+  it('is the same to the last byte for the same seed, and another one for another seed', async () => {
+    const run = async (seed: number) => hashOf((await runSeed({ seed, hours: 0.5, product })).records);
+
+    const first = await run(4);
+
+    expect(await run(4)).toBe(first);
+    expect(await run(5)).not.toBe(first);
+  });
+});
+
+describe('the checker', () => {
+  /** The service behind a port with a bug in it. */
+  function withAnswers(change: (answer: { readonly class: string }) => unknown): Product {
+    return {
+      ...product,
+      createService: (options) => {
+        const createClient: typeof options.createClient = (config, clock) => {
+          const client = options.createClient?.(config, clock);
+          if (client === undefined) throw new Error('the world has clients');
+          return {
+            ...client,
+            query: async (text, asked) =>
+              change(await client.query(text, asked)) as Awaited<ReturnType<typeof client.query>>,
+          };
+        };
+        return product.createService({ ...options, createClient });
+      },
+    };
+  }
+
+  it('finds a service that reads no series as zero, by I2', async () => {
+    const buggy = withAnswers((answer) =>
+      answer.class === 'missing'
+        ? { class: 'value', series: [{ labels: {}, value: 0 }], evaluatedAt: Date.UTC(2026, 0, 5, 0, 31) }
+        : answer,
+    );
+    const { violations } = await runSeed({
+      seed: 3,
+      hours: 1,
+      product: buggy,
+      faults: source('missing', 900),
+    });
+
+    expect(violations.map(({ invariant }) => invariant)).toContain('I2');
+  });
+
+  it('finds a service that sends no preconditions, by I9', async () => {
+    const buggy: Product = {
+      ...product,
+      createService: (options) =>
+        product.createService({
+          ...options,
+          openTransport: (onRequest) => {
+            const transport = options.openTransport(onRequest);
+            const { request } = transport;
+            return {
+              ...transport,
+              request: (one) =>
+                request(
+                  one.verb === 'patch' && one.resource.endsWith('/scale')
+                    ? { ...one, body: { spec: one.body?.['spec'] } }
+                    : one,
+                ),
+            };
+          },
+        }),
+    };
+
+    const { violations } = await runSeed({ seed: 3, hours: 1, product: buggy, faults: [] });
+
+    expect(violations.map(({ invariant }) => invariant)).toContain('I9');
+  });
+});

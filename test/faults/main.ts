@@ -1,0 +1,156 @@
+import { availableParallelism } from 'node:os';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { BUGS } from './bugs/bugs.js';
+import { huntBug, type Catch } from './bugs/hunt.js';
+import { loadProduct } from './product.js';
+import { describeViolation } from './report.js';
+import { runSeed } from './run-seed.js';
+
+interface Work {
+  readonly seeds: readonly number[];
+  readonly hours: number;
+  /** Names of bugs to hunt, each with all of the seeds; empty: the service as it is. */
+  readonly bugs: readonly string[];
+}
+
+/** What a thread says of one seed. */
+interface SeedReport {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly writes: number;
+  readonly faults: number;
+}
+
+const USAGE = 'npm run faults -- [--bugs] [--seeds N] [--first-seed N] [--hours N] [--threads N]';
+/** Only dist has the package's description above it, not the compiled src beside the simulation. */
+const DIST = new URL('../../../dist/', import.meta.url);
+const COPIES = new URL('../../bugs/', import.meta.url);
+const MOST_SHOWN = 5;
+
+if (isMainThread) {
+  const flags = readFlags(process.argv.slice(2));
+  await (flags.bugs ? huntAll(flags) : runAll(flags));
+} else await runSome(workerData as Work);
+
+/** Every bug must be found by an invariant that is meant to. */
+async function huntAll({ seeds, hours, threads }: Flags): Promise<void> {
+  let missed = 0;
+  const names = BUGS.map(({ name }) => name);
+  const works = Array.from({ length: threads }, (_, thread) => ({
+    seeds: Array.from({ length: seeds }, (_, index) => index + 1),
+    hours,
+    bugs: names.filter((_, index) => index % threads === thread),
+  }));
+  const tell = ({ name, invariant, broken, seeds: count, message }: Catch): void => {
+    if (invariant === null) missed += 1;
+    const others = broken.filter((other) => other !== invariant);
+    const also = others.length === 0 ? '' : ` (also ${others.join(' ')})`;
+    console.log(
+      invariant === null
+        ? `${name}: NOT FOUND in ${count} seeds${also}`
+        : `${name}: ${invariant} after ${count} seed${count === 1 ? '' : 's'}${also}: ${message}`,
+    );
+  };
+  await Promise.all(works.map((work) => runThread<Catch>(work, tell)));
+  console.log(`${names.length - missed} of ${names.length} bugs were found`);
+  process.exitCode = missed > 0 ? 1 : 0;
+}
+
+async function runAll(flags: Flags): Promise<void> {
+  const threads = Math.min(flags.threads, flags.seeds);
+  const startedMs = performance.now();
+  const reports: SeedReport[] = [];
+  const seeds = Array.from({ length: flags.seeds }, (_, index) => flags.firstSeed + index);
+  const works = Array.from({ length: threads }, (_, thread) => ({
+    seeds: seeds.filter((_, index) => index % threads === thread),
+    hours: flags.hours,
+    bugs: [],
+  }));
+  await Promise.all(works.map((work) => runThread<SeedReport>(work, (report) => tell(report, reports))));
+  const failed = reports.filter(({ violations }) => violations.length > 0);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const { user, system } = process.cpuUsage();
+  const cpu = (user + system) / 1e6;
+  const writes = reports.reduce((sum, report) => sum + report.writes, 0);
+  const faults = reports.reduce((sum, report) => sum + report.faults, 0);
+  console.log(
+    `${reports.length} seeds of ${flags.hours} simulated hours, ${faults} faults, ${writes} writes of replicas: ` +
+      `${failed.length} with violations; ${seconds.toFixed(0)} s, ${(cpu / reports.length).toFixed(1)} s of CPU a seed`,
+  );
+  if (failed.length > 0)
+    console.log(
+      `failed: ${failed
+        .map(({ seed }) => seed)
+        .sort((a, b) => a - b)
+        .join(' ')}`,
+    );
+  process.exitCode = failed.length > 0 || reports.length < flags.seeds ? 1 : 0;
+}
+
+function tell(report: SeedReport, reports: SeedReport[]): void {
+  reports.push(report);
+  for (const text of report.violations.slice(0, MOST_SHOWN)) console.log(text);
+  if (report.violations.length > MOST_SHOWN)
+    console.log(`    and ${report.violations.length - MOST_SHOWN} more of seed ${report.seed}`);
+}
+
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what a thread says is what its work is
+function runThread<T>(work: Work, onReport: (report: T) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: work });
+    worker.on('message', onReport);
+    worker.on('error', reject);
+    worker.on('exit', () => resolve());
+  });
+}
+
+async function runSome({ seeds, hours, bugs }: Work): Promise<void> {
+  for (const bug of BUGS.filter(({ name }) => bugs.includes(name)))
+    parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
+  if (bugs.length > 0) return;
+  const product = await loadProduct(DIST);
+  const rejections: string[] = [];
+  process.on('unhandledRejection', (error) => rejections.push(String(error)));
+  for (const seed of seeds) {
+    const result = await runSeed({ seed, hours, product });
+    const violations = result.violations.map((violation) => describeViolation(violation, result, hours));
+    const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
+    const report: SeedReport = {
+      seed,
+      violations: [...unhandled, ...violations],
+      writes: result.writes,
+      faults: result.faults.length,
+    };
+    parentPort?.postMessage(report);
+  }
+}
+
+interface Flags {
+  readonly bugs: boolean;
+  readonly seeds: number;
+  readonly firstSeed: number;
+  readonly hours: number;
+  readonly threads: number;
+}
+
+function readFlags(args: readonly string[]): Flags {
+  const bugs = args.includes('--bugs');
+  const values = new Map<string, number>();
+  const rest = args.filter((arg) => arg !== '--bugs');
+  for (let index = 0; index < rest.length; index += 2) {
+    const [name = '', value = ''] = [rest[index], rest[index + 1]];
+    const number = Number(value);
+    if (!['--seeds', '--first-seed', '--hours', '--threads'].includes(name) || !(number > 0)) {
+      console.error(USAGE);
+      process.exit(2);
+    }
+    values.set(name, number);
+  }
+  return {
+    bugs,
+    seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
+    firstSeed: values.get('--first-seed') ?? 1,
+    hours: values.get('--hours') ?? 24,
+    threads: values.get('--threads') ?? Math.min(2, availableParallelism()),
+  };
+}

@@ -1,0 +1,50 @@
+import type * as decideModule from '../../src/decision/decide.js';
+import type * as lanesModule from '../../src/kubernetes/lanes.js';
+import type * as parseModule from '../../src/decision/parse-snapshot.js';
+import type * as readConfigModule from '../../src/config/read-service-config.js';
+import type * as readScalersModule from '../../src/scaler/read-scalers.js';
+import type * as requestErrorModule from '../../src/kubernetes/request-error.js';
+import type * as serviceModule from '../../src/cli/service.js';
+import type * as typesModule from '../../src/kubernetes/types.js';
+import type * as clockModule from '../../src/units/clock.js';
+import type * as logModule from '../../src/telemetry/log.js';
+import type * as writeModule from '../../src/decision/write-json.js';
+
+/**
+ * What of promscaler the simulation runs: the service itself, and what speaks its language at its ports. Loaded from a
+ * folder, so that a copy with a bug in it can be run as well; a class of one copy is none of another's.
+ */
+export type Product = Pick<typeof serviceModule, 'createService'> &
+  Pick<typeof readScalersModule, 'readDocuments'> &
+  Pick<typeof readConfigModule, 'readServiceConfig'> &
+  Pick<typeof requestErrorModule, 'refusalError' | 'connectionError' | 'abortError'> &
+  Pick<typeof typesModule, 'KubernetesError'> &
+  Pick<typeof lanesModule, 'createLaneBudgets'> &
+  Pick<typeof clockModule, 'sleep' | 'withDeadline'> &
+  Pick<typeof logModule, 'createLog'> &
+  Pick<typeof writeModule, 'snapshotToJson' | 'decisionToJson'> &
+  Pick<typeof parseModule, 'parseSnapshot'> &
+  Pick<typeof decideModule, 'decide'>;
+
+const MODULES = [
+  'cli/service',
+  'scaler/read-scalers',
+  'config/read-service-config',
+  'kubernetes/request-error',
+  'kubernetes/types',
+  'kubernetes/lanes',
+  'units/clock',
+  'telemetry/log',
+  'decision/write-json',
+  'decision/parse-snapshot',
+  'decision/decide',
+] as const;
+
+/** The product of a folder of modules, compiled (`.js`) or, under a test runner that knows how, as they stand. */
+export async function loadProduct(folder: URL): Promise<Product> {
+  const modules = await Promise.all(
+    MODULES.map(async (name) => (await import(new URL(`${name}.js`, folder).href)) as object),
+  );
+  // Checked by the compiler for what is in MODULES as it stands in src; a copy differs by a line.
+  return Object.assign({}, ...modules) as Product;
+}

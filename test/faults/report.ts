@@ -1,0 +1,76 @@
+import type { Violation } from './checker/violation.js';
+import { formatTime, nameFault } from './world/faults.js';
+import type { LogRecord } from './world/log.js';
+import { timeOf } from './world/log.js';
+import type { SeedResult } from './run-seed.js';
+
+const LINES = 20;
+
+/** What a person needs to understand a violation: where, what led to it, and how to see it again. */
+export function describeViolation(violation: Violation, result: SeedResult, hours: number): string {
+  const { invariant, atMs, message } = violation;
+  const relevant = result.records.filter((record) => isRelevant(record, violation)).slice(-LINES);
+  const faults = result.faults.filter(({ startMs, endMs }) => startMs < atMs && endMs > atMs - 3_600_000);
+  const hoursFlag = hours === 24 ? '' : ` --hours ${hours}`;
+  return [
+    `${invariant} seed ${result.seed} at ${formatTime(atMs)}: ${message}`,
+    ...faults.map((fault) => `    fault: ${nameFault(fault)}`),
+    ...relevant.map((record) => `    ${describeRecord(record)}`),
+    `    again: npm run faults -- --seeds 1 --first-seed ${result.seed}${hoursFlag}`,
+  ].join('\n');
+}
+
+function isRelevant(record: LogRecord, { atMs, scaler, process }: Violation): boolean {
+  if (timeOf(record) > atMs + 1000 || timeOf(record) < atMs - 1_800_000) return false;
+  if (process !== null && record.process !== process && record.kind !== 'api') return false;
+  const name = scaler?.split('/')[1] ?? null;
+  switch (record.kind) {
+    case 'api':
+      return record.subresource === 'scale' ? name === null || record.name === name : name === null;
+    case 'decision':
+      return scaler !== null && record.scaler === scaler;
+    case 'line':
+      return scaler === null || record.text.includes(scaler);
+    case 'query':
+      return name !== null && record.answer !== 'value';
+    case 'vitals':
+    case 'heard':
+    case 'replay':
+      return false;
+    default:
+      return record satisfies never;
+  }
+}
+
+/** One record in one line. */
+export function describeRecord(record: LogRecord): string {
+  const start = `${formatTime(timeOf(record))} ${record.process}`;
+  switch (record.kind) {
+    case 'api': {
+      const { method, path, status, written, arrivedMs } = record;
+      const done =
+        written?.to == null
+          ? ''
+          : `, done at ${formatTime(written.atMs)}: ${written.from ?? '?'} -> ${written.to}`;
+      const arrived = arrivedMs === null ? ', never arrived' : '';
+      const body = method === 'GET' ? '' : ` ${JSON.stringify(record.body)}`;
+      return `${start} ${method} ${path}${body}: ${status ?? 'no answer'}${arrived}${done}`;
+    }
+    case 'query':
+      return `${start} query ${record.query.slice(0, 60)}: ${record.answer}`;
+    case 'decision': {
+      const { scaler, specReplicas, desired, outcome, reason } = record;
+      return `${start} decided ${scaler} ${specReplicas ?? '?'} -> ${desired ?? '?'} (${outcome}): ${reason}`;
+    }
+    case 'line':
+      return `${start} says ${record.text}`;
+    case 'heard':
+      return `${start} heard of ${record.resource}`;
+    case 'vitals':
+      return `${start} has ${record.timers} timers, ${record.connections} watches`;
+    case 'replay':
+      return `${start} replays ${record.scaler}`;
+    default:
+      return record satisfies never;
+  }
+}

@@ -1,0 +1,229 @@
+import type { ApiMode, Fault, RequestGroup, SourceMode, WatchMode, WorldMode } from './world/faults.js';
+import { createRandom, type Random } from './world/random.js';
+
+type Kind = 'api' | 'patch' | 'watch' | 'source' | 'process' | 'target' | 'document';
+
+interface Draw {
+  readonly random: Random;
+  readonly startMs: number;
+  readonly replicas: number;
+}
+
+const TARGETS = ['web', 'api', 'worker', 'cart'] as const;
+/** A fault lasts this long, mostly: seconds, from and to. */
+const SHORT = [2, 60] as const;
+const LONG = [60, 1800] as const;
+const LEAD_MS = 15 * 60_000;
+
+/**
+ * The faults of a seed: spells of one to four at a time, and between them calm of a few minutes to an hour and a half, in
+ * which everything must come right again. The last half hour is calm.
+ */
+export function scheduleFaults(
+  seed: number,
+  { durationMs, replicas }: { readonly durationMs: number; readonly replicas: number },
+): readonly Fault[] {
+  const random = createRandom(seed).fork('schedule');
+  const faults: Fault[] = [];
+  let startMs = LEAD_MS + random.between(0, LEAD_MS);
+  while (startMs < durationMs - 2 * LEAD_MS) {
+    const count = random.pick([1, 1, 1, 2, 2, 3, 4]);
+    let endMs = startMs;
+    for (let index = 0; index < count; index += 1) {
+      const fault = drawFault({ random, startMs: startMs + random.between(0, 120_000), replicas });
+      faults.push(fault);
+      endMs = Math.max(endMs, fault.endMs);
+    }
+    startMs = endMs + random.between(3, 90) * 60_000;
+  }
+  return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
+}
+
+function drawFault(draw: Draw): Fault {
+  const kind = draw.random.pick<Kind>([
+    'api',
+    'patch',
+    'patch',
+    'watch',
+    'watch',
+    'source',
+    'source',
+    'source',
+    'process',
+    'process',
+    'target',
+    'target',
+    'document',
+  ]);
+  switch (kind) {
+    case 'api':
+      return apiFault(draw);
+    case 'patch':
+      return patchFault(draw);
+    case 'watch':
+      return watchFault(draw);
+    case 'source':
+      return sourceFault(draw);
+    case 'process':
+      return worldFault(draw, processMode(draw.random));
+    case 'target':
+      return worldFault(draw, targetMode(draw.random));
+    case 'document':
+      return worldFault(draw, documentMode(draw.random));
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** From `startMs` for a short or a long while; now and then for only so long that a single request meets it. */
+function span({ random, startMs }: Draw, [from, to]: readonly [number, number] = random.pick([SHORT, LONG])) {
+  return { startMs, endMs: startMs + random.between(from, to) * 1000 };
+}
+
+function apiFault(draw: Draw): Fault {
+  const { random, replicas } = draw;
+  const groups: readonly RequestGroup[] = [
+    'all',
+    'all',
+    'scale',
+    'list',
+    'watch',
+    'lease',
+    'state',
+    'events',
+    'hpa',
+  ];
+  const status = (code: number, retryAfter: string | null = null): ApiMode => ({
+    mode: 'status',
+    status: code,
+    retryAfter,
+  });
+  const what = random.pick<ApiMode>([
+    { mode: 'refused' },
+    { mode: 'hang' },
+    { mode: 'slow', delayMs: random.between(500, 9000) },
+    status(500),
+    status(503, '2'),
+    status(429, random.pick(['1', '5', '9999', '0'])),
+    status(401),
+    status(403),
+  ]);
+  return {
+    ...span(draw),
+    kind: 'api',
+    group: random.pick(groups),
+    replica: replicas > 1 && random.chance(0.4) ? random.integer(0, replicas - 1) : null,
+    what,
+    probability: random.pick([1, 1, 0.5]),
+  };
+}
+
+/** Lasts long enough that a write falls into it. */
+function patchFault(draw: Draw): Fault {
+  const { random } = draw;
+  const what = random.pick<ApiMode>([
+    { mode: 'applied-lost' },
+    { mode: 'unapplied-lost' },
+    { mode: 'applied-504' },
+    { mode: 'unapplied-504' },
+    { mode: 'late-504', delayMs: random.between(1000, 20_000) },
+    { mode: 'status', status: 409, retryAfter: null },
+    { mode: 'status', status: 422, retryAfter: null },
+    { mode: 'slow', delayMs: random.between(500, 9500) },
+  ]);
+  return {
+    ...span(draw, [120, 2400]),
+    kind: 'api',
+    group: 'patch',
+    replica: null,
+    what,
+    probability: random.pick([1, 0.5]),
+  };
+}
+
+function watchFault(draw: Draw): Fault {
+  const { random } = draw;
+  const what = random.pick<WatchMode>([
+    { mode: 'end-at-once' },
+    { mode: 'http-410' },
+    { mode: 'error', code: 410, reason: 'Expired' },
+    { mode: 'error', code: 500, reason: 'InternalError' },
+    { mode: 'error', code: 0, reason: 'Whatever' },
+    { mode: 'garbage' },
+    { mode: 'silent' },
+    { mode: 'no-bookmarks' },
+    { mode: 'replay' },
+  ]);
+  return { ...span(draw), kind: 'watch', resource: random.pick([null, 'pods', 'deployments']), what };
+}
+
+function sourceFault(draw: Draw): Fault {
+  const { random } = draw;
+  const what = random.pick<SourceMode>([
+    { mode: 'down' },
+    { mode: 'restarted' },
+    { mode: 'wiped' },
+    { mode: 'wiped' },
+    { mode: 'hang' },
+    { mode: 'slow', delayMs: random.between(500, 9000) },
+    {
+      mode: 'failed',
+      reason: random.pick(['server_error', 'rate_limited', 'bad_answer', 'execution'] as const),
+    },
+    { mode: 'missing' },
+    { mode: 'nan' },
+    { mode: 'infinite' },
+    { mode: 'negative' },
+    { mode: 'partial' },
+    { mode: 'unscraped', percent: random.integer(10, 60) },
+    { mode: 'skewed', seconds: random.pick([-600, -90, 90, 600]) },
+    { mode: 'second-replica' },
+  ]);
+  return { ...span(draw), kind: 'source', source: random.pick(['default', 'default', 'queues']), what };
+}
+
+function worldFault(draw: Draw, what: WorldMode): Fault {
+  const { random, replicas } = draw;
+  return {
+    ...span(draw),
+    kind: 'world',
+    replica: random.integer(0, replicas - 1),
+    target: random.pick(TARGETS),
+    what,
+  };
+}
+
+function processMode(random: Random): WorldMode {
+  const groups: readonly RequestGroup[] = ['patch', 'patch', 'scale', 'state', 'lease', 'all'];
+  return random.pick<WorldMode>([
+    { mode: 'crash', point: null },
+    {
+      mode: 'crash',
+      point: { step: random.pick(['sending', 'sent', 'answered'] as const), group: random.pick(groups) },
+    },
+    { mode: 'restart' },
+    { mode: 'stopped' },
+    { mode: 'clock-jump', seconds: random.pick([-10, 10, -50, 50]) },
+  ]);
+}
+
+function targetMode(random: Random): WorldMode {
+  return random.pick<WorldMode>([
+    { mode: 'pods-crash', percent: random.integer(10, 60) },
+    { mode: 'node-lost', percent: random.integer(10, 60) },
+    { mode: 'slow-start', seconds: random.integer(20, 120) },
+    { mode: 'recreate' },
+    { mode: 'foreign-write', factor: random.pick([0.5, 0.7, 1.5]) },
+    { mode: 'foreign-storm', periodMs: random.between(3000, 60_000), factor: random.pick([0.8, 1.2]) },
+    { mode: 'status-churn', periodMs: random.between(50, 2000) },
+    { mode: 'hpa-appears' },
+  ]);
+}
+
+function documentMode(random: Random): WorldMode {
+  return random.pick<WorldMode>([
+    { mode: 'document-changed', maxReplicas: random.integer(5, 20) },
+    { mode: 'document-removed' },
+    { mode: 'compaction' },
+  ]);
+}

@@ -1,0 +1,31 @@
+import { createService } from '../../src/cli/service.js';
+import { readServiceConfig } from '../../src/config/read-service-config.js';
+import { decide } from '../../src/decision/decide.js';
+import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import { createLaneBudgets } from '../../src/kubernetes/lanes.js';
+import { abortError, connectionError, refusalError } from '../../src/kubernetes/request-error.js';
+import { KubernetesError } from '../../src/kubernetes/types.js';
+import { readDocuments } from '../../src/scaler/read-scalers.js';
+import { createLog } from '../../src/telemetry/log.js';
+import { sleep, withDeadline } from '../../src/units/clock.js';
+import type { Product } from './product.js';
+
+/** promscaler as it stands in src, for tests. */
+export const SOURCE_PRODUCT: Product = {
+  createService,
+  readDocuments,
+  readServiceConfig,
+  refusalError,
+  connectionError,
+  abortError,
+  KubernetesError,
+  createLaneBudgets,
+  sleep,
+  withDeadline,
+  createLog,
+  snapshotToJson,
+  decisionToJson,
+  parseSnapshot,
+  decide,
+};

@@ -1,0 +1,143 @@
+import type { Fault, RequestGroup } from './faults.js';
+import type { ApiRecord } from './log.js';
+import type { Random } from './random.js';
+import { applyRequest, type WireAnswer } from './rest.js';
+import type { Store } from './store.js';
+import type { Timeline } from './timeline.js';
+
+type ApiFault = Extract<Fault, { readonly kind: 'api' }>;
+
+/** How a request ends for who sent it. */
+export type WireEnd = { readonly kind: 'answer'; readonly answer: WireAnswer } | { readonly kind: 'lost' };
+
+/** The API server: takes requests off the wire, with the faults that are in force just then. */
+export class ApiServer {
+  readonly faults = new Set<ApiFault>();
+  readonly #timeline: Timeline;
+  readonly #store: Store;
+  readonly #random: Random;
+
+  constructor(parts: { readonly timeline: Timeline; readonly store: Store; readonly random: Random }) {
+    this.#timeline = parts.timeline;
+    this.#store = parts.store;
+    this.#random = parts.random;
+  }
+
+  /** Calls `end` when the answer has arrived, or the connection is gone; never where the request hangs. */
+  take(record: ApiRecord, replica: number, end: (end: WireEnd) => void): void {
+    const fault = this.faultFor(record, replica);
+    const reply = (answer: WireAnswer, ms = this.latencyMs()): void => {
+      this.#timeline.after(ms, () => {
+        record.answeredMs = this.#timeline.nowMs;
+        record.status = answer.status;
+        end({ kind: 'answer', answer });
+      });
+    };
+    const lose = (): void => void this.#timeline.after(this.latencyMs(), () => end({ kind: 'lost' }));
+    if (fault?.what.mode === 'refused') {
+      lose();
+      return;
+    }
+    const delayMs = fault?.what.mode === 'slow' ? fault.what.delayMs : 0;
+    this.#timeline.after(this.latencyMs() + delayMs, () => {
+      record.arrivedMs = this.#timeline.nowMs;
+      this.#work(record, fault, { reply, lose });
+    });
+  }
+
+  /** The fault that a request meets just now; null: none. */
+  faultFor(record: ApiRecord, replica: number): ApiFault | null {
+    for (const fault of this.faults) {
+      if (fault.replica !== null && fault.replica !== replica) continue;
+      if (isInGroup(record, fault.group) && this.#random.chance(fault.probability)) return fault;
+    }
+    return null;
+  }
+
+  /** One way over the network. */
+  latencyMs(): number {
+    return this.#random.between(1, 12);
+  }
+
+  #apply(record: ApiRecord, override: number | null = null): WireAnswer {
+    return applyRequest(this.#store, record, { nowMs: this.#timeline.nowMs, override });
+  }
+
+  #work(
+    record: ApiRecord,
+    fault: ApiFault | null,
+    { reply, lose }: { readonly reply: (answer: WireAnswer, ms?: number) => void; readonly lose: () => void },
+  ): void {
+    const what = fault?.what ?? null;
+    switch (what?.mode) {
+      case undefined:
+      case 'slow':
+      case 'refused':
+        reply(this.#apply(record));
+        return;
+      case 'hang':
+        return;
+      case 'status':
+        reply(refusal(what.status, what.retryAfter));
+        return;
+      case 'applied-lost':
+        this.#apply(record);
+        lose();
+        return;
+      case 'unapplied-lost':
+        lose();
+        return;
+      case 'applied-504':
+        this.#apply(record);
+        reply(refusal(504, null), 3000);
+        return;
+      case 'unapplied-504':
+        reply(refusal(504, null), 3000);
+        return;
+      case 'late-504':
+        this.#timeline.after(what.delayMs, () => void this.#apply(record));
+        reply(refusal(504, null));
+        return;
+      case 'override':
+        reply(this.#apply(record, what.replicas));
+        return;
+      default:
+        what satisfies never;
+    }
+  }
+}
+
+function refusal(status: number, retryAfter: string | null): WireAnswer {
+  return {
+    status,
+    retryAfter,
+    body: { kind: 'Status', status: 'Failure', code: status, message: 'a fault' },
+  };
+}
+
+/** Whether a request belongs to a group. */
+export function isInGroup(record: ApiRecord, group: RequestGroup): boolean {
+  const isWatch = record.query['watch'] === '1';
+  switch (group) {
+    case 'all':
+      return true;
+    case 'patch':
+      return record.subresource === 'scale' && record.method === 'PATCH';
+    case 'scale':
+      return record.subresource === 'scale';
+    case 'list':
+      return record.method === 'GET' && record.name === null && !isWatch;
+    case 'watch':
+      return isWatch;
+    case 'lease':
+      return record.resource === 'leases';
+    case 'state':
+      return record.resource === 'configmaps';
+    case 'events':
+      return record.resource === 'events';
+    case 'hpa':
+      return record.resource === 'horizontalpodautoscalers';
+    default:
+      return group satisfies never;
+  }
+}

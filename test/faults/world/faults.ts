@@ -1,0 +1,114 @@
+/** Which requests to the API server a fault is for. */
+export type RequestGroup =
+  'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'state' | 'events' | 'hpa';
+
+export type ApiMode =
+  | { readonly mode: 'refused' }
+  /** Taken, never answered, nothing done. */
+  | { readonly mode: 'hang' }
+  | { readonly mode: 'slow'; readonly delayMs: number }
+  | { readonly mode: 'status'; readonly status: number; readonly retryAfter: string | null }
+  /** Done, but the answer is lost with the connection. */
+  | { readonly mode: 'applied-lost' }
+  | { readonly mode: 'unapplied-lost' }
+  | { readonly mode: 'applied-504' }
+  | { readonly mode: 'unapplied-504' }
+  /** 504 at once, and done so much later, if its preconditions still hold. */
+  | { readonly mode: 'late-504'; readonly delayMs: number }
+  /** An admission webhook makes another count of it. */
+  | { readonly mode: 'override'; readonly replicas: number };
+
+export type WatchMode =
+  | { readonly mode: 'end-at-once' }
+  | { readonly mode: 'http-410' }
+  | { readonly mode: 'error'; readonly code: number; readonly reason: string }
+  | { readonly mode: 'garbage' }
+  /** Connected, and nothing comes any more. */
+  | { readonly mode: 'silent' }
+  | { readonly mode: 'no-bookmarks' }
+  /** Old events come again, after the new ones. */
+  | { readonly mode: 'replay' };
+
+export type SourceMode =
+  /** Cut off: it neither answers nor scrapes, and goes on afterwards. */
+  | { readonly mode: 'down' }
+  /** The same, and begins anew with the history it had. */
+  | { readonly mode: 'restarted' }
+  /** Down, then up again without history. */
+  | { readonly mode: 'wiped' }
+  | { readonly mode: 'hang' }
+  | { readonly mode: 'slow'; readonly delayMs: number }
+  | { readonly mode: 'failed'; readonly reason: 'server_error' | 'rate_limited' | 'bad_answer' | 'execution' }
+  | { readonly mode: 'missing' }
+  | { readonly mode: 'nan' }
+  | { readonly mode: 'infinite' }
+  | { readonly mode: 'negative' }
+  | { readonly mode: 'partial' }
+  /** A second server behind the same address, without history. */
+  | { readonly mode: 'second-replica' }
+  /** So many of a hundred pods are not scraped. */
+  | { readonly mode: 'unscraped'; readonly percent: number }
+  | { readonly mode: 'skewed'; readonly seconds: number };
+
+export type WorldMode =
+  /** Killed at once, or at that step of the next request of that group. */
+  | {
+      readonly mode: 'crash';
+      readonly point: { readonly step: 'sending' | 'sent' | 'answered'; readonly group: RequestGroup } | null;
+    }
+  | { readonly mode: 'stopped' }
+  | { readonly mode: 'restart' }
+  | { readonly mode: 'clock-jump'; readonly seconds: number }
+  | { readonly mode: 'pods-crash'; readonly percent: number }
+  | { readonly mode: 'node-lost'; readonly percent: number }
+  | { readonly mode: 'slow-start'; readonly seconds: number }
+  | { readonly mode: 'recreate' }
+  | { readonly mode: 'foreign-write'; readonly factor: number }
+  | { readonly mode: 'foreign-storm'; readonly periodMs: number; readonly factor: number }
+  | { readonly mode: 'status-churn'; readonly periodMs: number }
+  | { readonly mode: 'hpa-appears' }
+  | { readonly mode: 'document-changed'; readonly maxReplicas: number }
+  | { readonly mode: 'document-removed' }
+  | { readonly mode: 'compaction' };
+
+/** What goes wrong, from when to when. `target` is a workload, `replica` the number of one of our own processes. */
+export type Fault = {
+  readonly startMs: number;
+  readonly endMs: number;
+} & (
+  | {
+      readonly kind: 'api';
+      readonly group: RequestGroup;
+      readonly replica: number | null;
+      readonly what: ApiMode;
+      readonly probability: number;
+    }
+  | { readonly kind: 'watch'; readonly resource: string | null; readonly what: WatchMode }
+  | { readonly kind: 'source'; readonly source: string; readonly what: SourceMode }
+  | { readonly kind: 'world'; readonly replica: number; readonly target: string; readonly what: WorldMode }
+);
+
+/** One line for a report: `watch error 500 from 3:20:11 for 61 s`. */
+export function nameFault(fault: Fault): string {
+  const { startMs, endMs, kind, what } = fault;
+  const { mode, ...details } = what;
+  const place =
+    fault.kind === 'api'
+      ? ` ${fault.group}`
+      : fault.kind === 'source'
+        ? ` ${fault.source}`
+        : fault.kind === 'world'
+          ? ` ${fault.target}`
+          : ` ${fault.resource ?? 'all'}`;
+  const seconds = ((endMs - startMs) / 1000).toFixed(0);
+  const facts = Object.keys(details).length === 0 ? '' : ` ${JSON.stringify(details)}`;
+  return `${kind}${place} ${mode}${facts} from ${formatTime(startMs)} for ${seconds} s`;
+}
+
+/** `H:MM:SS.mmm` of simulated time. */
+export function formatTime(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const rest = String(Math.floor(ms % 1000)).padStart(3, '0');
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}.${rest}`;
+}

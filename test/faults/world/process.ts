@@ -1,0 +1,89 @@
+import type { Clock } from '../../../src/units/clock.js';
+import { instantFromMs, type Instant } from '../../../src/units/time.js';
+import type { Random } from './random.js';
+import type { Timeline } from './timeline.js';
+
+/** 2026-01-05T00:00:00Z, a Monday: when every world begins. */
+export const WORLD_START_MS = Date.UTC(2026, 0, 5);
+
+/**
+ * One run of the service: what time it is for it, and whether it lives. Everything that reaches it comes through
+ * `deliver`, so it can be stopped for a while (SIGSTOP) or for ever (SIGKILL) between any two of its steps.
+ */
+export class SimulatedProcess {
+  readonly name: string;
+  readonly startedMs: number;
+  readonly clock: Clock;
+  /** Aborted for an orderly stop. */
+  readonly stop = new AbortController();
+  #endedMs: number | null = null;
+  /** The wall clock of its machine, off by so much. */
+  #wallOffsetMs: () => number;
+  #isPaused = false;
+  #inbox: (() => void)[] = [];
+  #timers = 0;
+
+  constructor(
+    name: string,
+    timeline: Timeline,
+    { random, wallOffsetMs }: { readonly random: Random; readonly wallOffsetMs: () => number },
+  ) {
+    this.name = name;
+    this.startedMs = timeline.nowMs;
+    this.#wallOffsetMs = wallOffsetMs;
+    this.clock = {
+      now: (): Instant => instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs + this.#wallOffsetMs())),
+      monotonicMs: () => timeline.nowMs - this.startedMs,
+      random: random.next,
+      after: (ms, callback) => {
+        this.#timers += 1;
+        let isOver = false;
+        const once = (run: () => void): void => {
+          if (isOver) return;
+          isOver = true;
+          this.#timers -= 1;
+          run();
+        };
+        const cancel = timeline.after(Math.max(1, ms), () => this.deliver(() => once(callback)));
+        return () => once(cancel);
+      },
+    };
+  }
+
+  get isAlive(): boolean {
+    return this.#endedMs === null;
+  }
+
+  /** When it was killed; null while it lives. */
+  get endedMs(): number | null {
+    return this.#endedMs;
+  }
+
+  /** Timers that are set. */
+  get timers(): number {
+    return this.#timers;
+  }
+
+  /** Brings something to the process: at once, when it goes on, or never. */
+  deliver(run: () => void): void {
+    if (!this.isAlive) return;
+    if (this.#isPaused) this.#inbox.push(run);
+    else run();
+  }
+
+  kill(nowMs: number): void {
+    this.#endedMs ??= nowMs;
+    this.#inbox = [];
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    const waiting = this.#inbox;
+    this.#inbox = [];
+    for (const run of waiting) this.deliver(run);
+  }
+}

@@ -1,0 +1,184 @@
+import type { CycleOutput } from '../../../src/control/ports.js';
+import { createSourceClient } from './prometheus.js';
+import type { RequestGroup } from './faults.js';
+import { isInGroup } from './api-server.js';
+import type { DecisionRecord } from './log.js';
+import { SimulatedProcess } from './process.js';
+import { OWN_NAMESPACE, SERVICE_CONFIG, writeDocuments } from './scenario.js';
+import { openTransport, type Step } from './transport.js';
+import type { World } from './world.js';
+
+/** When a process is to be killed: at this step of its next request of this group. */
+export interface CrashPoint {
+  readonly step: Step;
+  readonly group: RequestGroup;
+}
+
+/** Until a killed process is started again. */
+const RESTART_MS = 3000;
+/** Every so many cycles a snapshot is decided once more. */
+const REPLAY_EVERY = 97;
+
+/** One replica of promscaler: a row of processes, each of which runs the whole service. */
+export class Replica {
+  readonly number: number;
+  /** Its machine's wall clock, ahead of the true time. */
+  wallOffsetMs = 0;
+  crashPoint: CrashPoint | null = null;
+  readonly processes: SimulatedProcess[] = [];
+  readonly #world: World;
+  #setDocuments: (() => void) | null = null;
+  #cycles = 0;
+
+  constructor(number: number, world: World) {
+    this.number = number;
+    this.#world = world;
+  }
+
+  get process(): SimulatedProcess | null {
+    return this.processes.at(-1) ?? null;
+  }
+
+  start(): void {
+    const world = this.#world;
+    const name = `p${this.number}.${this.processes.length}`;
+    const random = world.random.fork(name);
+    const process = new SimulatedProcess(name, world.timeline, {
+      random,
+      wallOffsetMs: () => this.wallOffsetMs,
+    });
+    this.processes.push(process);
+    void this.#run(process).catch((error: unknown) => {
+      const text = `the service ended by an error: ${String(error)}`;
+      world.log({ kind: 'line', process: name, atMs: world.timeline.nowMs, text });
+    });
+  }
+
+  /** Killed on the spot; another process comes in its place a little later. */
+  crash(): void {
+    const { process } = this;
+    const world = this.#world;
+    if (process?.isAlive !== true) return;
+    process.kill(world.timeline.nowMs);
+    world.watches.dropAllOf(process.name);
+    this.#setDocuments = null;
+    world.timeline.after(RESTART_MS, () => this.start());
+  }
+
+  /** Told to stop, and followed by another process when it has. */
+  restart(): void {
+    const { process } = this;
+    if (process?.isAlive !== true) return;
+    process.stop.abort();
+    this.#world.timeline.after(2 * RESTART_MS, () => {
+      if (process === this.process) this.crash();
+    });
+  }
+
+  /** Hands the present documents to the running service. */
+  reload(): void {
+    this.#setDocuments?.();
+  }
+
+  #tell(process: SimulatedProcess, output: CycleOutput): void {
+    const world = this.#world;
+    const { product } = world;
+    const atMs = world.timeline.nowMs;
+    const told = decisionOf(process.name, atMs, output);
+    world.log(told);
+    const { snapshot, decision } = output.record;
+    this.#cycles += 1;
+    if (snapshot === null || decision === null || this.#cycles % REPLAY_EVERY !== 0) return;
+    const parsed = product.parseSnapshot(JSON.parse(JSON.stringify(product.snapshotToJson(snapshot))));
+    const again = JSON.stringify(product.decisionToJson(product.decide(parsed)));
+    const isSame = again === JSON.stringify(product.decisionToJson(decision));
+    world.log({ kind: 'replay', process: process.name, scaler: told.scaler, atMs, isSame });
+  }
+
+  async #run(process: SimulatedProcess): Promise<void> {
+    const world = this.#world;
+    const { product } = world;
+    const { config, problems } = product.readServiceConfig(SERVICE_CONFIG, 'promscaler.yaml');
+    if (config === null) throw new Error(problems.map(({ message }) => message).join('; '));
+    const stream = {
+      write: (text: string) =>
+        world.log({ kind: 'line', process: process.name, atMs: world.timeline.nowMs, text: text.trimEnd() }),
+    };
+    const log = product.createLog({ stream, ...config.log, clock: process.clock });
+    const service = await product.createService({
+      config,
+      clock: process.clock,
+      log,
+      dryRun: false,
+      instance: process.name,
+      namespace: OWN_NAMESPACE,
+      electsLeader: world.isElected,
+      keepsState: true,
+      serves: false,
+      openTransport: (onRequest) =>
+        openTransport({
+          ...partsOf(world),
+          process,
+          replica: this.number,
+          onStep: (step, record) => {
+            const point = this.crashPoint;
+            if (point === null || point.step !== step || !isInGroup(record, point.group)) return;
+            this.crashPoint = null;
+            this.crash();
+          },
+          onRequest,
+        }),
+      createClient: (source) => {
+        const found = world.sources.get(source.name);
+        if (found === undefined) throw new Error(`there is no source ${source.name}`);
+        const random = world.random.fork(`${process.name} ${source.name}`);
+        return createSourceClient({ ...partsOf(world), process, source: found, random });
+      },
+      onCycle: (output) => this.#tell(process, output),
+    });
+    const setDocuments = (): void => {
+      const read = product.readDocuments(writeDocuments(world.plans()), 'scalers.yaml');
+      service.setScalers(
+        read.map(({ scaler, problems: wrong }) => {
+          if (scaler === null) throw new Error(wrong.map(({ message }) => message).join('; '));
+          return scaler;
+        }),
+        0,
+      );
+    };
+    this.#setDocuments = setDocuments;
+    setDocuments();
+    await service.run(process.stop.signal);
+  }
+}
+
+function decisionOf(process: string, atMs: number, { record }: CycleOutput): DecisionRecord {
+  const { snapshot, decision, outcome, scaler } = record;
+  return {
+    kind: 'decision',
+    process,
+    scaler: `${scaler.namespace}/${scaler.name}`,
+    atMs,
+    specReplicas: snapshot?.target.specReplicas ?? null,
+    pods: snapshot?.pods.map(({ name }) => name) ?? null,
+    desired: decision?.desiredReplicas ?? null,
+    action: decision?.action ?? 'none',
+    outcome: outcome.kind,
+    from: outcome.from,
+    to: outcome.to,
+    reason: decision?.reason ?? record.conditions.map(({ message }) => message).join('; '),
+  };
+}
+
+/** What both of a process's doors to the world are given. */
+function partsOf({
+  product,
+  api,
+  watches,
+  log,
+  timeline,
+  workloads,
+  tellsStart,
+}: World): Pick<World, 'product' | 'api' | 'watches' | 'log' | 'timeline' | 'workloads' | 'tellsStart'> {
+  return { product, api, watches, log, timeline, workloads, tellsStart };
+}

@@ -1,0 +1,156 @@
+import type { Random } from './random.js';
+
+/** One metric of a document, as the world plays it and the checker reads it. */
+export interface MetricPlan {
+  /** cpu: usage of each pod. pod-rate: a rate of each pod. total-rate: one rate over all pods. gauge: one number. */
+  readonly kind: 'cpu' | 'pod-rate' | 'total-rate' | 'gauge';
+  readonly source: string;
+  /** The true amount for one replica at the target: cores, requests a second, messages. */
+  readonly perReplica: number;
+  /** The rate window of its query; 0 for a gauge. */
+  readonly windowSeconds: number;
+  /** As the service sends it; for cpu a piece of it. */
+  readonly query: string;
+}
+
+/** One direction of `behavior`, as it is written. */
+export interface RulePlan {
+  readonly stabilizationWindowSeconds: number;
+  readonly pods: number;
+  readonly periodSeconds: number;
+}
+
+/** A workload and its document. */
+export interface WorkloadPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly preset: 'hpa' | 'chpa' | 'hpa-1.11';
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly metrics: readonly MetricPlan[];
+  readonly behavior: { readonly up: RulePlan; readonly down: RulePlan } | null;
+  readonly syncPeriodSeconds: number;
+  /** True load at any time: replicas that would be exactly at the target. */
+  readonly replicasNeeded: number;
+}
+
+export const NAMESPACE = 'shop';
+/** Where promscaler itself lives. */
+export const OWN_NAMESPACE = 'promscaler';
+/** Cores that a pod requests. */
+export const CPU_REQUEST = 0.5;
+export const SCRAPE_SECONDS = 15;
+const CPU_PERCENT = 60;
+
+/** Four workloads that between them use every preset, every kind of metric and policies; figures by the seed. */
+export function planWorkloads(random: Random): readonly WorkloadPlan[] {
+  const size = (): number => random.between(4, 14);
+  return [
+    { ...base('web', size()), metrics: [cpu()] },
+    { ...base('api', size()), preset: 'chpa', metrics: [totalRate('api', random.integer(20, 60))] },
+    {
+      ...base('worker', size()),
+      metrics: [gauge('worker', random.integer(10, 50))],
+      behavior: {
+        up: { stabilizationWindowSeconds: 0, pods: random.integer(2, 5), periodSeconds: 60 },
+        down: {
+          stabilizationWindowSeconds: random.pick([120, 300]),
+          pods: random.integer(1, 3),
+          periodSeconds: 60,
+        },
+      },
+    },
+    {
+      ...base('cart', size()),
+      preset: 'hpa-1.11',
+      metrics: [podRate('cart', random.integer(20, 60)), cpu()],
+      syncPeriodSeconds: 30,
+    },
+  ];
+}
+
+function base(name: string, replicasNeeded: number): Omit<WorkloadPlan, 'metrics'> {
+  return {
+    namespace: NAMESPACE,
+    name,
+    preset: 'hpa',
+    minReplicas: 2,
+    maxReplicas: 40,
+    behavior: null,
+    syncPeriodSeconds: 15,
+    replicasNeeded,
+  };
+}
+
+function cpu(): MetricPlan {
+  const perReplica = (CPU_REQUEST * CPU_PERCENT) / 100;
+  return { kind: 'cpu', source: 'default', perReplica, windowSeconds: 120, query: 'container_cpu' };
+}
+
+function totalRate(name: string, perReplica: number): MetricPlan {
+  const query = `sum(rate(http_requests_total{job="${name}"}[2m]))`;
+  return { kind: 'total-rate', source: 'default', perReplica, windowSeconds: 120, query };
+}
+
+function podRate(name: string, perReplica: number): MetricPlan {
+  const query = `sum by (pod) (rate(pod_requests_total{job="${name}"}[5m]))`;
+  return { kind: 'pod-rate', source: 'queues', perReplica, windowSeconds: 300, query };
+}
+
+function gauge(name: string, perReplica: number): MetricPlan {
+  const query = `sum(queue_messages{queue="${name}"})`;
+  return { kind: 'gauge', source: 'queues', perReplica, windowSeconds: 0, query };
+}
+
+/** The documents as YAML, `---` between them. */
+export function writeDocuments(plans: readonly WorkloadPlan[]): string {
+  return plans.map(writeDocument).join('---\n');
+}
+
+/** Each text in JSON, which is YAML. */
+function writeDocument(plan: WorkloadPlan): string {
+  const { namespace, name, preset, minReplicas, maxReplicas, syncPeriodSeconds, behavior } = plan;
+  const spec = {
+    preset,
+    scaleTargetRef: { name },
+    minReplicas,
+    maxReplicas,
+    syncPeriodSeconds,
+    metrics: plan.metrics.map(writeMetric),
+    ...(behavior === null
+      ? {}
+      : { behavior: { scaleUp: writeRule(behavior.up), scaleDown: writeRule(behavior.down) } }),
+  };
+  const document = { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: { name, namespace }, spec };
+  return `${JSON.stringify(document)}\n`;
+}
+
+function writeRule({ stabilizationWindowSeconds, pods, periodSeconds }: RulePlan): object {
+  return { stabilizationWindowSeconds, policies: [{ type: 'Pods', value: pods, periodSeconds }] };
+}
+
+function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
+  const target = { type: 'AverageValue', averageValue: perReplica };
+  switch (kind) {
+    case 'cpu':
+      return {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_PERCENT } },
+      };
+    case 'pod-rate':
+      return { type: 'Pods', pods: { metric: { name: 'rate' }, query, source, target } };
+    case 'total-rate':
+    case 'gauge':
+      return { type: 'External', external: { metric: { name: kind }, query, source, target } };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The service config: two servers that scrape the same, so that one can fail without the other. */
+export const SERVICE_CONFIG = `
+prometheus:
+  default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
+  queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
+log: { level: warn, format: text }
+`;

@@ -1,0 +1,104 @@
+import type { Fault, SourceMode } from './faults.js';
+import type { Random } from './random.js';
+import { hashText } from './random.js';
+import { SCRAPE_SECONDS } from './scenario.js';
+import { INGRESS, Scrapes } from './scrapes.js';
+import type { Timeline } from './timeline.js';
+import type { Workload } from './workload.js';
+
+type SourceFault = Extract<Fault, { readonly kind: 'source' }>;
+
+/** One Prometheus: since when it runs, and what it has scraped since. */
+export interface SourceServer {
+  readonly startedMs: number;
+  readonly scrapes: ReadonlyMap<string, Scrapes>;
+}
+
+/** A data source: one Prometheus, or two behind one address. */
+export class Source {
+  readonly name: string;
+  readonly faults = new Set<SourceFault>();
+  /** Every server that has ever begun, for the checker. */
+  readonly starts: number[] = [];
+  readonly #timeline: Timeline;
+  readonly #random: Random;
+  readonly #workloads: readonly Workload[];
+  #servers: SourceServer[];
+
+  constructor(
+    name: string,
+    parts: { readonly timeline: Timeline; readonly random: Random; readonly workloads: readonly Workload[] },
+  ) {
+    this.name = name;
+    this.#timeline = parts.timeline;
+    this.#random = parts.random;
+    this.#workloads = parts.workloads;
+    // It has run for an hour, and knows the last of it.
+    this.#servers = [this.#create(-3_600_000)];
+    parts.timeline.every(SCRAPE_SECONDS * 1000, () => this.#scrape(), parts.random.between(100, 15_000));
+  }
+
+  /** The server that a request reaches. */
+  reach(): SourceServer {
+    return this.#random.pick(this.#servers);
+  }
+
+  has(mode: SourceMode['mode']): boolean {
+    return this.#find(mode) !== null;
+  }
+
+  begin(fault: SourceFault): void {
+    this.faults.add(fault);
+    if (fault.what.mode === 'second-replica')
+      this.#servers = [...this.#servers, this.#create(this.#timeline.nowMs)];
+  }
+
+  end(fault: SourceFault): void {
+    this.faults.delete(fault);
+    if (fault.what.mode === 'restarted') this.#servers = this.#servers.map((server) => this.#restart(server));
+    if (fault.what.mode === 'wiped') this.#servers = [this.#create(this.#timeline.nowMs)];
+    if (fault.what.mode === 'second-replica') this.#servers = this.#servers.slice(0, 1);
+  }
+
+  /** Not reachable and not scraping. */
+  get isDown(): boolean {
+    return this.has('down') || this.has('wiped') || this.has('restarted');
+  }
+
+  #create(startedMs: number): SourceServer {
+    this.starts.push(startedMs);
+    const scrapes = new Map(this.#workloads.map(({ plan }) => [plan.name, new Scrapes()]));
+    return { startedMs, scrapes };
+  }
+
+  #restart({ scrapes }: SourceServer): SourceServer {
+    const startedMs = this.#timeline.nowMs;
+    this.starts.push(startedMs);
+    return { startedMs, scrapes };
+  }
+
+  #find(mode: SourceMode['mode']): SourceMode | null {
+    for (const { what } of this.faults) if (what.mode === mode) return what;
+    return null;
+  }
+
+  #scrape(): void {
+    if (this.isDown) return;
+    const atMs = this.#timeline.nowMs;
+    const unscraped = this.#find('unscraped');
+    const percent = unscraped?.mode === 'unscraped' ? unscraped.percent : 0;
+    for (const workload of this.#workloads) {
+      workload.advance();
+      for (const server of this.#servers) {
+        const scrapes = server.scrapes.get(workload.plan.name);
+        scrapes?.forget(atMs);
+        scrapes?.add(INGRESS, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
+        for (const pod of workload.pods.values()) {
+          if (pod.phase !== 'Running') continue;
+          if (hashText(pod.name) % 100 < percent) continue;
+          scrapes?.add(pod.name, { atMs, cpuSeconds: pod.cpuSeconds, requests: pod.requests });
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import type { KubernetesRequest, RequestReport, Transport } from '../../../src/kubernetes/transport.js';
+import type { KubernetesError } from '../../../src/kubernetes/types.js';
+import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { Product } from '../product.js';
+import type { ApiServer, WireEnd } from './api-server.js';
+import type { ApiRecord, HeardRecord, LogRecord } from './log.js';
+import type { SimulatedProcess } from './process.js';
+import { placeOf } from './rest.js';
+import type { Timeline } from './timeline.js';
+import { WatchPipe } from './watch-pipe.js';
+import type { WatchServer } from './watch-server.js';
+
+/** A moment in the life of a request at which a process can be killed. */
+export type Step = 'sending' | 'sent' | 'answered';
+
+export interface TransportParts {
+  readonly product: Product;
+  readonly process: SimulatedProcess;
+  /** The number of the replica that the process is a run of. */
+  readonly replica: number;
+  readonly api: ApiServer;
+  readonly watches: WatchServer;
+  readonly log: (record: LogRecord) => void;
+  readonly timeline: Timeline;
+  readonly onStep: (step: Step, record: ApiRecord) => void;
+  readonly onRequest: (report: RequestReport) => void;
+}
+
+const MAX_ATTEMPTS = 3;
+
+/**
+ * What stands between the service and the simulated API server instead of sockets. It repeats what the real transport
+ * repeats: a GET after `Retry-After` up to three times, and once after a lost connection.
+ */
+export function openTransport(parts: TransportParts): Transport {
+  const { product, process } = parts;
+  const { clock } = process;
+  const budgets = product.createLaneBudgets(clock);
+
+  const repeat = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+    for (let attempts = 1; ; attempts += 1) {
+      await budgets[request.lane].take(signal);
+      try {
+        return await exchange(request, signal, parts);
+      } catch (error) {
+        const waitMs = delayMs(request, error, { attempts, product });
+        if (waitMs === null) throw error;
+        if (waitMs > 0) await product.sleep(clock, waitMs * (1 + clock.random()), signal);
+        if (signal.aborted) throw error;
+      }
+    }
+  };
+
+  return {
+    request: (request) =>
+      product.withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, (signal) =>
+        repeat(request, signal),
+      ),
+    openWatch: (request) =>
+      product.withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, async (signal) => {
+        await budgets.watch.take(signal);
+        return openWatch(request, signal, parts);
+      }),
+    close: () => undefined,
+  };
+}
+
+function delayMs(
+  request: KubernetesRequest,
+  error: unknown,
+  { attempts, product }: { readonly attempts: number; readonly product: Product },
+): number | null {
+  if (!(error instanceof product.KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
+    return null;
+  if (error.kind === 'connection') return attempts === 1 ? 0 : null;
+  const asksToWait = error.kind === 'rate_limited' || error.kind === 'server_error';
+  return asksToWait && error.retryAfterSeconds !== null
+    ? Math.max(error.retryAfterSeconds, 0.5) * 1000
+    : null;
+}
+
+function exchange(
+  request: KubernetesRequest,
+  signal: AbortSignal,
+  parts: TransportParts,
+): Promise<JsonObject> {
+  const { process } = parts;
+  return new Promise((resolve, reject) => {
+    const record = begin(request, signal, { parts, reject });
+    if (record === null) return;
+    const onAbort = (): void => reject(parts.product.abortError(request.doing, signal));
+    signal.addEventListener('abort', onAbort);
+    parts.api.take(record, parts.replica, (end) =>
+      process.deliver(() => {
+        parts.onStep('answered', record);
+        if (!process.isAlive) return;
+        signal.removeEventListener('abort', onAbort);
+        if (signal.aborted) return;
+        tellReport(parts, request, record);
+        const error = errorOf(request, end, parts);
+        if (error !== null) reject(error);
+        else if (end.kind === 'answer') resolve(answerOf(request, end, { record, parts }));
+      }),
+    );
+    parts.onStep('sent', record);
+  });
+}
+
+/** Notes the request and lets it go; null where it does not get that far. */
+function begin(
+  request: KubernetesRequest,
+  signal: AbortSignal,
+  { parts, reject }: { readonly parts: TransportParts; readonly reject: (error: Error) => void },
+): ApiRecord | null {
+  const { process, log, timeline } = parts;
+  if (signal.aborted) {
+    reject(parts.product.abortError(request.doing, signal));
+    return null;
+  }
+  const place = placeOf(request.path);
+  const record: ApiRecord = {
+    kind: 'api',
+    process: process.name,
+    sentMs: timeline.nowMs,
+    method: request.method,
+    path: request.path,
+    resource: place?.resource ?? '',
+    subresource: place?.subresource ?? null,
+    namespace: place?.namespace ?? null,
+    name: place?.name ?? null,
+    query: request.query ?? {},
+    body: request.body ?? null,
+    arrivedMs: null,
+    answeredMs: null,
+    status: null,
+    written: null,
+    live: null,
+  };
+  parts.onStep('sending', record);
+  // Whoever waits for a dead process waits for ever.
+  if (!process.isAlive) return null;
+  log(record);
+  return record;
+}
+
+function answerOf(
+  { path }: KubernetesRequest,
+  end: Extract<WireEnd, { kind: 'answer' }>,
+  { record, parts }: { readonly record: ApiRecord; readonly parts: TransportParts },
+): JsonObject {
+  const { process, log, timeline } = parts;
+  const isList = record.method === 'GET' && record.name === null;
+  const resource = placeOf(path)?.resource ?? '';
+  const heard: HeardRecord = { kind: 'heard', process: process.name, resource, atMs: timeline.nowMs };
+  if (isList) log(heard);
+  // Over a wire nothing is shared: what one side changes later, the other does not see.
+  return end.answer.body;
+}
+
+function errorOf(
+  request: KubernetesRequest,
+  end: WireEnd,
+  { product, process }: TransportParts,
+): KubernetesError | null {
+  const { doing } = request;
+  if (end.kind === 'lost') {
+    const signal = new AbortController().signal;
+    return product.connectionError(doing, new Error('socket hang up'), { signal, secret: null });
+  }
+  const { status, retryAfter, body } = end.answer;
+  if (status < 300) return null;
+  const now = process.clock.now();
+  return product.refusalError({ doing, status, body: JSON.stringify(body), retryAfter, now, secret: null });
+}
+
+function tellReport(
+  { onRequest, timeline }: TransportParts,
+  { verb, resource }: KubernetesRequest,
+  record: ApiRecord,
+): void {
+  const code = record.status === null ? 'connection' : String(record.status);
+  onRequest({ verb, resource, code, seconds: (timeline.nowMs - record.sentMs) / 1000 });
+}
+
+async function openWatch(
+  request: KubernetesRequest,
+  signal: AbortSignal,
+  parts: TransportParts,
+): Promise<WatchPipe> {
+  const { process, api, watches, log, timeline } = parts;
+  return new Promise((resolve, reject) => {
+    const record = begin(request, signal, { parts, reject });
+    if (record === null) return;
+    const onAbort = (): void => reject(parts.product.abortError(request.doing, signal));
+    signal.addEventListener('abort', onAbort);
+    const settle = (run: () => void): void =>
+      process.deliver(() => {
+        signal.removeEventListener('abort', onAbort);
+        if (!signal.aborted) run();
+      });
+    const fault = api.faultFor(record, parts.replica);
+    const refuse = (end: WireEnd): void =>
+      settle(() => reject(errorOf(request, end, parts) ?? new Error('no error')));
+    if (fault !== null && fault.what.mode !== 'slow') {
+      api.take(record, parts.replica, refuse);
+      return;
+    }
+    timeline.after(api.latencyMs() * 2, () => {
+      record.arrivedMs = timeline.nowMs;
+      const pipe = new WatchPipe(() => drop());
+      let drop = (): void => undefined;
+      const { resource, namespace } = record;
+      const opened = watches.open({
+        owner: process.name,
+        resource,
+        namespace,
+        version: Number(record.query['resourceVersion']),
+        timeoutSeconds: Number(record.query['timeoutSeconds']),
+        send: (line) =>
+          process.deliver(() => {
+            log({ kind: 'heard', process: process.name, resource, atMs: timeline.nowMs });
+            pipe.send(line);
+          }),
+        end: () => process.deliver(() => pipe.end()),
+      });
+      if (opened === 'gone') {
+        const body = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+        record.status = 410;
+        refuse({ kind: 'answer', answer: { status: 410, retryAfter: null, body } });
+        return;
+      }
+      drop = opened;
+      record.status = 200;
+      settle(() => {
+        // The signal of the whole watch outlives the deadline for its head.
+        const abort = (): void => {
+          drop();
+          pipe.fail(new Error('aborted'));
+        };
+        if (request.signal?.aborted === true) abort();
+        request.signal?.addEventListener('abort', abort);
+        resolve(pipe);
+      });
+    });
+  });
+}

@@ -1,0 +1,270 @@
+import type { Load } from './load.js';
+import { WORLD_START_MS } from './process.js';
+import type { Random } from './random.js';
+import { replicasOf } from './rest.js';
+import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
+import type { Store, StoredObject } from './store.js';
+import type { Timeline } from './timeline.js';
+
+/** A pod as it really is. */
+export interface RealPod {
+  readonly name: string;
+  readonly createdMs: number;
+  phase: 'Pending' | 'Running';
+  startedMs: number | null;
+  isReady: boolean;
+  readyChangedMs: number | null;
+  isDeleting: boolean;
+  /** Counters since it started. */
+  cpuSeconds: number;
+  requests: number;
+}
+
+/** How many of its pods a workload had in the last spans of time, for the checker. */
+export interface ReplicaChange {
+  readonly atMs: number;
+  readonly replicas: number;
+  readonly uid: string;
+}
+
+/** A Deployment, its controller, its pods and their load. */
+export class Workload {
+  readonly plan: WorkloadPlan;
+  readonly load: Load;
+  readonly pods = new Map<string, RealPod>();
+  /** Every change of `spec.replicas`, by whomever. */
+  readonly history: ReplicaChange[] = [];
+  /** The names of its pods after each change. */
+  readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
+  /** Requests that came in at the ingress, served or not. */
+  ingressRequests = 0;
+  /** Seconds until a new pod is ready, on top of the usual. */
+  slowStartSeconds = 0;
+  readonly #timeline: Timeline;
+  readonly #store: Store;
+  readonly #random: Random;
+  #advancedMs = 0;
+  #podCount = 0;
+  #churn = 0;
+
+  constructor(
+    plan: WorkloadPlan,
+    parts: {
+      readonly timeline: Timeline;
+      readonly store: Store;
+      readonly random: Random;
+      readonly load: Load;
+    },
+  ) {
+    this.plan = plan;
+    this.load = parts.load;
+    this.#timeline = parts.timeline;
+    this.#store = parts.store;
+    this.#random = parts.random;
+    this.create(Math.max(plan.minReplicas, Math.round(parts.load.at(0))));
+    for (const pod of this.pods.values()) this.#becomeReady(pod);
+    this.#store.listen('deployments', ({ object }) => {
+      if (object.metadata.name !== plan.name || object.metadata.namespace !== plan.namespace) return;
+      const last = this.history.at(-1);
+      const replicas = replicasOf(object);
+      const { uid } = object.metadata;
+      if (last?.replicas === replicas && last.uid === uid) return;
+      this.history.push({ atMs: this.#timeline.nowMs, replicas, uid });
+      this.#timeline.after(this.#random.between(100, 800), () => this.#reconcile());
+    });
+  }
+
+  /** Makes the Deployment with its pods; what was there of that name is gone. */
+  create(replicas: number): void {
+    const { namespace, name } = this.plan;
+    const labels = { app: name };
+    const object = this.#store.put('deployments', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace, labels },
+      spec: { replicas, selector: { matchLabels: labels } },
+      status: { replicas },
+    });
+    if (this.history.length === 0)
+      this.history.push({ atMs: this.#timeline.nowMs, replicas, uid: object.metadata.uid });
+    this.#reconcile();
+  }
+
+  /** Deletes the Deployment and all of its pods. */
+  destroy(): void {
+    this.#store.remove('deployments', this.plan.namespace, this.plan.name);
+    for (const name of [...this.pods.keys()]) this.#remove(name);
+  }
+
+  /** Somebody else sets the replicas. */
+  setReplicas(replicas: number): void {
+    const object = this.deployment();
+    if (object === null) return;
+    const spec = { ...(object['spec'] as object), replicas };
+    this.#store.put('deployments', { ...object, spec });
+  }
+
+  /** A new version of the Deployment in which nothing of interest is new. */
+  churn(): void {
+    const object = this.deployment();
+    if (object === null) return;
+    this.#churn += 1;
+    const status = { ...(object['status'] as object), observedGeneration: this.#churn };
+    this.#store.put('deployments', { ...object, status });
+  }
+
+  deployment(): StoredObject | null {
+    return this.#store.get('deployments', this.plan.namespace, this.plan.name);
+  }
+
+  /** So many of a hundred pods stop being ready, but never the last one; `forgets`: their counters begin anew. */
+  crash(percent: number, { forMs, forgets }: { readonly forMs: number; readonly forgets: boolean }): void {
+    this.advance();
+    for (const pod of this.pods.values()) {
+      if (!pod.isReady || this.serving().length < 2 || !this.#random.chance(percent / 100)) continue;
+      if (forgets) {
+        pod.cpuSeconds = 0;
+        pod.requests = 0;
+      }
+      this.#setReady(pod, false);
+      this.#timeline.after(forMs, () => {
+        if (this.pods.get(pod.name) === pod && !pod.isDeleting) this.#setReady(pod, true);
+      });
+    }
+  }
+
+  /** Pods that take their share of the load. */
+  serving(): readonly RealPod[] {
+    return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
+  }
+
+  /** Brings the counters of all pods up to the present. */
+  advance(): void {
+    const nowMs = this.#timeline.nowMs;
+    const seconds = (nowMs - this.#advancedMs) / 1000;
+    this.#advancedMs = nowMs;
+    if (seconds <= 0) return;
+    const total = this.plan.metrics.find(({ kind }) => kind === 'total-rate');
+    this.ingressRequests += this.load.at(nowMs) * (total?.perReplica ?? 0) * seconds;
+    const serving = this.serving();
+    if (serving.length === 0) return;
+    const share = this.load.at(nowMs) / serving.length;
+    const cpu = this.plan.metrics.find(({ kind }) => kind === 'cpu')?.perReplica ?? 0;
+    const rate = this.plan.metrics.find(({ kind }) => kind === 'pod-rate')?.perReplica ?? 0;
+    for (const pod of serving) {
+      pod.cpuSeconds += share * cpu * seconds;
+      pod.requests += share * rate * seconds;
+    }
+  }
+
+  #reconcile(): void {
+    const object = this.deployment();
+    if (object === null) return;
+    this.advance();
+    const wanted = replicasOf(object);
+    const living = [...this.pods.values()].filter(({ isDeleting }) => !isDeleting);
+    for (let count = living.length; count < wanted; count += 1) this.#start();
+    for (const pod of living.toReversed().slice(0, Math.max(0, living.length - wanted))) this.#end(pod);
+    const status = object['status'] as { readonly replicas?: number };
+    if (status.replicas !== wanted)
+      this.#store.put('deployments', { ...object, status: { ...status, replicas: wanted } });
+  }
+
+  #start(): void {
+    this.#podCount += 1;
+    const name = `${this.plan.name}-7d9f8b6c5-${this.#podCount.toString(36).padStart(5, 'x')}`;
+    const pod: RealPod = {
+      name,
+      createdMs: this.#timeline.nowMs,
+      phase: 'Pending',
+      startedMs: null,
+      isReady: false,
+      readyChangedMs: null,
+      isDeleting: false,
+      cpuSeconds: 0,
+      requests: 0,
+    };
+    this.pods.set(name, pod);
+    this.#noteNames();
+    this.#write(pod);
+    const startMs = this.#random.between(500, 4000);
+    this.#timeline.after(startMs, () => {
+      if (this.pods.get(name) !== pod || pod.isDeleting || pod.startedMs !== null) return;
+      pod.phase = 'Running';
+      pod.startedMs = this.#timeline.nowMs;
+      pod.readyChangedMs = this.#timeline.nowMs;
+      this.#write(pod);
+    });
+    const readyMs = startMs + this.#random.between(3000, 20_000) + this.slowStartSeconds * 1000;
+    this.#timeline.after(readyMs, () => {
+      if (this.pods.get(name) === pod && !pod.isDeleting) this.#setReady(pod, true);
+    });
+  }
+
+  /** The pods of the beginning have been ready for long. */
+  #becomeReady(pod: RealPod): void {
+    pod.phase = 'Running';
+    pod.startedMs = -3_600_000;
+    pod.readyChangedMs = -3_590_000;
+    pod.isReady = true;
+    this.#write(pod);
+  }
+
+  #setReady(pod: RealPod, isReady: boolean): void {
+    if (pod.isReady === isReady) return;
+    this.advance();
+    pod.isReady = isReady;
+    pod.readyChangedMs = this.#timeline.nowMs;
+    this.#write(pod);
+  }
+
+  #end(pod: RealPod): void {
+    pod.isDeleting = true;
+    this.#write(pod);
+    this.#timeline.after(this.#random.between(2000, 20_000), () => this.#remove(pod.name));
+  }
+
+  #remove(name: string): void {
+    if (!this.pods.delete(name)) return;
+    this.#store.remove('pods', this.plan.namespace, name);
+    this.#noteNames();
+  }
+
+  #noteNames(): void {
+    this.podHistory.push({ atMs: this.#timeline.nowMs, names: [...this.pods.keys()].sort() });
+  }
+
+  #write(pod: RealPod): void {
+    const { namespace, name } = this.plan;
+    const isReadyKnown = pod.readyChangedMs !== null;
+    this.#store.put('pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: pod.name,
+        namespace,
+        labels: { app: name },
+        ...(pod.isDeleting ? { deletionTimestamp: timeText(this.#timeline.nowMs) } : {}),
+      },
+      spec: { containers: [{ name: 'app', resources: { requests: { cpu: String(CPU_REQUEST) } } }] },
+      status: {
+        phase: pod.phase,
+        ...(pod.startedMs === null ? {} : { startTime: timeText(pod.startedMs) }),
+        ...(isReadyKnown ? { conditions: [readyCondition(pod)] } : {}),
+      },
+    });
+  }
+}
+
+function readyCondition({ isReady, readyChangedMs }: RealPod): object {
+  return {
+    type: 'Ready',
+    status: isReady ? 'True' : 'False',
+    lastTransitionTime: timeText(readyChangedMs ?? 0),
+  };
+}
+
+/** Whole seconds, as the API has them. */
+function timeText(ms: number): string {
+  return new Date(WORLD_START_MS + Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}

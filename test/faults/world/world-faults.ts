@@ -1,0 +1,98 @@
+import type { Fault } from './faults.js';
+import { replicasOf } from './rest.js';
+import type { World } from './world.js';
+
+type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
+
+/** What happens to processes, workloads, other writers and documents; `later` is when the fault ends. */
+export function applyWorldFault(world: World, fault: WorldFault, later: (run: () => void) => void): void {
+  const { what } = fault;
+  const replica = world.replicas[fault.replica];
+  const workload = world.workload(fault.target);
+  const forMs = fault.endMs - fault.startMs;
+  const repeat = (periodMs: number, run: () => void): void => {
+    for (let ms = 0; ms < forMs; ms += periodMs) world.timeline.after(ms, run);
+  };
+  switch (what.mode) {
+    case 'crash':
+      if (what.point === null) replica?.crash();
+      else if (replica !== undefined) {
+        replica.crashPoint = what.point;
+        later(() => (replica.crashPoint = null));
+      }
+      return;
+    case 'stopped': {
+      const process = replica?.process;
+      process?.pause();
+      later(() => process?.resume());
+      return;
+    }
+    case 'restart':
+      replica?.restart();
+      return;
+    case 'clock-jump':
+      if (replica === undefined) return;
+      replica.wallOffsetMs += what.seconds * 1000;
+      later(() => (replica.wallOffsetMs -= what.seconds * 1000));
+      return;
+    case 'pods-crash':
+      workload.crash(what.percent, { forMs, forgets: true });
+      return;
+    case 'node-lost':
+      workload.crash(what.percent, { forMs, forgets: false });
+      return;
+    case 'slow-start':
+      workload.slowStartSeconds = what.seconds;
+      later(() => (workload.slowStartSeconds = 0));
+      return;
+    case 'recreate': {
+      const object = workload.deployment();
+      workload.destroy();
+      later(() => workload.create(object === null ? 2 : replicasOf(object)));
+      return;
+    }
+    case 'foreign-write':
+    case 'foreign-storm': {
+      const write = (): void => {
+        const object = workload.deployment();
+        if (object === null) return;
+        const { minReplicas, maxReplicas } = workload.plan;
+        const wanted = Math.round(replicasOf(object) * what.factor);
+        workload.setReplicas(Math.min(maxReplicas, Math.max(minReplicas, wanted)));
+      };
+      if (what.mode === 'foreign-write') write();
+      else repeat(what.periodMs, write);
+      return;
+    }
+    case 'status-churn':
+      repeat(what.periodMs, () => workload.churn());
+      return;
+    case 'hpa-appears':
+      putHpa(world, fault.target);
+      later(() => world.store.remove('horizontalpodautoscalers', workload.plan.namespace, fault.target));
+      return;
+    case 'document-changed':
+      world.changeDocument(fault.target, { ...workload.plan, maxReplicas: what.maxReplicas });
+      later(() => world.changeDocument(fault.target, workload.plan));
+      return;
+    case 'document-removed':
+      world.changeDocument(fault.target, null);
+      later(() => world.changeDocument(fault.target, workload.plan));
+      return;
+    case 'compaction':
+      world.store.compact();
+      return;
+    default:
+      what satisfies never;
+  }
+}
+
+function putHpa(world: World, name: string): void {
+  const { namespace } = world.workload(name).plan;
+  world.store.put('horizontalpodautoscalers', {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name, namespace },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name }, maxReplicas: 10 },
+  });
+}

@@ -1,0 +1,164 @@
+import type { Product } from '../product.js';
+import { ApiServer } from './api-server.js';
+import type { Fault } from './faults.js';
+import { createLoad } from './load.js';
+import type { LogRecord } from './log.js';
+import { createRandom, type Random } from './random.js';
+import { WORLD_START_MS } from './process.js';
+import { OWN_NAMESPACE, planWorkloads, type WorkloadPlan } from './scenario.js';
+import { Replica } from './replica.js';
+import { Source } from './source.js';
+import { Store } from './store.js';
+import { Timeline } from './timeline.js';
+import { WatchServer } from './watch-server.js';
+import { Workload } from './workload.js';
+import { applyWorldFault } from './world-faults.js';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly product: Product;
+  readonly replicas: number;
+  readonly faults: readonly Fault[];
+}
+
+const VITALS_MS = 600_000;
+const STATE_MAPS = 16;
+
+/** One document as it stood from a time on; null: it was taken away. */
+export interface DocumentChange {
+  readonly atMs: number;
+  readonly scaler: string;
+  readonly plan: WorkloadPlan | null;
+}
+
+/** A cluster with its Prometheus servers, its load and the runs of promscaler in it. */
+export class World {
+  readonly timeline = new Timeline();
+  readonly store = new Store();
+  readonly random: Random;
+  readonly api: ApiServer;
+  readonly watches: WatchServer;
+  readonly workloads: readonly Workload[];
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly replicas: readonly Replica[];
+  readonly records: LogRecord[] = [];
+  readonly documents: DocumentChange[] = [];
+  /** Whether servers say when they were started, by the seed. */
+  readonly tellsStart: boolean;
+  /** Several replicas, of which a Lease lets one work. */
+  readonly isElected: boolean;
+  readonly product: Product;
+
+  constructor(options: WorldOptions) {
+    const { seed, durationMs, faults, product } = options;
+    this.product = product;
+    this.isElected = options.replicas > 1;
+    this.random = createRandom(seed);
+    const { timeline, store } = this;
+    const plans = planWorkloads(this.random.fork('plans'));
+    this.tellsStart = this.random.fork('start').chance(0.7);
+    this.api = new ApiServer({ timeline, store, random: this.random.fork('api') });
+    this.watches = new WatchServer({ timeline, store, random: this.random.fork('watches') });
+    this.workloads = plans.map((plan) => {
+      const random = this.random.fork(`workload ${plan.name}`);
+      const load = createLoad(random, { mean: plan.replicasNeeded, durationMs });
+      return new Workload(plan, { timeline, store, random, load });
+    });
+    this.sources = new Map(
+      ['default', 'queues'].map((name) => [
+        name,
+        new Source(name, { timeline, random: this.random.fork(`source ${name}`), workloads: this.workloads }),
+      ]),
+    );
+    for (const plan of plans) this.#tellDocument(plan.name, plan);
+    for (let bucket = 0; bucket < STATE_MAPS; bucket += 1) this.#createStateMap(bucket);
+    this.replicas = Array.from({ length: options.replicas }, (_, index) => new Replica(index, this));
+    for (const fault of faults) this.#arrange(fault);
+    timeline.every(VITALS_MS, () => this.#takeVitals());
+  }
+
+  readonly log = (record: LogRecord): void => void this.records.push(record);
+
+  workload(name: string): Workload {
+    const workload = this.workloads.find(({ plan }) => plan.name === name);
+    if (workload === undefined) throw new Error(`there is no workload ${name}`);
+    return workload;
+  }
+
+  /** The documents that are in force. */
+  plans(): readonly WorkloadPlan[] {
+    const last = new Map<string, WorkloadPlan | null>();
+    for (const { scaler, plan } of this.documents) last.set(scaler, plan);
+    return [...last.values()].filter((plan) => plan !== null);
+  }
+
+  /** Changes a document (null: takes it away), and every run reads the set anew. */
+  changeDocument(name: string, plan: WorkloadPlan | null): void {
+    this.#tellDocument(name, plan);
+    for (const replica of this.replicas) replica.reload();
+  }
+
+  async run(durationMs: number): Promise<void> {
+    for (const replica of this.replicas) replica.start();
+    await this.timeline.runUntil(durationMs);
+  }
+
+  /** As the chart makes them, an hour before. */
+  #createStateMap(bucket: number): void {
+    const name = `promscaler-state-${String(bucket).padStart(2, '0')}`;
+    const creationTimestamp = new Date(WORLD_START_MS - 3_600_000).toISOString().replace('.000Z', 'Z');
+    const metadata = { name, namespace: OWN_NAMESPACE, creationTimestamp };
+    this.store.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  }
+
+  #takeVitals(): void {
+    const atMs = this.timeline.nowMs;
+    for (const { process } of this.replicas) {
+      if (process?.isAlive !== true) continue;
+      const { name, timers } = process;
+      this.log({
+        kind: 'vitals',
+        process: name,
+        atMs,
+        timers,
+        connections: this.watches.connectionsOf(name),
+      });
+    }
+  }
+
+  #tellDocument(name: string, plan: WorkloadPlan | null): void {
+    const { namespace } = this.workload(name).plan;
+    this.documents.push({ atMs: this.timeline.nowMs, scaler: `${namespace}/${name}`, plan });
+  }
+
+  #arrange(fault: Fault): void {
+    this.timeline.after(fault.startMs, () => this.#begin(fault));
+  }
+
+  #begin(fault: Fault): void {
+    const later = (run: () => void): void => void this.timeline.after(fault.endMs - fault.startMs, run);
+    switch (fault.kind) {
+      case 'api':
+        this.api.faults.add(fault);
+        if (fault.group === 'all' && fault.what.mode === 'refused') this.watches.breakAll();
+        later(() => this.api.faults.delete(fault));
+        return;
+      case 'watch':
+        this.watches.begin(fault);
+        later(() => this.watches.faults.delete(fault));
+        return;
+      case 'source': {
+        const source = this.sources.get(fault.source);
+        source?.begin(fault);
+        later(() => source?.end(fault));
+        return;
+      }
+      case 'world':
+        applyWorldFault(this, fault, later);
+        return;
+      default:
+        fault satisfies never;
+    }
+  }
+}
