@@ -91,7 +91,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#clock = options.clock;
     this.#sink = createOrderedSink(options.store);
     this.#backoff = createBackoff(options.clock);
-    this.#slowBackoff = createBackoff(options.clock, 60_000, 600_000);
+    this.#slowBackoff = createBackoff(options.clock, 30_000, 300_000);
   }
 
   get isSynced(): boolean {

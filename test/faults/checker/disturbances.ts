@@ -12,7 +12,7 @@ const START_MS = 5000;
 /** A candidate waits for the Lease of a leader that is gone, and tries up to 2.2 periods apart. */
 const ELECTION_MS = 25_000;
 /** A refusal of rights is asked about again after 1 to 10 minutes, and as much again by chance (reliability.md, 1.3). */
-const REFUSED_MS = 1_200_000;
+const REFUSED_MS = 600_000;
 
 /** What disturbed one scaler: faults of its own sources and target, of the API, and of the processes. */
 export function disturbancesOf(history: History, target: Target): readonly Disturbance[] {
