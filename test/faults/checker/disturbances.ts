@@ -11,7 +11,7 @@ export interface Disturbance {
 const START_MS = 5000;
 /** A candidate waits for the Lease of a leader that is gone, and tries up to 2.2 periods apart. */
 const ELECTION_MS = 25_000;
-/** A refusal of rights is asked about again after 1 to 10 minutes, and as much again by chance (reliability.md, 1.3). */
+/** A refusal of rights is asked about again after half a minute to ten minutes (reliability.md, 1.3). */
 const REFUSED_MS = 600_000;
 
 /** What disturbed one scaler: faults of its own sources and target, of the API, and of the processes. */
