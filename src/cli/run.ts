@@ -125,7 +125,7 @@ async function connect(
     return await findConnection({
       settings,
       env: io.env,
-      home: homeFolder(),
+      home: homeFolder(io),
       clock: io.clock,
       log: factsFirst(log),
       runPlugin: pluginRunner(io),

@@ -66,7 +66,8 @@ export interface Examination extends Omit<Inquiry, 'signal'> {
   /** All documents; `scalers` are those to be looked at. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string;
+  /** The user's home folder; null where there is none. */
+  readonly home: string | null;
   /** Whether the account's permissions are the service's own. */
   readonly asksPermissions: boolean;
 }
