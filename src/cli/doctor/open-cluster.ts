@@ -3,6 +3,7 @@ import { createDiscovery } from '../../kubernetes/discovery.js';
 import { ConnectionError } from '../../kubernetes/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
 import { createTransport } from '../../kubernetes/transport.js';
+import { ownObjects } from '../own-objects.js';
 import { pluginRunner } from '../run-plugin.js';
 import { VERSION } from '../version.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -36,6 +37,7 @@ export async function openCluster(
       ...inquiry,
       transport,
       connection,
+      own: ownObjects(config, env, connection),
       discovery: createDiscovery(transport, clock),
       serverDate: () => seen,
     };
