@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { readServiceConfig } from '../config/read-service-config.js';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { ServiceConfig } from '../config/service-config.js';
@@ -9,6 +8,7 @@ import { examine } from './doctor/examine.js';
 import { type Finding, findingsOf } from './doctor/finding.js';
 import { makeReport, writeReport } from './doctor/report.js';
 import { withPrometheusUrl } from './doctor/with-prometheus-url.js';
+import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { nearestKeys } from './nearest-keys.js';
@@ -46,7 +46,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     clock: io.clock,
     signal: io.signal,
     env: io.env,
-    home: io.env['HOME'] ?? homedir(),
+    home: homeFolder(io),
     config,
     scalers,
     allScalers: loaded.scalers,

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { connectTo, findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../kubernetes/json.js';
@@ -7,6 +6,7 @@ import { SILENT } from '../kubernetes/log.js';
 import { createTransport } from '../kubernetes/transport.js';
 import type { Transport } from '../kubernetes/transport.js';
 import { KubernetesError } from '../kubernetes/types.js';
+import { homeFolder } from './home-folder.js';
 import type { CommandIo } from './io.js';
 import { CommandError } from './io.js';
 import { pluginRunner } from './run-plugin.js';
@@ -63,7 +63,7 @@ async function findWay(options: ReachOptions, io: CommandIo): Promise<Connection
     return await findConnection({
       settings: { kubeconfig, context },
       env: io.env,
-      home: io.env['HOME'] ?? homedir(),
+      home: homeFolder(io),
       clock: io.clock,
       log: { ...SILENT, warn: (_facts, message) => io.stderr.write(`promscaler: ${message}\n`) },
       runPlugin: pluginRunner(io),

@@ -17,7 +17,8 @@ import { writeDocument } from './new/write-document.js';
 export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
   const request = readNewOptions(options);
   const asked = readTarget(targetText);
-  const access = await findAccess(io);
+  const isOffline = options.offline === true;
+  const access = await findAccess(io, isOffline);
   const namespace = options.namespace ?? access.namespace ?? 'default';
   const build = (target: TargetRef): string => {
     const name = options.name ?? asked.name;
@@ -28,7 +29,6 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   const draft = asked.ref ?? guessDraft(asked.name);
   const warnings = checkDocument(build(draft), nameOption);
 
-  const isOffline = options.offline === true;
   const found = isOffline
     ? { ref: null, remarks: [], failure: 'with --offline' }
     : await askCluster({ access, asked, namespace, metrics: request.metrics, io });

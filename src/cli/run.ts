@@ -22,6 +22,7 @@ import type { Log } from '../telemetry/log.js';
 import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import { ownObjects } from './own-objects.js';
 import { pluginRunner } from './run-plugin.js';
 import { createService } from './service.js';
 import type { Service, ServiceOptions } from './service.js';
@@ -77,16 +78,6 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   return 0;
 }
 
-/** The namespace of the service itself: that of its Lease and its state. */
-export function ownNamespace(env: CommandIo['env'], { namespace }: Pick<Connection, 'namespace'>): string {
-  return [env['POD_NAMESPACE'], namespace].find((name) => name !== undefined && name !== '') ?? 'default';
-}
-
-/** In a cluster a second replica is never far: a rolling update runs two. */
-function electsLeader({ leaderElection }: ServiceConfig, env: CommandIo['env']): boolean {
-  return leaderElection.enabled ?? (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
-}
-
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
   // Without a file, paths are those of the present folder, as if an empty file stood there.
   const name = configFile ?? 'promscaler.yaml';
@@ -125,7 +116,7 @@ async function connect(
     return await findConnection({
       settings,
       env: io.env,
-      home: homeFolder(),
+      home: homeFolder(io),
       clock: io.clock,
       log: factsFirst(log),
       runPlugin: pluginRunner(io),
@@ -158,9 +149,7 @@ async function buildService(given: {
       clock,
       log,
       instance,
-      namespace: ownNamespace(io.env, connection),
-      keepsState: config.state.enabled ?? connection.isInCluster === true,
-      electsLeader: electsLeader(config, io.env),
+      ...ownObjects(config, io.env, connection),
       onCycle,
     });
   } catch (error) {

@@ -34,6 +34,8 @@ import type { Recorder } from '../telemetry/recorder.js';
 import { createRecords } from '../telemetry/records.js';
 import { endedWithin } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import { LEASE_NAME } from './own-objects.js';
+import type { OwnObjects } from './own-objects.js';
 import { VERSION } from './version.js';
 
 /** The parts of a service, put together but not running. Only this file knows all of them. */
@@ -47,7 +49,7 @@ export interface Service {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
   /** Requests to the API server; each is to be reported. */
   readonly openTransport: (onRequest: (report: RequestReport) => void) => Transport;
@@ -58,12 +60,6 @@ export interface ServiceOptions {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events and in the Lease. */
   readonly instance: string;
-  /** Where the service itself lives: the namespace of its Lease and its state. */
-  readonly namespace: string;
-  /** Whether the state of scalers outlives this process, in ConfigMaps. */
-  readonly keepsState: boolean;
-  /** Whether a Lease decides who works; without it this process does. */
-  readonly electsLeader: boolean;
   /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
   readonly serves?: boolean;
   /** Called after each cycle: for those who want to tell of it in another way. */
@@ -219,8 +215,6 @@ function openElection(
     onChange: metrics.setLeader,
   });
 }
-
-const LEASE_NAME = 'promscaler';
 
 /** What came of a decision that has reached the API server. */
 const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { checkLimits } from '../config/document-set.js';
 import { resolveServiceConfig, type ServiceConfig } from '../config/service-config.js';
 import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
@@ -13,6 +12,7 @@ import { examine } from './doctor/examine.js';
 import { type DoctorReport, makeReport, writeReport } from './doctor/report.js';
 import { withPrometheusUrl } from './doctor/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from './input-files.js';
+import { homeFolder } from './home-folder.js';
 import { CommandError, type CommandIo, type ExitCode } from './io.js';
 import { readOutputFormat } from './output-format.js';
 import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
@@ -85,13 +85,12 @@ async function askLive(
   const { clock, signal, env } = io;
   const config = withPrometheusUrl(asked.config ?? resolveServiceConfig({}, null), asked.prometheus);
   const { scalers } = asked;
-  const home = env['HOME'] ?? homedir();
   // The permissions of whoever validates are not those of the service.
   const examination = {
     clock,
     signal,
     env,
-    home,
+    home: homeFolder(io),
     config,
     scalers,
     allScalers: scalers,

@@ -12,6 +12,8 @@ export interface AccessQuestion {
   readonly subresource: string;
   /** Null: in all namespaces at once. */
   readonly namespace: string | null;
+  /** Of one object, for rights on that alone; left out: on all of them. */
+  readonly name?: string;
 }
 
 const DEADLINE_MS = 5000;
@@ -24,7 +26,7 @@ export async function mayI(
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { verb, group, resource, subresource, namespace } = question;
+  const { verb, group, resource, subresource, namespace, name = '' } = question;
   const answer = await transport.request({
     lane: 'read',
     method: 'POST',
@@ -33,7 +35,7 @@ export async function mayI(
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
       spec: {
-        resourceAttributes: { verb, group, resource, subresource, namespace: namespace ?? '' },
+        resourceAttributes: { verb, group, resource, subresource, namespace: namespace ?? '', name },
       },
     },
     doing: `asking whether ${nameAccess(question)} is allowed`,
@@ -66,8 +68,9 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
   }
 }
 
-/** `patch deployments/scale of namespace shop`, `list pods of all namespaces`. */
-export function nameAccess({ verb, group, resource, subresource, namespace }: AccessQuestion): string {
+/** `patch deployments/scale of namespace shop`, `list pods of all namespaces`, `get configmaps x of namespace ops`. */
+export function nameAccess(question: AccessQuestion): string {
+  const { verb, group, resource, subresource, namespace, name } = question;
   const what = `${resource}${group === '' || group === 'apps' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;
-  return `${verb} ${what} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+  return `${verb} ${what}${name === undefined ? '' : ` ${name}`} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }

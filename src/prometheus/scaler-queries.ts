@@ -48,7 +48,7 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
 }
 
 /** The guard and freshness of a metric as they are sent for this scaler; null where it has neither. */
-function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
+export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
   const { guard, freshness, onMissing } = metric;
   if (guard === null && freshness === null) return null;

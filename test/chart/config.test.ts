@@ -46,8 +46,7 @@ describe('the service config of the chart', () => {
     const text = textAt(pick(render(helm, CASES[name]), 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
     const { problems } = readServiceConfig(text, 'promscaler.yaml', MOUNTED);
 
-    // A version without an election and a state knows neither of them.
-    expect(problems.filter(({ path }) => !/^(leaderElection|state)\b/.test(path))).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('says of the election and the state only what the values say: both are on in a cluster', () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import type { JsonObject } from '../../src/simulator/json.js';
 import type { Rule } from '../../src/simulator/api/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';
@@ -19,6 +20,8 @@ jest.setTimeout(HELM_TIMEOUT_MS);
 type WorkloadKind = NonNullable<WorkloadOptions['kind']>;
 
 const TOKEN = 'of-the-service-account';
+const POD = 'rel-promscaler-5d8f-x2v7';
+const IN_CLUSTER = { leaderElection: { enabled: true }, state: { enabled: true } };
 
 /** From 2 to 4 replicas without a metric: the minimum alone asks for it. */
 const scalerOf = (apiVersion: string, kind: string): Values => ({
@@ -40,12 +43,6 @@ const KINDS: readonly (readonly [WorkloadKind, string, string])[] = [
 /** Rights that a scale-up does not use, and what does. */
 const RARE: Readonly<Record<string, string>> = {
   'patch events': 'the same Event once more within six minutes',
-};
-
-/** Rights of what this scenario leaves off: outside of a cluster there is neither an election nor a state. */
-const IN_CLUSTER: Readonly<Record<string, readonly string[]>> = {
-  'the election': ['create leases', 'get leases', 'update leases'],
-  'the state': ['get configmaps', 'patch configmaps'],
 };
 
 describe('the service with the rights and the config of the chart', () => {
@@ -78,12 +75,15 @@ describe('the service with the rights and the config of the chart', () => {
     const rbac = { [TOKEN]: { user: 'system:serviceaccount:ops:rel-promscaler', rules: rulesOf(objects) } };
     const workload = { kind, namespace: 'shop', name: 'web', replicas: 2 };
     simulator = await startSimulator({ clock: SYSTEM_CLOCK, workloads: [workload], rbac });
+    // The Lease is the service's own to make.
+    for (const state of statesOf(objects))
+      simulator.addObject(JSON.parse(JSON.stringify(state)) as JsonObject);
     const kubeconfig = join(folder, 'kubeconfig');
     await writeFile(kubeconfig, simulator.kubeconfig({ token: TOKEN, isForKubectl: true }));
     await mountConfigMap(pick(objects, 'ConfigMap', '-scalers'), join(folder, 'scalers'));
     const config = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
     await writeFile(join(folder, 'promscaler.yaml'), placed(config, join(folder, 'scalers')));
-    await runUntil(isOver, kubeconfig);
+    await runUntil(isOver, { KUBECONFIG: kubeconfig, ...podEnv(objects) });
     const asked = simulator
       .requests()
       .map(({ verb, resource, subresource, code }) =>
@@ -92,9 +92,9 @@ describe('the service with the rights and the config of the chart', () => {
     return [...new Set(asked)].sort();
   };
 
-  const runUntil = async (isOver: () => boolean, kubeconfig: string): Promise<void> => {
+  const runUntil = async (isOver: () => boolean, podEnv: Readonly<Record<string, string>>): Promise<void> => {
     const args = [...nodeFlags(), CLI, 'run', '--config', join(folder, 'promscaler.yaml')];
-    const env = { ...process.env, KUBERNETES_SERVICE_HOST: '', KUBECONFIG: kubeconfig };
+    const env = { ...process.env, KUBERNETES_SERVICE_HOST: '', ...podEnv };
     const child = spawn(process.execPath, args, { env });
     const exit = once(child, 'exit');
     let output = '';
@@ -116,6 +116,13 @@ describe('the service with the rights and the config of the chart', () => {
 
   it('scales with the ClusterRole, and is refused nothing', async () => {
     expect(await run({}, hasScaled)).toEqual(ASKED);
+
+    const lease = simulator.getObject('coordination.k8s.io/leases', 'ops', 'promscaler');
+    expect(lease?.['spec']).toMatchObject({ holderIdentity: '', leaseTransitions: 0 });
+    const states = simulator.listObjects('/configmaps', 'ops');
+    expect(states).toHaveLength(16);
+    const stored = states.flatMap(({ data }) => (isMapping(data) ? Object.keys(data) : []));
+    expect(stored).toEqual(['shop.web']);
   });
 
   it.each(KINDS)('scales a %s of %s with the Role of one namespace and %s', async (...of) => {
@@ -125,10 +132,9 @@ describe('the service with the rights and the config of the chart', () => {
     const asked = await run(values, hasScaled, of);
 
     const needed = [...new Set(asked.map(rightOf))].filter((right) => right !== DISCOVERY);
-    expect(asked.filter((line) => !/ 20[01]$/.test(line))).toEqual([]);
+    expect(asked.filter((line) => !/ 20[01]$/.test(line))).toEqual([NO_LEASE_YET]);
     const granted = grantedRights(render(helm, { prometheus: { url: 'http://p' }, ...values }));
-    const others = [...Object.keys(RARE), ...Object.values(IN_CLUSTER).flat()];
-    expect([...granted].sort()).toEqual([...needed, ...others].sort());
+    expect([...granted].sort()).toEqual([...needed, ...Object.keys(RARE)].sort());
   });
 
   it('is refused what the rules leave out: a Deployment where only statefulsets are given', async () => {
@@ -145,14 +151,22 @@ describe('the service with the rights and the config of the chart', () => {
 /** Of no resource, and open to everyone who is known. */
 const DISCOVERY = ' ';
 
-/** Every sort of request of a scale-up, all of them granted. */
+/** What the first replica of all finds; it is no refusal. */
+const NO_LEASE_YET = 'get leases 404';
+
+/** Every sort of request from the start over a scale-up to the end, all of them granted. */
 const ASKED = [
   'create events 201',
+  'create leases 201',
+  'get configmaps 200',
   'get deployments/scale 200',
+  NO_LEASE_YET,
   'list deployments 200',
   'list horizontalpodautoscalers 200',
   'list pods 200',
+  'patch configmaps 200',
   'patch deployments/scale 200',
+  'update leases 200',
   'watch deployments 200',
   'watch pods 200',
 ];
@@ -198,11 +212,34 @@ function rulesOf(objects: readonly Rendered[]): readonly Rule[] {
     });
 }
 
-/** The config with the places of this machine in the stead of those of the pod. */
+/** The ConfigMaps that hold the state. */
+function statesOf(objects: readonly Rendered[]): readonly Rendered[] {
+  return objects.filter(
+    (object) =>
+      object['kind'] === 'ConfigMap' && /^promscaler-state-/.test(textAt(object, 'metadata', 'name')),
+  );
+}
+
+/** What the downward API gives to the variables of the container that stand for a field of the pod. */
+function podEnv(objects: readonly Rendered[]): Readonly<Record<string, string>> {
+  const fields: Readonly<Record<string, string>> = { 'metadata.name': POD, 'metadata.namespace': 'ops' };
+  const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
+  return Object.fromEntries(
+    env.flatMap((one) => {
+      const path = at(one, 'valueFrom', 'fieldRef', 'fieldPath');
+      return typeof path === 'string' ? [[textAt(one, 'name'), fields[path] ?? '']] : [];
+    }),
+  );
+}
+
+/**
+ * The config with the places of this machine in the stead of those of the pod. Election and state, which are on in a
+ * cluster, are off where a kubeconfig says the way.
+ */
 function placed(config: string, scalers: string): string {
   const value: unknown = parse(config);
   if (!isMapping(value)) throw new Error('the service config is no mapping');
-  return stringify({ ...value, scalers: { paths: [scalers] }, server: { port: 0 } });
+  return stringify({ ...value, ...IN_CLUSTER, scalers: { paths: [scalers] }, server: { port: 0 } });
 }
 
 /** A ConfigMap in a folder, as the kubelet mounts it. */

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { pluginRunner } from '../../src/cli/run-plugin.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { folderOf, runCli } from './fake-io.js';
 
 const run = (script: string, timeoutMs = 10_000, command = process.execPath) =>
   pluginRunner({ env: { ...process.env, OURS: 'o' }, clock: SYSTEM_CLOCK })({
@@ -43,5 +46,58 @@ describe('pluginRunner', () => {
       why: 'is not there',
       isMissing: true,
     });
+  });
+});
+
+describe('a kubeconfig that names a plugin', () => {
+  /** A folder with a kubeconfig whose plugin leaves a file `asked` behind. */
+  const signedOut = (): { folder: string; wasAsked: () => boolean; env: Record<string, string> } => {
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 't' } });
+    const folder = folderOf({});
+    const asked = join(folder, 'asked');
+    const script = `fs.writeFileSync(${JSON.stringify(asked)}, ''); console.log(${JSON.stringify(credential)})`;
+    const exec = { apiVersion, command: process.execPath, args: ['-e', script], interactiveMode: 'Never' };
+    const kubeconfig = {
+      'current-context': 'dev',
+      contexts: [{ name: 'dev', context: { cluster: 'dev', user: 'dev', namespace: 'shop' } }],
+      clusters: [
+        {
+          name: 'dev', // Over plain http no plugin is started; nothing listens at port 1.
+          cluster: { server: 'https://127.0.0.1:1' },
+        },
+      ],
+      users: [{ name: 'dev', user: { exec } }],
+    };
+    const path = join(folderOf({ kubeconfig: JSON.stringify(kubeconfig) }), 'kubeconfig');
+    return { folder, wasAsked: () => existsSync(asked), env: { KUBECONFIG: path } };
+  };
+
+  it('is run by new, which asks the cluster with what it gives', async () => {
+    const { env, wasAsked } = signedOut();
+
+    const { exitCode, stdout, stderr } = await runCli(['new', 'web', '--max', '5'], { env });
+
+    expect([exitCode, wasAsked()]).toEqual([0, true]);
+    expect(stderr).toContain('ECONNREFUSED');
+    expect(stdout).toContain('  namespace: shop #');
+  });
+
+  it('is not run by new --offline', async () => {
+    const { env, wasAsked } = signedOut();
+
+    const { exitCode } = await runCli(['new', 'web', '--max', '5', '--offline'], { env });
+
+    expect([exitCode, wasAsked()]).toEqual([0, false]);
+  });
+
+  it('is run by doctor', async () => {
+    const { env, folder, wasAsked } = signedOut();
+
+    const { stdout } = await runCli(['doctor', '-o', 'json'], { env, cwd: folder });
+
+    expect(wasAsked()).toBe(true);
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; message: string }[] };
+    expect(findings.find(({ check }) => check === 'cluster')?.message).toContain('ECONNREFUSED');
   });
 });

@@ -42,6 +42,8 @@ export async function startClusterWorld(
         { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
       ]),
       kubernetes: { kubeconfig, namespaces: [namespace] },
+      // Its ConfigMaps would be outside of that namespace, and rights on them more than the tests ask for.
+      keepsState: false,
     });
     closers.push(stage.close);
     const setLoad = (name: string, load: number): void => exporter.setCores(name, load * REQUEST_CORES);

@@ -1,3 +1,4 @@
+import { demoStateMaps } from '../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { constant } from '../../src/simulator/model/curves.js';
 import type { Curve } from '../../src/simulator/model/curves.js';
@@ -6,10 +7,12 @@ import { startStage } from './stage.js';
 import type { Workload, World } from './world.js';
 
 const NAMESPACE = 'shop';
+/** Of the service: neither a pod nor a kubeconfig says another one. */
+const OWN_NAMESPACE = 'default';
 /** A request takes 50 ms of a core and a pod requests 0.5 cores: 10 requests/s are what one pod requests. */
 const REQUESTS_PER_SECOND = 10;
 
-/** A world on the embedded cluster, its pods an hour old and ready. */
+/** A world on the embedded cluster, its pods an hour old and ready, with ConfigMaps for the state of the service. */
 export async function startSimulatorWorld(workloads: readonly Workload[]): Promise<World> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
@@ -20,6 +23,7 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
       behavior: { load: curveOf(load) },
     })),
   });
+  for (const manifest of demoStateMaps(OWN_NAMESPACE)) simulator.addObject(manifest);
   const scrapeConfigs = [
     {
       job_name: 'cluster',
@@ -30,6 +34,7 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
   const stage = await startStage({
     scrapeConfigs: JSON.stringify(scrapeConfigs),
     kubernetes: { url: simulator.url },
+    keepsState: true,
   });
   const workload = (name: string): { namespace: string; name: string } => ({ namespace: NAMESPACE, name });
   return {

@@ -20,13 +20,18 @@ export interface Stage {
   readonly close: () => Promise<void>;
 }
 
-/** Starts Prometheus and writes the service config. */
-export async function startStage(options: {
+/** What a stage is made for. */
+export interface StageOptions {
   /** The list below `scrape_configs`, as YAML or JSON. */
   readonly scrapeConfigs: string;
   /** The value of `kubernetes` in the service config. */
   readonly kubernetes: Readonly<Record<string, unknown>>;
-}): Promise<Stage> {
+  /** Whether what the service remembers outlives it, in ConfigMaps that are there. */
+  readonly keepsState: boolean;
+}
+
+/** Starts Prometheus and writes the service config. */
+export async function startStage(options: StageOptions): Promise<Stage> {
   const clock = SYSTEM_CLOCK;
   const env = process.env;
   const config = `global: { scrape_interval: 1s }\nscrape_configs: ${options.scrapeConfigs}\n`;
@@ -36,7 +41,7 @@ export async function startStage(options: {
   const { port } = prometheus;
   await mkdir(join(folder, 'scalers'));
   const configFile = join(folder, 'promscaler.yaml');
-  await writeFile(configFile, serviceConfig(prometheus.url, options.kubernetes));
+  await writeFile(configFile, serviceConfig(prometheus.url, options));
   const services: ServiceProcess[] = [];
   return {
     folder,
@@ -59,10 +64,14 @@ export async function startStage(options: {
   };
 }
 
-function serviceConfig(prometheusUrl: string, kubernetes: Readonly<Record<string, unknown>>): string {
+function serviceConfig(
+  prometheusUrl: string,
+  { kubernetes, keepsState }: Pick<StageOptions, 'kubernetes' | 'keepsState'>,
+): string {
   return `prometheus:
   default: { urls: ['${prometheusUrl}'], scrapeIntervalSeconds: 1, resourceWindowSeconds: 10 }
 kubernetes: ${JSON.stringify(kubernetes)}
+state: { enabled: ${keepsState} }
 server: { port: 0 }
 defaults: { syncPeriodSeconds: 1 }
 `;

@@ -9,8 +9,8 @@ export const DEMO_NAMESPACE = 'shop';
 /** Where the service itself would live. */
 export const SERVICE_NAMESPACE = 'promscaler';
 
-/** The ConfigMaps for the state of scalers, as the chart makes them. */
-export function demoStateMaps(): readonly {
+/** The ConfigMaps for the state of scalers, as the chart makes them in the namespace of the service. */
+export function demoStateMaps(namespace = SERVICE_NAMESPACE): readonly {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -18,7 +18,7 @@ export function demoStateMaps(): readonly {
   return Array.from({ length: STATE_BUCKETS }, (_, bucket) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: configMapName(bucket), namespace: SERVICE_NAMESPACE },
+    metadata: { name: configMapName(bucket), namespace },
   }));
 }
 

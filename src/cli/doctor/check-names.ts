@@ -8,6 +8,8 @@ export const CHECK_NAMES = [
   'cluster',
   'cluster-clock',
   'permissions',
+  'lease',
+  'state',
   'target',
   'pods',
   'requests',

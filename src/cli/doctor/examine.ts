@@ -7,6 +7,7 @@ import { withDeadline } from '../../units/clock.js';
 import { checkCluster } from './checks/cluster.js';
 import { checkClusterClock } from './checks/cluster-clock.js';
 import { checkDecision } from './checks/decision.js';
+import { checkLease } from './checks/lease.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
 import { checkPermissions } from './checks/permissions.js';
 import { checkPods } from './checks/pods.js';
@@ -18,6 +19,7 @@ import { checkReplicasWriter } from './checks/replicas-writer.js';
 import { checkRequests } from './checks/requests.js';
 import { checkResourceSeries } from './checks/resource-series.js';
 import { checkScrapeInterval } from './checks/scrape-interval.js';
+import { checkState } from './checks/state.js';
 import { checkTarget } from './checks/target.js';
 import type { CheckName } from './check-names.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -47,7 +49,12 @@ const SOURCE_CHECKS: readonly Check<SourceInquiry>[] = [
 const CLUSTER_CHECKS: readonly Check<ClusterInquiry>[] = [
   ['cluster-clock', checkClusterClock],
   ['permissions', checkPermissions],
+  ['lease', checkLease],
+  ['state', checkState],
 ];
+
+/** They judge the account that asks, and what the service has for itself. */
+const OF_THE_SERVICE: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state']);
 
 /** What is looked at for each scaler. */
 const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
@@ -66,7 +73,8 @@ export interface Examination extends Omit<Inquiry, 'signal'> {
   /** All documents; `scalers` are those to be looked at. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string;
+  /** The user's home folder; null where there is none. */
+  readonly home: string | null;
   /** Whether the account's permissions are the service's own. */
   readonly asksPermissions: boolean;
 }
@@ -127,7 +135,7 @@ interface ExaminedCluster {
 }
 
 async function examineCluster(examination: Examination): Promise<ExaminedCluster> {
-  const checks = CLUSTER_CHECKS.filter(([name]) => name !== 'permissions' || examination.asksPermissions);
+  const checks = CLUSTER_CHECKS.filter(([name]) => examination.asksPermissions || !OF_THE_SERVICE.has(name));
   const skipped = skipAll(checks, { subject: CLUSTER_SUBJECT, why: 'the API server does not answer' });
   const opened = await openCluster(examination);
   if ('status' in opened) return { findings: [opened, ...skipped], inquiry: null, close: () => undefined };

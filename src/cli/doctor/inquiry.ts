@@ -8,6 +8,7 @@ import type { SourceConfig } from '../../prometheus/source-config.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
+import type { OwnObjects } from '../own-objects.js';
 
 /** What all checks of one run share. */
 export interface Inquiry {
@@ -33,6 +34,8 @@ export interface ClusterInquiry extends Inquiry {
   readonly transport: Transport;
   readonly connection: Connection;
   readonly discovery: Discovery;
+  /** What the service has for itself there. */
+  readonly own: OwnObjects;
   /** The last `Date` header of the API server and when it came; null before the first answer. */
   readonly serverDate: () => { readonly text: string; readonly at: Instant } | null;
 }

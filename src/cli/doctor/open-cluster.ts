@@ -3,13 +3,18 @@ import { createDiscovery } from '../../kubernetes/discovery.js';
 import { ConnectionError } from '../../kubernetes/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
 import { createTransport } from '../../kubernetes/transport.js';
+import { ownObjects } from '../own-objects.js';
+import { pluginRunner } from '../run-plugin.js';
 import { VERSION } from '../version.js';
 import { type Finding, findingsOf } from './finding.js';
 import { CLUSTER_SUBJECT, type ClusterInquiry, type Inquiry } from './inquiry.js';
 
 /** The ways to ask the cluster that the service config or the surroundings name, or the finding that there is none. */
 export async function openCluster(
-  inquiry: Inquiry & { readonly env: Readonly<Record<string, string | undefined>>; readonly home: string },
+  inquiry: Inquiry & {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly home: string | null;
+  },
 ): Promise<{ readonly inquiry: ClusterInquiry; readonly close: () => void } | Finding> {
   const { clock, config, env, home } = inquiry;
   const { kubeconfig, context, url } = config.kubernetes;
@@ -19,7 +24,8 @@ export async function openCluster(
       context: context ?? undefined,
       url: url ?? undefined,
     };
-    const connection = await findConnection({ settings, env, home, clock, log: SILENT });
+    const runPlugin = pluginRunner(inquiry);
+    const connection = await findConnection({ settings, env, home, clock, log: SILENT, runPlugin });
     let seen: ReturnType<ClusterInquiry['serverDate']> = null;
     const transport = createTransport({
       connection,
@@ -31,6 +37,7 @@ export async function openCluster(
       ...inquiry,
       transport,
       connection,
+      own: ownObjects(config, env, connection),
       discovery: createDiscovery(transport, clock),
       serverDate: () => seen,
     };

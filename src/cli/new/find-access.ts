@@ -1,8 +1,9 @@
-import { homedir } from 'node:os';
 import { type Connection, findConnection } from '../../kubernetes/connection.js';
 import { ConnectionError } from '../../kubernetes/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
+import { homeFolder } from '../home-folder.js';
 import type { CommandIo } from '../io.js';
+import { pluginRunner } from '../run-plugin.js';
 
 /** The way to the cluster that kubectl would take, or why there is none. */
 export interface ClusterAccess {
@@ -13,11 +14,27 @@ export interface ClusterAccess {
   readonly failure: string | null;
 }
 
-/** Reads files only; no server is asked. Never throws for what is wrong with them. */
-export async function findAccess(io: CommandIo): Promise<ClusterAccess> {
+/** A plugin that signs in by a browser takes longer: then the document is written without the cluster. */
+const PLUGIN_MS = 5000;
+
+/**
+ * Reads files and, unless `isOffline`, starts the credential plugin of a kubeconfig, for 5 s at most; no server is asked.
+ * Never throws for what is wrong with any of them.
+ */
+export async function findAccess(io: CommandIo, isOffline: boolean): Promise<ClusterAccess> {
   try {
     const { env, clock } = io;
-    const connection = await findConnection({ settings: {}, env, home: homedir(), clock, log: SILENT });
+    const runPlugin = pluginRunner(io);
+    const connection = await findConnection({
+      settings: {},
+      env,
+      home: homeFolder(io),
+      clock,
+      log: SILENT,
+      ...(isOffline
+        ? {}
+        : { runPlugin: (run) => runPlugin({ ...run, timeoutMs: Math.min(run.timeoutMs, PLUGIN_MS) }) }),
+    });
     return { connection, namespace: connection.namespace ?? null, failure: null };
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;

@@ -25,6 +25,41 @@ async function findings(
 const series = (...labels: readonly Readonly<Record<string, string>>[]): Scripted[1] =>
   labels.map((one) => ({ labels: one, value: 1 }));
 
+describe('a guard and a freshness', () => {
+  const guarded = metric(
+    'external',
+    'sum(mails)',
+    ' }, guard: \'count(up{job="mq"} == 1) >= 1\', freshness: { query: max(timestamp(mails)), maxAgeSeconds: 60',
+  );
+  const now = (): number => Date.now() / 1000;
+
+  it('are well where they hold', async () => {
+    const found = await findings(guarded, [
+      [/^sum\(mails\)$/, 7],
+      [/^count\(up/, 1],
+      [/^max\(timestamp\(mails\)\)$/, now() - 5],
+    ]);
+
+    expect(found).toEqual([]);
+  });
+
+  it('are told of by themselves, each with its own query, where the metric itself has a value', async () => {
+    const found = await findings(guarded, [
+      [/^sum\(mails\)$/, 7],
+      [/^group by \(job\) \(up\{\}\)$/, series({ job: 'rabbitmq' })],
+      [/^max\(timestamp\(mails\)\)$/, now() - 3600],
+    ]);
+
+    expect(found).toHaveLength(2);
+    expect(found[0]?.message).toMatch(/^External metric m: the guard is not true: no series/);
+    expect(found[1]?.message).toMatch(
+      /^External metric m: its newest sample is 360\d s old, more than maxAgeSeconds \(60\)$/,
+    );
+    expect(found[1]?.mend).toBe('try it on the Prometheus page: max(timestamp(mails))');
+    expect(found.map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+});
+
 describe('a query without an answer', () => {
   it('names the one matcher that leaves nothing, and the value that is meant', async () => {
     const [found] = await findings(metric('external', 'sum(rate(http{ns="$namespace", svc="wbe"}[5m]))'), [

@@ -1,4 +1,4 @@
-import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import { metricChecks, metricQuery } from '../../../prometheus/scaler-queries.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import { type Finding, findingsOf } from '../finding.js';
@@ -7,6 +7,7 @@ import type { ScalerFacts } from '../scaler-facts.js';
 
 const LEAST_SCRAPES = 2;
 const WANTED_SCRAPES = 4;
+const TAKES_A_RANGE = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
 /** Whether the ranges in a document's own queries hold enough scrapes for a rate. */
 export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly Finding[]> {
@@ -16,9 +17,13 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
     if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
     const inquiry = sources.get(metric.source);
     if (inquiry === undefined) continue;
-    const query = metricQuery(metric, scaler, inquiry.source) ?? '';
-    for (const { text, range } of vectorSelectors(query)) {
-      if (range === null || !/\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/.test(query)) continue;
+    const { guard = null, freshness = null } = metricChecks(metric, scaler) ?? {};
+    const queries = [metricQuery(metric, scaler, inquiry.source), guard, freshness?.query ?? null];
+    const selectors = queries.flatMap((query) =>
+      query !== null && TAKES_A_RANGE.test(query) ? vectorSelectors(query) : [],
+    );
+    for (const { text, range } of selectors) {
+      if (range === null) continue;
       const count = onlyValue(await inquiry.ask(`max(count_over_time(${text}[${range}]))`));
       // Nothing in it is a matter of the check `query`, which looks for the reason.
       if (count === null || count >= WANTED_SCRAPES) continue;

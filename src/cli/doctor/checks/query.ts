@@ -8,6 +8,7 @@ import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
 import { type Finding, type FindingMaker, findingsOf } from '../finding.js';
 import { labelValues, listSome, type SourceInquiry } from '../inquiry.js';
 import type { ScalerFacts } from '../scaler-facts.js';
+import { judgeGuards } from './guards.js';
 import { whyNoSeries } from './why-no-series.js';
 
 /** More series than this in one total are worth an aggregation on the server. */
@@ -26,23 +27,27 @@ interface Asked {
   readonly make: FindingMaker;
 }
 
-/** Whether each metric's query gives what its type needs. */
+/** Whether each metric's query gives what its type needs, and its guard and freshness hold. */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly Finding[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = findingsOf('query', scalerKey(scaler));
   const read = cluster?.pods ?? null;
   const pods = read === null || read instanceof KubernetesError ? null : read.map(({ pod }) => pod);
   const findings = await Promise.all(
-    scaler.spec.metrics.map(async (metric, index): Promise<Finding> => {
+    scaler.spec.metrics.map(async (metric, index): Promise<readonly Finding[]> => {
       const answer = answers[index];
       const inquiry = sources.get(metric.source) ?? null;
       if (answer === undefined || inquiry === null)
-        return make.skipped(`data source ${metric.source} does not answer`);
+        return [make.skipped(`data source ${metric.source} does not answer`)];
       const query = metricQuery(metric, scaler, inquiry.source);
-      return checkMetric({ metric, answer, facts, inquiry, query, pods, make });
+      const asked = { metric, answer, facts, inquiry, query, pods, make };
+      const ofGuards = await judgeGuards({ metric, scaler, inquiry, make });
+      if (ofGuards.length === 0 || query === null) return [await checkMetric(asked)];
+      // The answer is that of a metric whose guard does not hold: its own query is looked at apart.
+      return [await checkMetric({ ...asked, answer: await inquiry.ask(query) }), ...ofGuards];
     }),
   );
-  const told = findings.filter(({ status }) => status !== 'ok');
+  const told = findings.flat().filter(({ status }) => status !== 'ok');
   return told.length === 0 ? [make.ok('')] : told;
 }
 

@@ -1,0 +1,183 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
+import { configMapName } from '../../../src/kubernetes/state-key.js';
+import type { Rule } from '../../../src/simulator/api/rules.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { cluster, document, type Examined, examined, prometheus } from './rig.js';
+
+const ON = 'leaderElection: { enabled: true }\nstate: { enabled: true }\n';
+const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+const NAMES = Array.from({ length: 16 }, (_, bucket) => configMapName(bucket));
+
+/** As the chart grants them in the service's own namespace. */
+const create: Rule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] };
+const renew: Rule = { ...create, resourceNames: ['promscaler'], verbs: ['get', 'update'] };
+const keep: Rule = {
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: NAMES,
+  verbs: ['get', 'patch'],
+};
+
+let url: string;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  ({ url } = await prometheus([]));
+});
+
+beforeEach(async () => {
+  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 1 }] });
+});
+
+function addStates(
+  names = NAMES,
+  data: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): void {
+  for (const manifest of demoStateMaps('default')) {
+    const { name } = manifest.metadata;
+    if (names.includes(name)) simulator.addObject({ ...manifest, data: data[name] ?? {} });
+  }
+}
+
+/** What the doctor says to an account with these rules in the namespace `default` alone. */
+function examine(rules: readonly Rule[] = [create, renew, keep], config = ON): Promise<Examined> {
+  const own = rules.map((rule) => ({ ...rule, namespaces: ['default'] }));
+  simulator.setRbac({ secret: { user: 'promscaler', rules: own } });
+  const kubernetes = `${simulator.url}/as/secret`;
+  return examined({ prometheus: url, kubernetes, config, documents: { web: document('web') } });
+}
+
+function told({ findings }: Examined, check: CheckName): readonly Finding[] {
+  return findings.filter((one) => one.check === check);
+}
+
+describe('lease', () => {
+  it('is well where there is none yet and it may be made', async () => {
+    expect(told(await examine(), 'lease')).toMatchObject([
+      { status: 'ok', message: 'Lease default/promscaler is yet to be made' },
+    ]);
+    expect(simulator.getObject('coordination.k8s.io/leases', 'default', 'promscaler')).toBeNull();
+  });
+
+  it('is well where it is there, also without create, and says who holds it', async () => {
+    const metadata = { name: 'promscaler', namespace: 'default' };
+    const spec = { holderIdentity: 'pod-7', renewTime: '2026-01-01T00:00:00.000000Z' };
+    simulator.addObject({ ...LEASE, metadata, spec });
+
+    expect(told(await examine([renew, keep]), 'lease')).toMatchObject([
+      {
+        status: 'ok',
+        message: 'Lease default/promscaler is held by pod-7, renewed 2026-01-01T00:00:00.000000Z',
+      },
+    ]);
+  });
+
+  it('fails where it is not there and may not be made', async () => {
+    expect(told(await examine([renew, keep]), 'lease')).toMatchObject([
+      {
+        status: 'failed',
+        message:
+          'this account may not create leases.coordination.k8s.io of namespace default: no replica can lead, and nothing is scaled',
+        mend: expect.stringContaining('leaderElection.enabled: true'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['get', 'leases.coordination.k8s.io'],
+    ['update', 'update leases.coordination.k8s.io promscaler of namespace default'],
+  ])('fails without %s', async (verb, words) => {
+    const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
+
+    const [found, ...others] = told(await examine([create, less, keep]), 'lease');
+
+    expect(others).toEqual([]);
+    expect(found?.status).toBe('failed');
+    expect(found?.message).toContain(words);
+    expect(found?.mend).toContain('rbac.create: true');
+  });
+});
+
+describe('state', () => {
+  it('is well with all 16 ConfigMaps and the rules of the chart', async () => {
+    addStates();
+
+    expect(told(await examine(), 'state')).toMatchObject([
+      { status: 'ok', message: 'state in 16 ConfigMaps of namespace default' },
+    ]);
+  });
+
+  it('fails once where none is there, with the line that makes them', async () => {
+    const [found, ...others] = told(await examine(), 'state');
+
+    expect(others).toEqual([]);
+    expect(found?.message).toContain('has no ConfigMap promscaler-state-00, ');
+    expect(found?.message).toContain('and 11 more');
+    expect(found?.mend).toContain(
+      'for i in $(seq -w 0 15); do kubectl create configmap promscaler-state-$i -n default; done',
+    );
+  });
+
+  it('names the two that are not there', async () => {
+    addStates(NAMES.filter((name) => !/0[39]$/.test(name)));
+
+    expect(told(await examine(), 'state')).toMatchObject([
+      {
+        status: 'failed',
+        message:
+          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: their scalers go up within their window and never down',
+        mend: expect.stringContaining('for i in 03 09; do kubectl create'),
+      },
+    ]);
+  });
+
+  it.each(['get', 'patch'])('fails once without %s', async (verb) => {
+    addStates();
+    const less = { ...keep, verbs: keep.verbs.filter((one) => one !== verb) };
+
+    const [found, ...others] = told(await examine([create, renew, less]), 'state');
+
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({
+      status: 'failed',
+      mend: 'chart values rbac.create: true and state.enabled: true',
+    });
+    expect(found?.message).toContain(`may not ${verb} ConfigMap promscaler-state-00, `);
+  });
+
+  it('fails for an entry that its scaler cannot use, and warns of one that nobody needs', async () => {
+    addStates(NAMES, {
+      'promscaler-state-00': { 'shop.web': '{"v":2,"epoch":"x","uid":"u"}' },
+      'promscaler-state-05': { 'shop.gone': 'edited' },
+      'promscaler-state-06': { 'shop.well': '{"v":1,"epoch":"x","uid":"u"}' },
+    });
+
+    const found = told(await examine(), 'state');
+
+    expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
+    expect(found[0]?.message).toContain(
+      'the entry shop.web of ConfigMap promscaler-state-00 cannot be used: it is of schema version 2',
+    );
+    expect(found[0]?.mend).toBe(
+      `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web begin anew`,
+    );
+    expect(found[1]?.message).toContain('the entry shop.gone of ConfigMap promscaler-state-05');
+  });
+});
+
+describe('where election and state are off', () => {
+  it.each(['', 'leaderElection: { enabled: false }\nstate: { enabled: false }\n'])(
+    'nothing is asked and nothing is said with the config "%s"',
+    async (config) => {
+      const report = await examine([], config);
+
+      expect([...told(report, 'lease'), ...told(report, 'state')]).toEqual([]);
+      const asked = simulator.requests().map(({ resource }) => resource);
+      expect(asked).not.toContain('leases');
+      expect(asked).not.toContain('configmaps');
+    },
+  );
+});
