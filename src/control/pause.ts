@@ -30,6 +30,7 @@ export function readPause(
   const [annotated, written] = [pauseByAnnotation(annotations, now), pauseByDocument(spec)];
   if (annotated === null || written === null) return annotated ?? written;
   return {
+    by: 'both',
     direction: annotated.direction === written.direction ? annotated.direction : 'both',
     until: null,
     replicas: annotated.replicas,
@@ -46,7 +47,13 @@ export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scal
 function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
   if (paused === false) return null;
   const direction = paused === true ? 'both' : paused;
-  return { direction, until: null, replicas: null, message: `spec.paused is ${String(paused)}` };
+  return {
+    by: 'document',
+    direction,
+    until: null,
+    replicas: null,
+    message: `spec.paused is ${String(paused)}`,
+  };
 }
 
 function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null {
@@ -67,7 +74,7 @@ function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null
     ...(reason === '' ? [] : [reason]),
     ...doubtsOf(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
-  return { direction, until, replicas, message: facts.join('; ') };
+  return { by: 'annotation', direction, until, replicas, message: facts.join('; ') };
 }
 
 const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([

@@ -63,6 +63,7 @@ export const outcomeSchema = z
   .describe('What became of the decision.');
 
 const pauseSchema = z.object({
+  by: z.enum(['annotation', 'document', 'both']),
   direction: z.enum(['both', 'scale-up', 'scale-down']),
   until: time.nullable().describe('When it ends by itself.'),
   replicas: count.nullable().describe('What the target is kept at meanwhile.'),

@@ -23,6 +23,8 @@ export interface CycleRecord {
 
 /** What a person has stopped, in the document or by annotations of the target. */
 export interface Pause {
+  /** Who says so: annotations of the target, the document, or both. */
+  readonly by: 'annotation' | 'document' | 'both';
   readonly direction: 'both' | 'scale-up' | 'scale-down';
   /** When it ends by itself; null: when it is taken back. */
   readonly until: Instant | null;

@@ -183,7 +183,7 @@ describe('paused-replicas', () => {
     const intents: unknown[] = [];
     const { state } = world;
     const put: typeof state.put = (entry) => {
-      intents.push(entry.state?.intent);
+      intents.push(entry.state.intent);
       return state.put(entry);
     };
     world.state = { ...state, put };

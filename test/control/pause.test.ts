@@ -33,6 +33,7 @@ describe('readPause', () => {
 
   it('takes true, or one direction, from the annotation', () => {
     expect(byAnnotation({ paused: 'true' })).toEqual({
+      by: 'annotation',
       direction: 'both',
       until: null,
       replicas: null,
@@ -56,6 +57,7 @@ describe('readPause', () => {
 
   it('keeps at a count in both directions', () => {
     expect(byAnnotation({ paused: 'scale-up', 'paused-replicas': '7' })).toEqual({
+      by: 'annotation',
       direction: 'both',
       until: null,
       replicas: 7,
@@ -102,12 +104,14 @@ describe('readPause', () => {
     const annotations = { 'promscaler.dev/paused-until': '2026-01-01T12:00:00Z' };
 
     expect(readPause({ paused: 'scale-up' }, annotations, addSeconds(NOW, -1))).toEqual({
+      by: 'both',
       direction: 'both',
       until: null,
       replicas: null,
       message: 'scaling is paused by annotation until 2026-01-01T12:00:00Z; spec.paused is scale-up',
     });
     expect(readPause({ paused: 'scale-up' }, annotations, NOW)).toEqual({
+      by: 'document',
       direction: 'scale-up',
       until: null,
       replicas: null,
@@ -124,6 +128,7 @@ describe('readPause', () => {
 
 describe('stops', () => {
   const pause = (direction: Pause['direction']): Pause => ({
+    by: 'annotation',
     direction,
     until: null,
     replicas: null,
