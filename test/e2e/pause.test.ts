@@ -53,7 +53,10 @@ describe('a pause on the command line while the service runs', () => {
       const resumed = await cli('resume', scaler);
       expect(resumed.stdout).toContain(`${scaler} is resumed`);
       await waitFor(async () => (await world.replicas('web')) > 2, { what: 'a scale-up', seconds: 10 });
-      expect(await world.events()).toContain('ScalingResumed');
+      await waitFor(async () => (await world.events()).includes('ScalingResumed'), {
+        what: 'the Event of its end',
+        seconds: 10,
+      });
       expect(await service.stop()).toBe(0);
     },
   );
