@@ -57,22 +57,30 @@ export async function reachService(options: ReachOptions, io: CommandIo): Promis
 }
 
 async function findWay(options: ReachOptions, io: CommandIo): Promise<Connection> {
-  const { url, kubeconfig, context } = options;
+  const { url } = options;
   try {
     if (url !== undefined) return connectTo(url);
-    return await findConnection({
-      settings: { kubeconfig, context },
-      env: io.env,
-      home: homeFolder(io),
-      clock: io.clock,
-      log: { ...SILENT, warn: (_facts, message) => io.stderr.write(`promscaler: ${message}\n`) },
-      runPlugin: pluginRunner(io),
-    });
+    return await findCluster(options, io);
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     if (url !== undefined) throw new CommandError(`--url ${url}: ${error.message}`, 2);
     throw new CommandError(`${error.message}. --url names the service itself, e.g. http://localhost:8080`);
   }
+}
+
+/** The way to the API server with the rights of the user. Throws `ConnectionError` where there is none. */
+export function findCluster(
+  { kubeconfig, context }: Pick<ReachOptions, 'kubeconfig' | 'context'>,
+  io: CommandIo,
+): Promise<Connection> {
+  return findConnection({
+    settings: { kubeconfig, context },
+    env: io.env,
+    home: homeFolder(io),
+    clock: io.clock,
+    log: { ...SILENT, warn: (_facts, message) => io.stderr.write(`promscaler: ${message}\n`) },
+    runPlugin: pluginRunner(io),
+  });
 }
 
 interface FoundService {

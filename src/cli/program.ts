@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import type { NewOptions } from './new/new-options.js';
+import { addPauseCommands } from './pause/commands.js';
 import { VERSION } from './version.js';
 
 /** Runs one command line (without `node` and the script) and gives its exit code. Never throws for a user's mistake. */
@@ -45,6 +46,7 @@ function buildProgram(io: CommandIo, result: { exitCode: ExitCode }): Command {
   addDecide(program, io, result);
   addExplain(program, io, result);
   addStatus(program, io, result);
+  addPauseCommands(program, { io, result, reaching });
   addDoctor(program, io, result);
   addSchema(program, io, result);
   return program;

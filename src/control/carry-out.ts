@@ -25,13 +25,14 @@ export async function carryOut(
   wanted: {
     readonly target: ScaleTarget;
     readonly memory: Memory;
-    readonly decision: Decision;
+    /** Its count is the one to go to. */
+    readonly asked: Decision;
     readonly hold: Hold | null;
   },
 ): Promise<Deed> {
   const { clock, cluster, leadership, state } = ports;
-  const { target, decision, hold } = wanted;
-  if (decision.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
+  const { target, asked, hold } = wanted;
+  if (asked.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
   const done = await ports.takeTurn();
   let { memory } = wanted;
   try {
@@ -47,8 +48,8 @@ export async function carryOut(
     const patience = new AbortController().signal;
     const change = {
       target,
-      from: decision.currentReplicas,
-      to: decision.desiredReplicas,
+      from: asked.currentReplicas,
+      to: asked.desiredReplicas,
       isWanted: isCurrent,
     };
     const result = await changeReplicas({ clock, cluster, leadership, announce }, change, patience);

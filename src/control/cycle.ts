@@ -2,7 +2,7 @@ import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { noChange } from '../telemetry/cycle-record.js';
-import type { CycleRecord, Outcome } from '../telemetry/cycle-record.js';
+import type { CycleRecord, Outcome, Pause } from '../telemetry/cycle-record.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
 import { carryOut } from './carry-out.js';
@@ -11,6 +11,8 @@ import { resolveChange, withMove } from './memory.js';
 import type { Memory } from './memory.js';
 import { observe } from './observe.js';
 import type { Observation } from './observe.js';
+import { askedOf } from './order.js';
+import { readPause } from './pause.js';
 import type { CycleInput, CycleOutput, CyclePorts } from './ports.js';
 import { overrideOf, rememberCycle } from './remember.js';
 import { isStateChanged, restoreMemory, storedStateOf } from './stored-memory.js';
@@ -58,7 +60,7 @@ function unobserved(
     decision: null,
     outcome: noChange(null),
     conditions: cannotReadTarget(seen.observation.failure),
-    paused: scaler.spec.paused,
+    pause: readPause(scaler.spec, seen.observation.target?.annotations ?? {}, now),
     dryRun: dryRun || scaler.spec.dryRun,
     seconds: { observe: seen.observeSeconds, decide: 0, act: 0 },
   };
@@ -82,11 +84,14 @@ async function decideAndAct(
   let decision = decide(snapshot);
   const decideSeconds = (clock.monotonicMs() - decideStartMs) / 1000;
   const { otherScaler, target } = observation;
+  const pause = readPause(scaler.spec, target.annotations, now);
+  let asked: Decision;
   let hold: Hold | null;
   let result: ScaleResult | null;
   for (let count = 1; ; count += 1) {
-    hold = whyHeld({ ...input, memory, decision, otherScaler, degraded, ports });
-    ({ result, memory } = await carryOut(input, ports, { target, memory, decision, hold }));
+    asked = askedOf(decision, { pause, before: memory.state, now });
+    hold = whyHeld({ ...input, memory, asked, pause, otherScaler, degraded, ports });
+    ({ result, memory } = await carryOut(input, ports, { target, memory, asked, hold }));
     if (result?.kind !== 'moved') break;
     memory = afterMove(memory, result, { from: decision.currentReplicas, now });
     if (count === MAX_DECISIONS) break;
@@ -99,16 +104,27 @@ async function decideAndAct(
     at: now,
     snapshot,
     decision,
-    outcome: outcomeOf(decision, hold, result),
+    outcome: outcomeOf({ decision, asked, hold, result, pause }),
     conditions: [
       ...conditionsOf(decision, result),
-      heldCondition(hold, overrideOf(decision, result), whyDegraded(degraded, result)),
+      heldCondition({
+        hold,
+        pause,
+        override: overrideOf(asked, result),
+        degraded: whyDegraded(degraded, result),
+      }),
     ],
-    paused: scaler.spec.paused,
+    pause,
     dryRun: ports.dryRun || scaler.spec.dryRun,
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   };
-  const remembered = rememberCycle(memory, { now, endedAt: clock.now(), snapshot, decision, result });
+  const remembered = rememberCycle(memory, {
+    now,
+    endedAt: clock.now(),
+    snapshot,
+    decision: asked,
+    result,
+  });
   return { memory: remembered, record, target };
 }
 
@@ -142,15 +158,28 @@ function movedTo(
   };
 }
 
-function outcomeOf(decision: Decision, hold: Hold | null, result: ScaleResult | null): Outcome {
-  const { currentReplicas: from, desiredReplicas: to } = decision;
-  if (decision.action === 'none') return noChange(from);
+interface Dealt {
+  readonly decision: Decision;
+  readonly asked: Decision;
+  readonly hold: Hold | null;
+  readonly result: ScaleResult | null;
+  readonly pause: Pause | null;
+}
+
+/** What became of the decision; of the count that a pause keeps, in a cycle that has to go there. */
+function outcomeOf({ decision, asked, hold, result, pause }: Dealt): Outcome {
+  const { currentReplicas: from, desiredReplicas: to } = asked;
+  const isOrder = pause !== null && pause.replicas !== null;
+  if (asked.action === 'none' && isOrder && decision.action !== 'none') {
+    return { kind: 'paused', from, to: decision.desiredReplicas, message: pause.message };
+  }
+  if (asked.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
   if (result === null) return noChange(from);
   switch (result.kind) {
     case 'patched':
       return result.replicas === to
-        ? { kind: 'patched', from, to, message: '' }
+        ? { kind: 'patched', from, to, message: isOrder ? pause.message : '' }
         : {
             kind: 'replaced',
             from,

@@ -23,10 +23,12 @@ export function eventsOf(before: Standing | null, record: CycleRecord): readonly
 
 function rescaleEvents(
   before: CycleRecord['outcome'] | null,
-  { scaler, decision, outcome }: CycleRecord,
+  { scaler, decision, outcome, pause }: CycleRecord,
 ): readonly TargetEvent[] {
   if (decision === null || outcome.to === null) return [];
-  const reason = rescaleReason(scaler.spec.metrics, decision);
+  const ordered = pause?.replicas ?? null;
+  const reason =
+    ordered === null ? rescaleReason(scaler.spec.metrics, decision) : `paused-replicas is ${ordered}`;
   if (rescaleDirection(outcome) !== null) {
     return [
       { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
@@ -41,7 +43,7 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
   return after.flatMap((condition) => {
     const old = before.find(({ type }) => type === condition.type);
     if (old?.status === condition.status && old.reason === condition.reason) return [];
-    return [...eventOf(condition), ...endOfFallback(old, condition)];
+    return [...eventOf(condition), ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
   });
 }
 
@@ -59,4 +61,13 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
   return [
     { type: 'Normal', reason: 'FallbackEnded', message: 'no metric is replaced by the fallback any more' },
   ];
+}
+
+/** While another autoscaler holds the target nobody can tell from the condition whether the pause goes on. */
+function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
+  const { type, reason, message } = condition;
+  if (type !== 'Held') return [];
+  if (reason === 'Paused') return [{ type: 'Normal', reason: 'ScalingPaused', message }];
+  if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
+  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is not paused any more' }];
 }

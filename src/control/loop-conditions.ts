@@ -1,5 +1,6 @@
 import type { Condition, Decision } from '../decision/decision.js';
 import type { KubernetesError } from '../kubernetes/types.js';
+import type { Pause } from '../telemetry/cycle-record.js';
 import type { Memory } from './memory.js';
 import { degradedMessage } from './why-held.js';
 import type { Hold } from './why-held.js';
@@ -28,12 +29,21 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
   return [condition, ...conditions.filter(({ type }) => type !== condition.type)];
 }
 
-/** Whether, and by what, decisions are kept from being carried out. */
-export function heldCondition(
-  hold: Hold | null,
-  override: Memory['override'],
-  degraded: string | null,
-): Condition {
+/**
+ * Whether, and by what, decisions are kept from being carried out. A pause is told as long as it is in force, also in a
+ * cycle that asks for nothing or for the other direction; only another autoscaler goes before it.
+ */
+export function heldCondition(cycle: {
+  readonly hold: Hold | null;
+  readonly pause: Pause | null;
+  readonly override: Memory['override'];
+  readonly degraded: string | null;
+}): Condition {
+  const { hold, pause, override, degraded } = cycle;
+  if (pause !== null && hold?.reason !== 'ConflictingScaler') {
+    const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
+    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pause.message}${more}` };
+  }
   if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
   if (override !== null) {
     const message = `${override.wanted} replicas were asked for and the server made it ${override.got}`;

@@ -1,7 +1,8 @@
 import type { Decision } from '../decision/decision.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { OutcomeKind } from '../telemetry/cycle-record.js';
+import type { OutcomeKind, Pause } from '../telemetry/cycle-record.js';
 import type { Memory } from './memory.js';
+import { stops } from './pause.js';
 
 /** What keeps a decision from being carried out; it does not change what is decided. */
 export interface Hold {
@@ -15,7 +16,9 @@ export interface Hold {
 export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
-  readonly decision: Decision;
+  /** What is to be carried out. */
+  readonly asked: Decision;
+  readonly pause: Pause | null;
   readonly sharesTargetWith: string | null;
   readonly otherScaler: string | null;
   /** Why the state of the scaler can't be stored; null: it can. */
@@ -28,15 +31,21 @@ export function whyHeld(input: {
     const message = `${conflict} scales the same target: nothing is patched until it is gone`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
-  if (spec.paused) return { reason: 'Paused', outcome: 'paused', message: 'spec.paused is true' };
+  const { asked, pause } = input;
+  if (pause !== null && stops(pause, asked.action)) return heldByPause(pause);
   if (input.ports.dryRun || spec.dryRun) {
     const message = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
-  if (input.degraded !== null && input.decision.action === 'scale-down') {
+  if (input.degraded !== null && asked.action === 'scale-down') {
     return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(input.degraded) };
   }
-  return heldByOverride(input.memory, input.decision);
+  return heldByOverride(input.memory, asked);
+}
+
+/** The hold of a pause. */
+export function heldByPause({ message }: Pause): Hold {
+  return { reason: 'Paused', outcome: 'paused', message };
 }
 
 /** What it means that the state of a scaler can't be stored. Source: reliability.md, W11. */

@@ -145,7 +145,11 @@ const defaultableFields = {
   syncPeriodSeconds: seconds(1, 3600).optional(),
   cooldownSeconds: seconds(0, 86_400).optional(),
   dryRun: z.boolean().optional(),
-  paused: z.boolean().optional(),
+  // The type is told for editors, which a list of literals of two types leaves out.
+  paused: z
+    .literal([true, false, 'scale-up', 'scale-down'])
+    .meta({ type: ['boolean', 'string'] })
+    .optional(),
   // Empty ones mean absent; anything in them is refused by unsupported.ts.
   fallback: fallback.optional(),
   schedules: z.array(schedule).max(50).optional(),

@@ -174,7 +174,8 @@ export interface ScalerSpec {
   /** How long every activation must have been unmet before the last replica goes. */
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
-  readonly paused: boolean;
+  /** `true`: in both directions. */
+  readonly paused: boolean | 'scale-up' | 'scale-down';
   /** What stands in for a metric without a value; null: nothing, the count is held. */
   readonly fallback: Fallback | null;
   /** Floors and ceilings by time. */

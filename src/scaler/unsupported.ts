@@ -1,4 +1,4 @@
-import { type Finding, type Path, formatPath, formatValue } from './finding.js';
+import { type Finding, type Path, formatPath } from './finding.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 
 /** Planned and not built: finding them is better than `unknown`, and taking them would be worse. */
@@ -16,11 +16,9 @@ export function takeUnsupported(
   if (!isPlainObject(spec)) return { value: document, findings: [] };
   const paths: Path[] = [];
   for (const field of EMPTY_MEANS_ABSENT) if (hasContent(spec[field])) paths.push([field]);
-  const { paused } = spec;
-  if (paused === 'scale-up' || paused === 'scale-down') paths.push(['paused']);
   const full = paths.map((path) => [...specPath, ...path]);
   const value = full.reduce<unknown>((rest, path) => without(rest, path), document);
-  return { value, findings: full.map((path) => unsupported(path, valueAt(document, path))) };
+  return { value, findings: full.map(unsupported) };
 }
 
 function hasContent(value: unknown): boolean {
@@ -28,15 +26,7 @@ function hasContent(value: unknown): boolean {
   return isPlainObject(value) && Object.keys(value).length > 0;
 }
 
-function unsupported(path: Path, value: unknown): Finding {
-  const isScalar = typeof value === 'string';
-  const name =
-    isScalar && path.at(-1) === 'paused' ? `${formatPath(path)}: ${formatValue(value)}` : formatPath(path);
-  return {
-    code: 'unsupported',
-    message: `${name} is unsupported by this version`,
-    path,
-    at: 'key',
-    offset: null,
-  };
+function unsupported(path: Path): Finding {
+  const message = `${formatPath(path)} is unsupported by this version`;
+  return { code: 'unsupported', message, path, at: 'key', offset: null };
 }

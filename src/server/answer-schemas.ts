@@ -62,6 +62,14 @@ export const outcomeSchema = z
   })
   .describe('What became of the decision.');
 
+const pauseSchema = z.object({
+  by: z.enum(['annotation', 'document', 'both']),
+  direction: z.enum(['both', 'scale-up', 'scale-down']),
+  until: time.nullable().describe('When it ends by itself.'),
+  replicas: count.nullable().describe('What the target is kept at meanwhile.'),
+  message: z.string(),
+});
+
 const scalerFields = {
   namespace: z.string(),
   name: z.string(),
@@ -79,7 +87,8 @@ const scalerFields = {
   outcome: outcomeSchema,
   lastScaleUp: time.nullable().describe('Since this process started.'),
   lastScaleDown: time.nullable().describe('Since this process started.'),
-  paused: z.boolean(),
+  paused: z.boolean().describe('Whether `pause` is there.'),
+  pause: pauseSchema.nullable().describe('What a person has stopped; null: nothing.'),
   dryRun: z.boolean(),
 };
 

@@ -1,4 +1,5 @@
 import type { MetricSpec } from '../scaler/spec.js';
+import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/history.js';
 import type { ScalerHistory } from '../telemetry/history.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
@@ -65,9 +66,14 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     outcome: record.outcome,
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
-    paused: record.paused,
+    paused: record.pause !== null,
+    pause: viewPause(record.pause),
     dryRun: record.dryRun,
   };
+}
+
+function viewPause(pause: Pause | null): ScalerView['pause'] {
+  return pause === null ? null : { ...pause, until: instantOrNull(pause.until) };
 }
 
 /** The row and what stands behind it; `decision` is the decision's JSON form. */

@@ -14,10 +14,24 @@ export interface CycleRecord {
   readonly outcome: Outcome;
   /** The decision's and the loop's (FailedGetScale, Held, ...). A type that is left out keeps its last one. */
   readonly conditions: readonly Condition[];
-  /** In force for this scaler, by the document, an annotation or the command line. */
-  readonly paused: boolean;
+  /** In force for this scaler, by the document or by annotations of the target; null: none. */
+  readonly pause: Pause | null;
+  /** In force for this scaler, by the document or the command line. */
   readonly dryRun: boolean;
   readonly seconds: PhaseSeconds;
+}
+
+/** What a person has stopped, in the document or by annotations of the target. */
+export interface Pause {
+  /** Who says so: annotations of the target, the document, or both. */
+  readonly by: 'annotation' | 'document' | 'both';
+  readonly direction: 'both' | 'scale-up' | 'scale-down';
+  /** When it ends by itself; null: when it is taken back. */
+  readonly until: Instant | null;
+  /** The count that the target is kept at meanwhile; null: the one it has. */
+  readonly replicas: number | null;
+  /** Who says so, until when, why, and what could not be read. */
+  readonly message: string;
 }
 
 /** Seconds from the start to the end of each phase, at least 0. */

@@ -33,7 +33,7 @@ export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStat
     })),
   rescales: (status) => labeled('direction', new Map(Object.entries(status.rescales))),
   lastRescale: lastRescaleSeries,
-  paused: (status) => plain(Number(status.record.paused)),
+  paused: (status) => plain(Number(status.record.pause !== null)),
   dryRun: (status) => plain(Number(status.record.dryRun)),
 };
 

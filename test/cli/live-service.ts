@@ -154,7 +154,7 @@ export function recordOf(json: unknown, overrides: Partial<CycleRecord> = {}): C
     decision,
     outcome: noChange(decision.currentReplicas),
     conditions: decision.conditions,
-    paused: false,
+    pause: null,
     dryRun: false,
     seconds: { observe: 0, decide: 0, act: 0 },
     ...overrides,

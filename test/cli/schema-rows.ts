@@ -59,6 +59,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 function typeOf({ type }: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(type) && type.includes('boolean')) return 'boolean or text';
   return Array.isArray(type) ? 'quantity' : (TYPES[String(type)] ?? String(type));
 }
 

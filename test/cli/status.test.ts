@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/cli/version.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import { parseInstant } from '../../src/units/time.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 import { runCli } from './fake-io.js';
 import type { Surroundings } from './fake-io.js';
@@ -49,6 +50,22 @@ describe('status', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    [{ direction: 'both', until: parseInstant('2026-01-01T02:00:20Z'), replicas: null }, 'Paused 2h'],
+    [{ direction: 'scale-up', until: null, replicas: null }, 'Paused scale-up'],
+    [{ direction: 'both', until: null, replicas: 3 }, 'Paused at 3'],
+  ] as const)('shows the pause %j as %s', async (pause, text) => {
+    const ledger = createLedger();
+    const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', message: '', ...pause } });
+    const held = { type: 'Held', status: 'True', reason: 'Paused', message: '' } as const;
+    ledger.add({ ...record, conditions: [...record.conditions, held] });
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toContain(` ${text}   `);
   });
 
   it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {

@@ -75,8 +75,8 @@ describe('a scaler that must not act', () => {
     const paused = await new World({ paused: true }).cycle();
     const dry = await new World({ dryRun: true }).cycle();
 
-    expect(paused.record).toMatchObject({ paused: true, dryRun: false });
-    expect(dry.record).toMatchObject({ paused: false, dryRun: true });
+    expect(paused.record).toMatchObject({ pause: { direction: 'both' }, dryRun: false });
+    expect(dry.record).toMatchObject({ pause: null, dryRun: true });
   });
 
   it('is held as well in a cycle that has nothing to change', async () => {

@@ -206,4 +206,37 @@ describe('eventsOf', () => {
 
     expect(await eventsAfter(world, nothing)).toEqual([[]]);
   });
+
+  it('tells of a pause once when it begins, once when it ends, and of nothing in between', async () => {
+    const world = new World();
+
+    const events = await eventsAfter(
+      world,
+      nothing,
+      () => (world.cluster.annotations = { 'promscaler.dev/paused': 'scale-up' }),
+      () => (world.load = 80),
+      () => (world.cluster.annotations = {}),
+    );
+
+    expect(events).toMatchObject([
+      [],
+      [{ type: 'Normal', reason: 'ScalingPaused', message: 'scale-up is paused by annotation' }],
+      [],
+      [{ reason: 'SuccessfulRescale' }, { type: 'Normal', reason: 'ScalingResumed' }],
+    ]);
+  });
+
+  it('names paused-replicas as the reason of its change', async () => {
+    const world = new World();
+
+    const [events] = await eventsAfter(world, () => {
+      world.load = 80;
+      world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
+    });
+
+    expect(events?.[0]).toMatchObject({
+      reason: 'SuccessfulRescale',
+      message: 'New size: 3; reason: paused-replicas is 3',
+    });
+  });
 });

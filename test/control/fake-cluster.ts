@@ -33,6 +33,7 @@ export class FakeCluster implements Cluster {
   statusReplicas = 5;
   /** What the watch shows where it lags behind; null: what the server holds. */
   watchedReplicas: number | null = null;
+  annotations: Readonly<Record<string, string>> = {};
   readonly pods: Pod[] = [];
   readonly others: OtherScaler[] = [];
   ageSeconds = 0;
@@ -91,7 +92,7 @@ export class FakeCluster implements Cluster {
       ...scale,
       specReplicas: this.watchedReplicas ?? scale.specReplicas,
       selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
-      annotations: {},
+      annotations: this.annotations,
       ...(this.generation === null ? {} : { generation: this.generation }),
     });
   };

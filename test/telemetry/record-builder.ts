@@ -152,7 +152,7 @@ export function record(
     decision: made,
     outcome: noChange(3),
     conditions: made?.conditions ?? [],
-    paused: false,
+    pause: null,
     dryRun: false,
     seconds: { observe: 0.01, decide: 0.001, act: 0 },
     ...rest,

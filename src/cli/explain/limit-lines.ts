@@ -46,9 +46,14 @@ function actionHolds({ snapshot, status }: Explained): readonly Hold[] {
   if (status !== null) return [];
   const { paused, dryRun } = snapshot.scaler.spec;
   return [
-    ...(paused ? ([['Paused', 'spec.paused is true: nothing is patched']] as const) : []),
+    ...(paused === false ? [] : [['Paused', pauseText(paused)] as const]),
     ...(dryRun ? ([['DryRun', 'spec.dryRun is true: nothing is patched']] as const) : []),
   ];
+}
+
+function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
+  const held = { 'scale-up': 'scaled up', 'scale-down': 'scaled down' } as const;
+  return `spec.paused is ${String(paused)}: nothing is ${paused === true ? 'patched' : held[paused]}`;
 }
 
 function limitHolds({ decision, now }: Explained): readonly Hold[] {

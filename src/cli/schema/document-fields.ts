@@ -269,7 +269,10 @@ export const DOCUMENT_FIELDS: FieldTable = {
     default: BUILT_IN.cooldownSeconds,
   },
   'spec.dryRun': { description: 'Decide, export and explain, never patch.', default: false },
-  'spec.paused': { description: 'Nothing is patched while it is true.', default: false },
+  'spec.paused': {
+    description: 'true: nothing is patched; scale-up or scale-down: that direction alone is held.',
+    default: false,
+  },
   'spec.fallback': {
     description: 'What stands in for a metric without a value. Empty: nothing, the count is held.',
     default: {},

@@ -98,15 +98,26 @@ function readHolds(view: JsonObject): readonly Hold[] {
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
   );
   return [
-    ...[...failingConditions(view), ...held].map((condition) => ({
-      what: textIn(condition, 'reason') ?? '',
-      until: null,
-    })),
+    ...failingConditions(view).map((condition) => ({ what: textIn(condition, 'reason') ?? '', until: null })),
+    ...held.map((condition) => heldBy(textIn(condition, 'reason') ?? '', view)),
     ...objectsIn(view, 'limits').map((limit) => ({
       what: textIn(limit, 'limit') ?? '',
       until: instantIn(limit, 'until'),
     })),
   ];
+}
+
+/** `Paused`, `Paused scale-up`, `Paused at 3`, each with its end; other reasons as they are. */
+function heldBy(reason: string, view: JsonObject): Hold {
+  const pause = objectIn(view, 'pause');
+  if (reason !== 'Paused' || pause === null) return { what: reason, until: null };
+  const [direction, replicas] = [textIn(pause, 'direction'), countIn(pause, 'replicas')];
+  const what = [
+    reason,
+    ...(direction === null || direction === 'both' ? [] : [direction]),
+    ...(replicas === null ? [] : [`at ${replicas}`]),
+  ].join(' ');
+  return { what, until: instantIn(pause, 'until') };
 }
 
 /** AbleToScale of a forbidden window is no failure; the limit itself tells of it. */

@@ -65,7 +65,8 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
 const FAR_OFF = 100;
 
 function holdWords({ spec }: Scaler): string {
-  if (spec.paused) return ' (not carried out: spec.paused is true)';
+  if (spec.paused === true) return ' (not carried out: spec.paused is true)';
+  if (spec.paused !== false) return ` (no ${spec.paused} is carried out: spec.paused says so)`;
   return spec.dryRun ? ' (not carried out: spec.dryRun is true)' : '';
 }
 

@@ -1,0 +1,72 @@
+import { nameTarget } from '../../kubernetes/targets.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { formatSeconds } from '../explain/words.js';
+import type { CommandIo, ExitCode } from '../io.js';
+import { readOutputFormat } from '../output-format.js';
+import type { ScalerName } from '../service-pages.js';
+import { annotationsOf, openAnnotations } from './annotations.js';
+import { findTarget } from './find-target.js';
+import type { PauseTarget } from './find-target.js';
+import { readPauseOptions, readScalerName } from './pause-options.js';
+import type { AskedPause, PauseOptions } from './pause-options.js';
+
+/** `pause NAMESPACE/NAME`: annotates the target, with the user's own rights. A pause anew replaces an earlier one. */
+export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json']);
+  const name = readScalerName(options.scaler);
+  const now = io.clock.now();
+  const pause = readPauseOptions(options, now);
+  const target = await findTarget(name, options, io);
+  const annotations = await openAnnotations(target, options, io);
+  try {
+    await annotations.write(annotationsOf(pause));
+  } finally {
+    annotations.close();
+  }
+  const { ref } = target;
+  const until = pause.until === null ? null : formatInstant(pause.until);
+  const text =
+    format === 'json'
+      ? JSON.stringify({ ...name, target: ref, pause: { ...pause, until } }, null, 2)
+      : pauseText({ name, target, pause, now, asked: options.target ?? null });
+  io.stdout.write(`${text}\n`);
+  for (const remark of remarksOn(pause, target)) io.stderr.write(`promscaler: ${remark}\n`);
+  return 0;
+}
+
+function pauseText(paused: {
+  readonly name: ScalerName;
+  readonly target: PauseTarget;
+  readonly pause: AskedPause;
+  readonly now: Instant;
+  /** As `--target` has it. */
+  readonly asked: string | null;
+}): string {
+  const { name, target, pause, now, asked } = paused;
+  const key = `${name.namespace}/${name.name}`;
+  const what = pause.direction === 'both' ? key : `${pause.direction} of ${key}`;
+  const end =
+    pause.until === null
+      ? 'until it is resumed'
+      : `until ${formatInstant(pause.until)}, for ${formatSeconds(secondsBetween(now, pause.until))}`;
+  const workload = nameTarget(target.namespace, target.ref);
+  const effect =
+    pause.replicas === null
+      ? `${workload} ${EFFECTS[pause.direction]}`
+      : `${workload} is set to ${pause.replicas} replicas and kept there`;
+  const resume = `promscaler resume ${key}${asked === null ? '' : ` --target ${asked}`}`;
+  return `${what} is paused ${end}: ${effect} from the next decision on, decisions go on; \`${resume}\` takes it back`;
+}
+
+const EFFECTS = {
+  both: 'is not scaled',
+  'scale-up': 'is not scaled up',
+  'scale-down': 'is not scaled down',
+} as const;
+
+function remarksOn({ replicas }: AskedPause, { told }: PauseTarget): readonly string[] {
+  return replicas !== null && told?.isDryRun === true
+    ? [`this scaler is in dry run: ${replicas} replicas are not set`]
+    : [];
+}

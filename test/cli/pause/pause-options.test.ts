@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { readPauseOptions, readScalerName } from '../../../src/cli/pause/pause-options.js';
+import type { AskedPause, PauseOptions } from '../../../src/cli/pause/pause-options.js';
+import { formatInstant, instantFromMs } from '../../../src/units/time.js';
+
+const NOW = instantFromMs(Date.UTC(2026, 0, 1, 12, 0, 0, 0));
+
+function read(options: Partial<PauseOptions>, now = NOW): AskedPause {
+  return readPauseOptions({ scaler: 'shop/checkout', output: 'text', ...options }, now);
+}
+
+function untilOf(options: Partial<PauseOptions>, now = NOW): string | null {
+  const { until } = read(options, now);
+  return until === null ? null : formatInstant(until);
+}
+
+describe('readPauseOptions', () => {
+  it('stops both directions until it is resumed, where nothing is said', () => {
+    expect(read({})).toEqual({ direction: 'both', until: null, replicas: null, reason: null });
+  });
+
+  it.each([
+    ['90s', '2026-01-01T12:01:30Z'],
+    ['15m', '2026-01-01T12:15:00Z'],
+    ['2h', '2026-01-01T14:00:00Z'],
+    ['1d', '2026-01-02T12:00:00Z'],
+    ['1h30m', '2026-01-01T13:30:00Z'],
+    ['9999d', '2053-05-18T12:00:00Z'],
+  ])('takes --for %s for %s', (duration, until) => {
+    expect(untilOf({ for: duration })).toBe(until);
+  });
+
+  it('ends at a whole second, not before the time that was asked for', () => {
+    expect(untilOf({ for: '1s' }, instantFromMs(NOW + 1))).toBe('2026-01-01T12:00:02Z');
+    expect(untilOf({ for: '1s' })).toBe('2026-01-01T12:00:01Z');
+  });
+
+  it('takes --until in any zone, a second from now and not now', () => {
+    expect(untilOf({ until: '2026-01-01T14:00:00+01:00' })).toBe('2026-01-01T13:00:00Z');
+    expect(untilOf({ until: '2026-01-01T12:00:01Z' })).toBe('2026-01-01T12:00:01Z');
+    expect(() => read({ until: '2026-01-01T12:00:00Z' })).toThrow(
+      '--until 2026-01-01T12:00:00Z is in the past: it is 2026-01-01T12:00:00Z',
+    );
+  });
+
+  it('takes a direction, a count from 0 to 2147483647, and a reason', () => {
+    expect(read({ direction: 'scale-down' })).toMatchObject({ direction: 'scale-down' });
+    expect(read({ replicas: '0' })).toMatchObject({ direction: 'both', replicas: 0 });
+    expect(read({ replicas: '2147483647' })).toMatchObject({ replicas: 2147483647 });
+    expect(read({ reason: ' incident 4711 ' })).toMatchObject({ reason: 'incident 4711' });
+    expect(read({ reason: 'x'.repeat(200) }).reason).toHaveLength(200);
+  });
+
+  it.each([
+    [{ for: '2' }, '--for 2 is no duration: 90s, 15m, 2h, 1d and 1h30m are'],
+    [{ for: '-2h' }, '--for -2h is no duration'],
+    [{ for: '' }, 'is no duration'],
+    [{ for: '0s' }, '--for 0s would end at once'],
+    [{ for: '2h', until: '2027-01-01T00:00:00Z' }, 'one is enough'],
+    [{ until: 'tomorrow' }, '--until tomorrow is no RFC 3339 time, such as 2026-01-01T12:00:00Z'],
+    [{ direction: 'up' }, '--direction is "up", must be scale-up or scale-down'],
+    [{ replicas: '-1' }, '--replicas is "-1", must be a whole number from 0 to 2147483647'],
+    [{ replicas: '2147483648' }, '--replicas is "2147483648"'],
+    [{ replicas: '3', direction: 'scale-up' }, 'it does not go with --direction'],
+    [{ reason: ' ' }, '--reason is empty'],
+    [{ reason: 'x'.repeat(201) }, '--reason has 201 characters, must have at most 200'],
+  ])('refuses %j as wrong usage', (options, message) => {
+    expect(() => read(options)).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('readScalerName', () => {
+  it('takes NAMESPACE/NAME and nothing else', () => {
+    expect(readScalerName('shop/checkout')).toEqual({ namespace: 'shop', name: 'checkout' });
+    for (const text of ['checkout', 'shop/', '/checkout', 'a/b/c'])
+      expect(() => readScalerName(text)).toThrow(`${text} is no NAMESPACE/NAME`);
+  });
+});

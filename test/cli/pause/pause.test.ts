@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { asObject, objectIn, textsIn } from '../../../src/kubernetes/json.js';
+import { startSimulator } from '../../../src/simulator/simulator.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { kubectlFile, runKubectl } from '../../support/kubectl.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { runCli } from '../fake-io.js';
+import type { Ran } from '../fake-io.js';
+import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import type { Listening } from '../live-service.js';
+
+jest.setTimeout(120_000);
+
+const rbac = {
+  admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },
+  reader: { user: 'reader', rules: [{ apiGroups: ['', 'apps'], resources: ['*'], verbs: ['get', 'list'] }] },
+  nobody: { user: 'nobody', rules: [] },
+};
+
+const BY_DOCUMENT: Pause = {
+  by: 'document',
+  direction: 'both',
+  until: null,
+  replicas: null,
+  message: 'spec.paused is true',
+};
+
+describe('pause and resume against the simulator', () => {
+  let simulator: Simulator;
+  let service: Listening;
+  let home: string;
+  let record: CycleRecord;
+
+  beforeAll(() => {
+    home = mkdtempSync(join(tmpdir(), 'promscaler-pause-'));
+  });
+
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  beforeEach(async () => {
+    simulator = await startSimulator({
+      clock: SYSTEM_CLOCK,
+      rbac,
+      workloads: [{ namespace: 'shop', name: 'web', replicas: 4 }],
+    });
+    for (const token of Object.keys(rbac))
+      writeFileSync(join(home, token), simulator.kubeconfig({ token, isForKubectl: true }));
+    record = recordOf(cpuSnapshot(60));
+  });
+
+  afterEach(async () => {
+    await service.close();
+    await simulator.close();
+  });
+
+  async function serve(overrides: Partial<CycleRecord> = {}): Promise<void> {
+    const ledger = createLedger();
+    ledger.add({ ...record, ...overrides });
+    service = await listen(appOf(ledger));
+  }
+
+  /** A command line, with the service by its address and the cluster by a kubeconfig. */
+  function run(argv: readonly string[], user = 'admin'): Promise<Ran> {
+    const reach = argv.includes('--target') ? [] : ['--url', service.url];
+    return runCli([...argv, ...reach], {
+      env: { KUBECONFIG: join(home, user), HOME: home },
+      clock: new ManualClock('2026-01-01T12:00:00Z'),
+    });
+  }
+
+  function annotations(): Readonly<Record<string, string>> {
+    const web = asObject(simulator.getObject('apps/deployments', 'shop', 'web'));
+    const all = textsIn(objectIn(web, 'metadata'), 'annotations');
+    return Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith('promscaler.dev/')));
+  }
+
+  it('annotates the target that the service names, and says what holds and how it ends', async () => {
+    await serve();
+
+    const ran = await run(['pause', 'shop/web', '--for', '2h', '--reason', 'incident 4711']);
+
+    expect(ran).toEqual({
+      exitCode: 0,
+      stdout:
+        'shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on, decisions go on; `promscaler resume shop/web` takes it back\n',
+      stderr: '',
+    });
+    expect(annotations()).toEqual({
+      'promscaler.dev/paused': 'true',
+      'promscaler.dev/paused-until': '2026-01-01T14:00:00Z',
+      'promscaler.dev/paused-reason': 'incident 4711',
+    });
+  });
+
+  it('replaces an earlier pause whole', async () => {
+    await serve();
+    await run(['pause', 'shop/web', '--for', '2h', '--reason', 'incident 4711']);
+
+    const { stdout } = await run(['pause', 'shop/web', '--direction', 'scale-down']);
+
+    expect(annotations()).toEqual({ 'promscaler.dev/paused': 'scale-down' });
+    expect(stdout).toContain(
+      'scale-down of shop/web is paused until it is resumed: deployment shop/web is not scaled down',
+    );
+  });
+
+  it('keeps a count, asks no service with --target, and leaves the replicas to the service', async () => {
+    await serve();
+
+    const { exitCode, stdout } = await run([
+      'pause',
+      'shop/web',
+      '--replicas',
+      '0',
+      '--target',
+      'deploy/web',
+    ]);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('deployment shop/web is set to 0 replicas and kept there');
+    expect(stdout).toContain('`promscaler resume shop/web --target deploy/web`');
+    expect(annotations()).toEqual({ 'promscaler.dev/paused': 'true', 'promscaler.dev/paused-replicas': '0' });
+    expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(4);
+  });
+
+  it('says that a count is not set in dry run', async () => {
+    await serve({ dryRun: true });
+
+    const { stderr } = await run(['pause', 'shop/web', '--replicas', '3']);
+
+    expect(stderr).toBe('promscaler: this scaler is in dry run: 3 replicas are not set\n');
+  });
+
+  it('takes its annotations away on resume, and no other', async () => {
+    await serve();
+    await run(['pause', 'shop/web', '--replicas', '3', '--for', '1h', '--reason', 'x']);
+    const kubeconfig = join(home, 'admin');
+    await kubectlFile();
+    await runKubectl('annotate -n shop deployment/web promscaler.dev/other=1'.split(' '), {
+      kubeconfig,
+      home,
+    });
+
+    const ran = await run(['resume', 'shop/web']);
+
+    expect(ran).toEqual({
+      exitCode: 0,
+      stdout: 'shop/web is resumed: the pause of deployment shop/web ends with the next decision\n',
+      stderr: '',
+    });
+    expect(annotations()).toEqual({ 'promscaler.dev/other': '1' });
+  });
+
+  it('writes what kubectl annotate writes, and takes away what that has written', async () => {
+    await serve();
+    const kubeconfig = join(home, 'admin');
+    const kubectl = (line: string) => runKubectl(line.split(' '), { kubeconfig, home });
+    await run(['pause', 'shop/web', '--until', '2026-01-01T13:00:00Z']);
+    const ours = annotations();
+    await run(['resume', 'shop/web']);
+
+    const { code } = await kubectl(
+      'annotate -n shop deployment/web promscaler.dev/paused=true promscaler.dev/paused-until=2026-01-01T13:00:00Z',
+    );
+
+    expect(code).toBe(0);
+    expect(annotations()).toEqual(ours);
+    expect((await run(['resume', 'shop/web'])).stdout).toContain('is resumed');
+    expect(annotations()).toEqual({});
+  });
+
+  it('says so where nothing is paused, and changes nothing', async () => {
+    await serve();
+
+    const ran = await run(['resume', 'shop/web'], 'reader');
+
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      stdout: 'shop/web is not paused: deployment shop/web has no such annotation\n',
+    });
+  });
+
+  it('clears the annotations of a pause that has ended by itself, and says so', async () => {
+    await serve();
+    const kubeconfig = join(home, 'admin');
+    await runKubectl(
+      'annotate -n shop deployment/web promscaler.dev/paused-until=2026-01-01T12:00:00Z'.split(' '),
+      { kubeconfig, home },
+    );
+
+    expect((await run(['resume', 'shop/web'])).stdout).toContain('shop/web was not paused any more');
+    expect(annotations()).toEqual({});
+  });
+
+  it('cannot resume what the document has paused: that is a failure, unless there was an annotation, too', async () => {
+    await serve({ pause: BY_DOCUMENT });
+
+    const alone = await run(['resume', 'shop/web']);
+    await run(['pause', 'shop/web']);
+    const both = await run(['resume', 'shop/web']);
+
+    expect(alone).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(alone.stderr).toBe('promscaler: shop/web is paused by its document: change spec.paused there\n');
+    expect(both).toMatchObject({ exitCode: 0 });
+    expect(both.stderr).toContain('shop/web is still paused by its document');
+  });
+
+  it('names verb and resource of a permission that is missing', async () => {
+    await serve();
+
+    const patch = await run(['pause', 'shop/web'], 'reader');
+    const get = await run(['resume', 'shop/web'], 'nobody');
+
+    expect(patch).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(patch.stderr).toContain('you need the permission to patch deployments in namespace shop\n');
+    expect(get.stderr).toContain('you need the permission to get deployments in namespace shop\n');
+    expect(annotations()).toEqual({});
+  });
+
+  it('names the scaler that may have been meant, and the workload that is not there', async () => {
+    await serve();
+
+    const misspelt = await run(['pause', 'shop/wbe']);
+    const missing = await run(['pause', 'shop/web', '--target', 'deployment/gone']);
+
+    expect(misspelt.exitCode).toBe(1);
+    expect(misspelt.stderr).toContain('has no scaler shop/wbe');
+    expect(misspelt.stderr).toContain('similar: shop/web');
+    expect(missing).toMatchObject({
+      exitCode: 1,
+      stderr: 'promscaler: there is no deployment shop/gone: nothing is changed\n',
+    });
+  });
+
+  it('refuses a kind whose annotations nobody reads', async () => {
+    await serve();
+
+    const { exitCode, stderr } = await run(['pause', 'shop/web', '--target', 'rollout/canary']);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('write spec.paused: true into the document of shop/web');
+  });
+
+  it('refuses a time in the past before it asks anybody', async () => {
+    await serve();
+
+    const { exitCode, stderr } = await run(
+      ['pause', 'shop/web', '--until', '2026-01-01T11:59:59Z'],
+      'nobody',
+    );
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('is in the past: it is 2026-01-01T12:00:00Z');
+    expect(annotations()).toEqual({});
+  });
+
+  it('prints JSON for programs', async () => {
+    await serve();
+
+    const paused = await run(['pause', 'shop/web', '--for', '90s', '-o', 'json']);
+    const resumed = await run(['resume', 'shop/web', '-o', 'json']);
+
+    const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    expect(JSON.parse(paused.stdout)).toEqual({
+      namespace: 'shop',
+      name: 'web',
+      target,
+      pause: { direction: 'both', until: '2026-01-01T12:01:30Z', replicas: null, reason: null },
+    });
+    expect(JSON.parse(resumed.stdout)).toEqual({
+      namespace: 'shop',
+      name: 'web',
+      target,
+      wasPaused: true,
+      pause: null,
+    });
+  });
+});
