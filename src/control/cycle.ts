@@ -28,7 +28,10 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const startMs = ports.clock.monotonicMs();
   const reading = await ports.state.read(given.scaler);
   const degraded = reading.kind === 'unusable' ? reading.message : null;
-  const input = { ...given, memory: restoreMemory(given.memory, reading, given.now) };
+  const input = {
+    ...given,
+    memory: restoreMemory(given.memory, reading, { now: given.now, spec: given.scaler.spec }),
+  };
   const observation = await observe(input, ports);
   const observeSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
   if ('failure' in observation) return unobserved(input, ports, { observation, observeSeconds });
@@ -38,10 +41,11 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 
 /** Has stored what is new: in the end only, for what was announced is there already. */
 function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
-  const isUnsaved = memory.isUnsaved || isStateChanged(before, memory);
-  if (!isUnsaved || memory.uid === null) return memory;
+  const { uid } = memory;
+  const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);
+  if (!isUnsaved || uid === null) return memory;
   if (!ports.dryRun && ports.leadership.mayWrite()) {
-    ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, memory.uid) });
+    ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, scaler.spec, { uid }) });
   }
   return { ...memory, isUnsaved };
 }
