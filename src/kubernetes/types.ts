@@ -71,7 +71,7 @@ export interface Cluster {
   ) => Promise<Scale>;
   /** Sends an Event on the target; never throws, never blocks a change. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /** HPAs as last seen (asked at most once a minute); empty where listing them is forbidden. */
+  /** HPAs as last seen (asked at most once a minute); empty where they cannot be listed, which is no failure of a target. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
 
