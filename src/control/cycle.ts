@@ -6,6 +6,7 @@ import type { CycleRecord, Outcome } from '../telemetry/cycle-record.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
 import { carryOut } from './carry-out.js';
+import { afterLook, afterOwnWrite, conflictingWriterOf } from './conflicting-writer.js';
 import { cannotReadTarget, heldCondition, updateFailed, updateSucceeded } from './loop-conditions.js';
 import { resolveChange, withMove } from './memory.js';
 import type { Memory } from './memory.js';
@@ -64,6 +65,7 @@ function unobserved(
     conditions: cannotReadTarget(seen.observation.failure),
     paused: scaler.spec.paused,
     dryRun: dryRun || scaler.spec.dryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     seconds: { observe: seen.observeSeconds, decide: 0, act: 0 },
   };
   return { memory, record, target: seen.observation.target };
@@ -110,6 +112,7 @@ async function decideAndAct(
     ],
     paused: scaler.spec.paused,
     dryRun: ports.dryRun || scaler.spec.dryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   };
   const remembered = rememberCycle(memory, { now, endedAt: clock.now(), snapshot, decision, result });
@@ -122,7 +125,10 @@ function afterMove(
   moved: Extract<ScaleResult, { kind: 'moved' }>,
   { from, now }: { readonly from: number; readonly now: Instant },
 ): Memory {
-  const resolved = resolveChange(memory, { ...moved, generation: null }, now);
+  const look = { replicas: moved.specReplicas, managers: [], now };
+  const isOurs = memory.unresolved !== null || moved.afterConflict;
+  const writer = isOurs ? afterOwnWrite(memory.writer, null) : afterLook(memory.writer, look);
+  const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
   if (!moved.afterConflict) return resolved;
   return { ...resolved, state: withMove(resolved.state, moved.specReplicas - from, now) };
 }

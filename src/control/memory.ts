@@ -6,6 +6,8 @@ import type { ScalerHolds } from '../prometheus/recovery-hold.js';
 import { addSeconds, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { INTENT_SECONDS } from './act.js';
+import { NO_REVERSALS } from './conflicting-writer.js';
+import type { WriterWatch } from './conflicting-writer.js';
 
 /** What the loop keeps of a scaler between two cycles. A value that is replaced as a whole. */
 export interface Memory {
@@ -17,6 +19,8 @@ export interface Memory {
   readonly unresolved: Intent | null;
   /** What an admission webhook made of our last value. */
   readonly override: { readonly wanted: number; readonly got: number } | null;
+  /** Whether others take our values back. */
+  readonly writer: WriterWatch;
   /** False before the state store was asked for the first time. */
   readonly isRestored: boolean;
   /** The text in the state store that this is the continuation of; null: there is none. */
@@ -40,6 +44,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
+    writer: NO_REVERSALS,
     isRestored: false,
     stored: null,
     isUnsaved: false,

@@ -4,6 +4,7 @@ import { compareResourceVersions } from '../kubernetes/resource-version.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { afterLook, afterOwnWrite } from './conflicting-writer.js';
 import { findOtherScaler } from './conflicts.js';
 import type { CycleInput, CyclePorts } from './ports.js';
 import { forNewTarget, isUnderWay, resolveChange } from './memory.js';
@@ -44,7 +45,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   const { cluster } = ports;
   const { namespace } = scaler;
   const { target } = seen;
-  const memory = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
+  const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
+  const memory = lookedAt(input.memory, known, { target, now });
   const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
@@ -91,6 +93,21 @@ function memoryOf(
   if (isUnderWay(memory, epoch, now)) return memory;
   const { specReplicas, resourceVersion } = target;
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
+}
+
+/** While the outcome of a PATCH of ours is not known, nobody can tell whose count it is. */
+function lookedAt(
+  before: Memory,
+  memory: Memory,
+  { target, now }: { readonly target: ScaleTarget; readonly now: Instant },
+): Memory {
+  const { specReplicas: replicas, replicasManagers: managers = [] } = target;
+  const { unresolved } = before;
+  if (unresolved === null) {
+    return { ...memory, writer: afterLook(memory.writer, { replicas, managers, now }) };
+  }
+  const isMade = memory.unresolved === null && before.uid === memory.uid && unresolved.to === replicas;
+  return { ...memory, writer: afterOwnWrite(memory.writer, isMade ? replicas : null) };
 }
 
 function whyStale(cluster: Cluster, namespace: string): string | null {

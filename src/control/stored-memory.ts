@@ -4,6 +4,7 @@ import type { StoredEntry, StoredState } from '../kubernetes/state-entry.js';
 import type { StateReading } from '../kubernetes/state-store.js';
 import type { ScalerSpec } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
+import { afterOwnWrite } from './conflicting-writer.js';
 import { freshMemory, laterOf, withMove } from './memory.js';
 import type { Memory } from './memory.js';
 
@@ -70,6 +71,8 @@ function takeOver(memory: Memory, entry: StoredEntry): Memory {
       failingSince: beginningsOf(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
+    // Another replica has written: what is found next may be its value.
+    writer: afterOwnWrite(memory.writer, null),
   };
 }
 

@@ -77,6 +77,10 @@ const scalerFields = {
   limits: z.array(limitSchema).describe('What holds the result, in the order applied.'),
   conditions: z.array(timedConditionSchema),
   outcome: outcomeSchema,
+  conflictingWriter: z
+    .object({ managers: z.array(z.string()), since: time, message: z.string() })
+    .nullable()
+    .describe('Who sets other replicas whenever promscaler has set its own; null: nobody does.'),
   lastScaleUp: time.nullable().describe('Since this process started.'),
   lastScaleDown: time.nullable().describe('Since this process started.'),
   paused: z.boolean(),
@@ -163,7 +167,9 @@ export const eventSchemas = {
   failure: z
     .object({
       ...about,
-      subject: z.string().describe('AbleToScale, ScalingActive, `change`, or TYPE/NAME of a metric.'),
+      subject: z
+        .string()
+        .describe('AbleToScale, ScalingActive, ConflictingWriter, `change`, or TYPE/NAME of a metric.'),
       failing: z.boolean().describe('false: it is over.'),
       message: z.string(),
     })

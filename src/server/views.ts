@@ -63,6 +63,7 @@ export function viewScaler(status: ScalerStatus): ScalerView {
       lastTransitionTime: formatInstant(lastTransition),
     })),
     outcome: record.outcome,
+    conflictingWriter: record.conflictingWriter ?? null,
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.paused,

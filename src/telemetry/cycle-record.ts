@@ -17,7 +17,19 @@ export interface CycleRecord {
   /** In force for this scaler, by the document, an annotation or the command line. */
   readonly paused: boolean;
   readonly dryRun: boolean;
+  /** Absent: nobody takes our values back. */
+  readonly conflictingWriter?: ConflictingWriter | undefined;
   readonly seconds: PhaseSeconds;
+}
+
+/** A person or a pipeline that sets other replicas whenever promscaler has set its own. It is reported, not fought. */
+export interface ConflictingWriter {
+  /** By `managedFields`: `kubectl`, `argocd-controller`. Empty where that is not known. */
+  readonly managers: readonly string[];
+  /** RFC 3339. */
+  readonly since: string;
+  /** One sentence. */
+  readonly message: string;
 }
 
 /** Seconds from the start to the end of each phase, at least 0. */

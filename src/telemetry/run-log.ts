@@ -15,6 +15,7 @@ const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   logOutcome(log, before, after.record);
   logMetrics(log, before, after);
+  logWriter(log, before, after);
   for (const condition of after.conditions) {
     logCondition(log, {
       scaler: after.scaler,
@@ -58,6 +59,15 @@ function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus):
     if (error !== null && !wasFailing) log.warn('metric has no value', { ...facts, error });
     if (error === null && wasFailing) log.info('metric has a value again', facts);
   }
+}
+
+function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
+  const facts = { scaler: scalerKey(scaler) };
+  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
+  if (now !== undefined && old === undefined) {
+    log.warn('somebody else sets the replicas again and again', { ...facts, detail: now.message });
+  }
+  if (now === undefined && old !== undefined) log.info('nobody else sets the replicas any more', facts);
 }
 
 function logCondition(

@@ -11,6 +11,7 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
     ...conditionFailures(before, after),
     ...changeFailures(before, after),
     ...metricFailures(before, after),
+    ...writerFailures(before, after),
   ].map((failure) => ({ ...about, type: 'failure' as const, ...failure }));
   if (!isWorthTelling(before?.record.outcome, record.outcome)) return failures;
   const { decision, outcome } = record;
@@ -52,6 +53,13 @@ function changeFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
   const wasFailed = before?.record.outcome.kind === 'failed';
   const { kind, message } = record.outcome;
   return kind === 'failed' && !wasFailed ? [{ subject: 'change', failing: true, message }] : [];
+}
+
+function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
+  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
+  if ((old === undefined) === (now === undefined)) return [];
+  const message = now?.message ?? 'nobody else sets the replicas any more';
+  return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
 function metricFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {

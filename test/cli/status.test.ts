@@ -51,6 +51,16 @@ describe('status', () => {
     );
   });
 
+  it('shows in HELD that somebody takes the replicas back', async () => {
+    const ledger = createLedger();
+    const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };
+    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toMatch(/ ConflictingWriter +<none>\n$/);
+  });
+
   it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {
     const averages = { cpu: '500m', memory: '1Gi', other: 5 };
     const metrics = Object.entries(averages).map(([name, averageValue]) =>

@@ -33,6 +33,8 @@ export class FakeCluster implements Cluster {
   statusReplicas = 5;
   /** What the watch shows where it lags behind; null: what the server holds. */
   watchedReplicas: number | null = null;
+  /** Who set the replicas last, by `managedFields`. */
+  managers: readonly string[] = [];
   readonly pods: Pod[] = [];
   readonly others: OtherScaler[] = [];
   ageSeconds = 0;
@@ -52,7 +54,8 @@ export class FakeCluster implements Cluster {
   readonly patchScripts: PatchScript[] = [];
 
   /** Somebody else sets the replicas. */
-  readonly setReplicas = (replicas: number): void => {
+  readonly setReplicas = (replicas: number, manager = 'kubectl'): void => {
+    this.managers = [manager];
     this.specReplicas = replicas;
     this.version += 1;
     if (this.generation !== null) this.generation += 1;
@@ -92,6 +95,7 @@ export class FakeCluster implements Cluster {
       specReplicas: this.watchedReplicas ?? scale.specReplicas,
       selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
       annotations: {},
+      replicasManagers: this.managers,
       ...(this.generation === null ? {} : { generation: this.generation }),
     });
   };
@@ -116,7 +120,7 @@ export class FakeCluster implements Cluster {
   #apply({ uid, resourceVersion, replicas }: ArrivedPatch): Scale {
     if (uid !== this.uid || resourceVersion !== String(this.version)) throw failure('conflict');
     this.onAccepted({ from: this.specReplicas, to: replicas, uid });
-    this.setReplicas(replicas);
+    this.setReplicas(replicas, 'promscaler');
     return this.#scale();
   }
 }

@@ -71,6 +71,16 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
+  it('tells when another writer is found and when it is over', () => {
+    const found = record({ conflictingWriter: { managers: [], since: '', message: 'somebody does it' } });
+
+    expect(told(found, found, record())).toEqual([
+      ['failing ConflictingWriter'],
+      [],
+      ['over ConflictingWriter'],
+    ]);
+  });
+
   it('tells a change that is held back once, and again when it is another one', () => {
     const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
 

@@ -42,6 +42,20 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('writes of another writer once when it is found and once when it is over', () => {
+    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl does it' };
+    const found = record({ conflictingWriter });
+
+    expect(run([record(), found, found, record(), record()])).toEqual([
+      [
+        'warn',
+        'somebody else sets the replicas again and again',
+        { scaler: 'shop/web', detail: 'kubectl does it' },
+      ],
+      ['info', 'nobody else sets the replicas any more', { scaler: 'shop/web' }],
+    ]);
+  });
+
   it.each(['conflict', 'failed'] as const)('writes a %s at debug alone', (kind) => {
     const records = [record({ outcome: { kind, from: 3, to: 5, message: 'who knows' } })];
 

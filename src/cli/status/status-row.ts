@@ -102,6 +102,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
       what: textIn(condition, 'reason') ?? '',
       until: null,
     })),
+    ...(objectIn(view, 'conflictingWriter') === null ? [] : [{ what: 'ConflictingWriter', until: null }]),
     ...objectsIn(view, 'limits').map((limit) => ({
       what: textIn(limit, 'limit') ?? '',
       until: instantIn(limit, 'until'),
