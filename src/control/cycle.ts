@@ -109,6 +109,7 @@ async function decideAndAct(
     conditions: [
       ...conditionsOf(decision, result),
       heldCondition(hold, overrideOf(decision, result), whyDegraded(degraded, result)),
+      observation.capacity,
     ],
     paused: scaler.spec.paused,
     dryRun: ports.dryRun || scaler.spec.dryRun,

@@ -56,7 +56,10 @@ function eventOf({ type, status, reason, message }: Condition): readonly TargetE
   const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
   const isConflict = type === 'Held' && reason === 'ConflictingScaler';
   const isFallback = type === 'ScalingActive' && reason === FALLBACK;
-  return isFailure || isFallback || isUnread || isConflict ? [{ type: 'Warning', reason, message }] : [];
+  const isShort = type === 'TargetReached' && (reason === 'Unschedulable' || reason === 'RolloutStuck');
+  return isFailure || isFallback || isUnread || isConflict || isShort
+    ? [{ type: 'Warning', reason, message }]
+    : [];
 }
 
 /** Whoever was told that a fallback began wants to know that it is over. */

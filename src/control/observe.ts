@@ -1,9 +1,11 @@
+import type { Condition } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import { compareResourceVersions } from '../kubernetes/resource-version.js';
-import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
+import type { Cluster, ClusterPod, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { shortfallOf, targetReached } from './capacity.js';
 import { afterLook, afterOwnWrite } from './conflicting-writer.js';
 import { findOtherScaler } from './conflicts.js';
 import type { CycleInput, CyclePorts } from './ports.js';
@@ -19,6 +21,8 @@ export type Observation =
       readonly memory: Memory;
       /** Another autoscaler on the target, named; null: none. */
       readonly otherScaler: string | null;
+      /** The condition TargetReached. */
+      readonly capacity: Condition;
     }
   /** `target`: null where not even that could be read. */
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
@@ -47,7 +51,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   const { target } = seen;
   const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
   const memory = lookedAt(input.memory, known, { target, now });
-  const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
+  let pods: readonly ClusterPod[] = [];
+  const readPods = (): Snapshot['pods'] => (pods = cluster.listPods(namespace, target.selector));
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -62,7 +67,9 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   };
   const others = await cluster.listOtherScalers(namespace, signal);
   const otherScaler = findOtherScaler(scaler, others);
-  return { snapshot, target, memory: { ...memory, holds: metrics.holds }, otherScaler };
+  const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
+  const capacity = targetReached(target, shortfall, { pods, now });
+  return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
 }
 
 /** The target as it is watched; live while a change is unresolved, for the watch may not show it yet. */

@@ -169,7 +169,9 @@ export const eventSchemas = {
       ...about,
       subject: z
         .string()
-        .describe('AbleToScale, ScalingActive, ConflictingWriter, `change`, or TYPE/NAME of a metric.'),
+        .describe(
+          'AbleToScale, ScalingActive, TargetReached, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
+        ),
       failing: z.boolean().describe('false: it is over.'),
       message: z.string(),
     })

@@ -6,6 +6,7 @@ import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from './log.js';
 
 /** Held for one of these is what a person asked for; for any other reason it is something to look at. */
+const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
 /**
@@ -93,7 +94,7 @@ function logCondition(
   else log.warn('condition turned bad', facts);
 }
 
-function isBad({ type, status }: TimedCondition): boolean {
+function isBad({ type, status, reason }: TimedCondition): boolean {
   switch (type) {
     case 'AbleToScale':
     case 'ScalingActive':
@@ -102,11 +103,13 @@ function isBad({ type, status }: TimedCondition): boolean {
       return status === 'True';
     case 'ScalingLimited':
       return false;
+    case 'TargetReached':
+      return status === 'False' && reason !== 'Starting';
     default:
       return type satisfies never;
   }
 }
 
 function isWanted({ type, reason }: TimedCondition): boolean {
-  return type === 'Held' ? WANTED_HOLDS.has(reason) : reason === 'ScalingDisabled';
+  return type === 'Held' ? WANTED_HOLDS.has(reason) : WANTED.has(reason);
 }

@@ -43,8 +43,12 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
   });
 }
 
+/** Pods that start, and a rollout that a person has paused. */
+const PASSING_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
+
 /** A forbidden window and a target at zero are what was asked for. */
 function isFailing({ type, status, reason }: TimedCondition): boolean {
+  if (type === 'TargetReached') return status === 'False' && !PASSING_SHORTFALLS.has(reason);
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;
   return status !== 'True' && !reason.startsWith('Backoff') && reason !== 'ScalingDisabled';
 }

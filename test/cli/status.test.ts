@@ -51,6 +51,20 @@ describe('status', () => {
     );
   });
 
+  it.each([
+    ['Unschedulable', 'Unschedulable'],
+    ['Starting', '-'],
+  ])('shows in HELD of pods that are short as %s: %s', async (reason, shown) => {
+    const ledger = createLedger();
+    const cycle = recordOf(cpuSnapshot(60));
+    const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
+    ledger.add({ ...cycle, conditions: [...cycle.conditions, short] });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout.split('\n')[1]).toMatch(new RegExp(` ${shown} +<none>$`));
+  });
+
   it('shows in HELD that somebody takes the replicas back', async () => {
     const ledger = createLedger();
     const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };

@@ -15,6 +15,7 @@ describe('freshMemory', () => {
       override: null,
       isRestored: false,
       writer: NO_REVERSALS,
+      shortfall: null,
       stored: null,
       isUnsaved: false,
     });

@@ -83,6 +83,7 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     unresolved: null,
     override: null,
     writer: NO_REVERSALS,
+    shortfall: null,
     isRestored: true,
     stored: null,
     isUnsaved: false,

@@ -56,6 +56,19 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('warns of pods without a node once, and writes nothing of pods that start', () => {
+    const short = (reason: string): CycleRecord =>
+      record({ conditions: [condition({ type: 'TargetReached', status: 'False', reason })] });
+    const reached = record({ conditions: [condition({ type: 'TargetReached', reason: 'Reached' })] });
+
+    const lines = run([reached, short('Starting'), short('Unschedulable'), short('Unschedulable'), reached]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
+      ['warn', 'condition turned bad', 'Unschedulable'],
+      ['info', 'condition is good again', 'Reached'],
+    ]);
+  });
+
   it.each(['conflict', 'failed'] as const)('writes a %s at debug alone', (kind) => {
     const records = [record({ outcome: { kind, from: 3, to: 5, message: 'who knows' } })];
 

@@ -98,7 +98,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
   );
   return [
-    ...[...failingConditions(view), ...held].map((condition) => ({
+    ...[...failingConditions(view), ...held, ...shortfalls(view)].map((condition) => ({
       what: textIn(condition, 'reason') ?? '',
       until: null,
     })),
@@ -108,6 +108,16 @@ function readHolds(view: JsonObject): readonly Hold[] {
       until: instantIn(limit, 'until'),
     })),
   ];
+}
+
+/** Pods that are wanted and do not come; those that start are no news. */
+function shortfalls(view: JsonObject): readonly JsonObject[] {
+  return objectsIn(view, 'conditions').filter(
+    (condition) =>
+      textIn(condition, 'type') === 'TargetReached' &&
+      textIn(condition, 'status') === 'False' &&
+      textIn(condition, 'reason') !== 'Starting',
+  );
 }
 
 /** AbleToScale of a forbidden window is no failure; the limit itself tells of it. */
