@@ -1,12 +1,14 @@
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
+import type { OtherScaler } from '../kubernetes/types.js';
 import { noChange } from '../telemetry/cycle-record.js';
-import type { CycleRecord, Outcome } from '../telemetry/cycle-record.js';
+import type { CycleRecord, Outcome, Shadow } from '../telemetry/cycle-record.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
 import { carryOut } from './carry-out.js';
 import { afterLook, afterOwnWrite, conflictingWriterOf } from './conflicting-writer.js';
+import { nameOtherScaler } from './conflicts.js';
 import { cannotReadTarget, heldCondition, updateFailed, updateSucceeded } from './loop-conditions.js';
 import { resolveChange, withMove } from './memory.js';
 import type { Memory } from './memory.js';
@@ -114,6 +116,7 @@ async function decideAndAct(
     paused: scaler.spec.paused,
     dryRun: ports.dryRun || scaler.spec.dryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    shadow: shadowOf(decision, hold, otherScaler),
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   };
   const remembered = rememberCycle(memory, { now, endedAt: clock.now(), snapshot, decision, result });
@@ -132,6 +135,14 @@ function afterMove(
   const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
   if (!moved.afterConflict) return resolved;
   return { ...resolved, state: withMove(resolved.state, moved.specReplicas - from, now) };
+}
+
+/** Only while the dry run is what holds: a pause, or a second document, says nothing of the switch to come. */
+function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
+  const theirReplicas = other?.desiredReplicas;
+  if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;
+  const difference = decision.desiredReplicas - theirReplicas;
+  return { beside: nameOtherScaler(other), theirReplicas, difference };
 }
 
 function whyDegraded(degraded: string | null, result: ScaleResult | null): string | null {

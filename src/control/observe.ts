@@ -2,7 +2,7 @@ import type { Condition } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import { compareResourceVersions } from '../kubernetes/resource-version.js';
-import type { Cluster, ClusterPod, ScaleTarget } from '../kubernetes/types.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
@@ -19,8 +19,8 @@ export type Observation =
       readonly target: ScaleTarget;
       /** Of this target: fresh where it is another object than before. */
       readonly memory: Memory;
-      /** Another autoscaler on the target, named; null: none. */
-      readonly otherScaler: string | null;
+      /** Another autoscaler on the target; null: none. */
+      readonly otherScaler: OtherScaler | null;
       /** The condition TargetReached. */
       readonly capacity: Condition;
     }

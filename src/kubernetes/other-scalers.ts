@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import { listAll, resourceScope } from './list-pages.js';
 import type { Log } from './log.js';
 import type { Transport } from './transport.js';
@@ -95,10 +95,12 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
   const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
   const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
   const ownerName = owner === undefined ? null : textIn(owner, 'name');
+  const desired = countIn(objectIn(object, 'status'), 'desiredReplicas');
   return {
     kind: ownerKind ?? 'HorizontalPodAutoscaler',
     namespace,
     name: ownerName ?? name,
     target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
+    ...(desired === null ? {} : { desiredReplicas: desired }),
   };
 }

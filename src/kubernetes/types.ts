@@ -54,6 +54,8 @@ export interface OtherScaler {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
+  /** What its HPA wants now (`status.desiredReplicas`), as old as the list. Absent: it has not said. */
+  readonly desiredReplicas?: number;
 }
 
 /** What the loop needs of a cluster; made by cluster.ts. Methods that ask the API server throw `KubernetesError`. */

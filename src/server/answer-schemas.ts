@@ -81,6 +81,10 @@ const scalerFields = {
     .object({ managers: z.array(z.string()), since: time, message: z.string() })
     .nullable()
     .describe('Who sets other replicas whenever promscaler has set its own; null: nobody does.'),
+  shadow: z
+    .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
+    .nullable()
+    .describe('A dry run beside an HPA: whose, what it wants, and our desiredReplicas less that.'),
   lastScaleUp: time.nullable().describe('Since this process started.'),
   lastScaleDown: time.nullable().describe('Since this process started.'),
   paused: z.boolean(),

@@ -64,6 +64,7 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     })),
     outcome: record.outcome,
     conflictingWriter: record.conflictingWriter ?? null,
+    shadow: record.shadow ?? null,
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.paused,

@@ -19,7 +19,18 @@ export interface CycleRecord {
   readonly dryRun: boolean;
   /** Absent: nobody takes our values back. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
+  /** Absent: no dry run, or no HPA on the target that has said what it wants. */
+  readonly shadow?: Shadow | undefined;
   readonly seconds: PhaseSeconds;
+}
+
+/** A dry run beside an HPA. */
+export interface Shadow {
+  /** `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns it. */
+  readonly beside: string;
+  readonly theirReplicas: number;
+  /** Our desired replicas less theirs. */
+  readonly difference: number;
 }
 
 /** A person or a pipeline that sets other replicas whenever promscaler has set its own. It is reported, not fought. */

@@ -35,6 +35,16 @@ describe('listOtherScalers', () => {
     ]);
   });
 
+  it('knows what an HPA wants, 0 included, where it has said so', async () => {
+    const saying = [7, 0, undefined].map((desiredReplicas, index) => ({
+      ...hpa(`web-${index}`),
+      status: { desiredReplicas },
+    }));
+    rig.fake.on('LIST', HPAS, list('5', saying));
+
+    expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([7, 0, undefined]);
+  });
+
   it('asks once for all at the same time, and again after 60 s, not after 59', async () => {
     rig.fake.on('LIST', HPAS, list('5', [hpa('web')]), list('6', []));
 

@@ -99,7 +99,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
   );
   return [
     ...[...failingConditions(view), ...held, ...shortfalls(view)].map((condition) => ({
-      what: textIn(condition, 'reason') ?? '',
+      what: `${textIn(condition, 'reason') ?? ''}${shadowText(view, condition)}`,
       until: null,
     })),
     ...(objectIn(view, 'conflictingWriter') === null ? [] : [{ what: 'ConflictingWriter', until: null }]),
@@ -108,6 +108,13 @@ function readHolds(view: JsonObject): readonly Hold[] {
       until: instantIn(limit, 'until'),
     })),
   ];
+}
+
+/** ` +2 to HPA`: how far a dry run is from the autoscaler beside it. */
+function shadowText(view: JsonObject, condition: JsonObject): string {
+  const difference = objectIn(view, 'shadow')?.['difference'];
+  if (typeof difference !== 'number' || textIn(condition, 'reason') !== 'DryRun') return '';
+  return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
 }
 
 /** Pods that are wanted and do not come; those that start are no news. */
