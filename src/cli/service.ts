@@ -253,7 +253,7 @@ function tell(
 ): void {
   const { before } = recorder.record(record);
   if (target === null) return;
-  const standing = before === null ? null : { conditions: before.conditions, outcome: before.record.outcome };
+  const standing = before === null ? null : { ...before.record, conditions: before.conditions };
   for (const event of eventsOf(standing, record)) cluster.recordEvent(target, event);
 }
 

@@ -30,7 +30,7 @@ export async function carryOut(
     readonly hold: Hold | null;
   },
 ): Promise<Deed> {
-  const { clock, cluster, leadership, state } = ports;
+  const { clock, cluster, leadership } = ports;
   const { target, asked, hold } = wanted;
   if (asked.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
   const done = await ports.takeTurn();
@@ -38,9 +38,10 @@ export async function carryOut(
   try {
     const stop = whyNot(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
     if (stop !== null) return { result: { kind: 'given-up', message: stop }, memory };
-    const announce = async (intent: Intent): ReturnType<typeof state.put> => {
-      const put = { scaler, base: memory.stored, state: storedStateOf(memory, target.uid, intent) };
-      const answer = await state.put(put);
+    const announce = async (intent: Intent): ReturnType<typeof ports.state.put> => {
+      const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
+      const put = { scaler, base: memory.stored, state };
+      const answer = await ports.state.put(put);
       if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
       return answer;
     };

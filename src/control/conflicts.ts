@@ -25,9 +25,13 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
   return conflicts;
 }
 
-/** Another autoscaler on the scaler's target, named; null where there is none. */
-export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): string | null {
+/** Another autoscaler on the scaler's target; null where there is none. */
+export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
   const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
-  const other = others.find(({ namespace, target }) => targetKey(namespace, target) === key);
-  return other === undefined ? null : `${other.kind} ${other.namespace}/${other.name}`;
+  return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
+}
+
+/** `HorizontalPodAutoscaler shop/web`. */
+export function nameOtherScaler({ kind, namespace, name }: OtherScaler): string {
+  return `${kind} ${namespace}/${name}`;
 }

@@ -1,11 +1,14 @@
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
+import type { OtherScaler } from '../kubernetes/types.js';
 import { noChange } from '../telemetry/cycle-record.js';
-import type { CycleRecord, Outcome, Pause } from '../telemetry/cycle-record.js';
+import type { CycleRecord, Outcome, Pause, Shadow } from '../telemetry/cycle-record.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
 import { carryOut } from './carry-out.js';
+import { afterLook, afterOwnWrite, conflictingWriterOf } from './conflicting-writer.js';
+import { nameOtherScaler } from './conflicts.js';
 import { cannotReadTarget, heldCondition, updateFailed, updateSucceeded } from './loop-conditions.js';
 import { resolveChange, withMove } from './memory.js';
 import type { Memory } from './memory.js';
@@ -30,7 +33,10 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const startMs = ports.clock.monotonicMs();
   const reading = await ports.state.read(given.scaler);
   const degraded = reading.kind === 'unusable' ? reading.message : null;
-  const input = { ...given, memory: restoreMemory(given.memory, reading, given.now) };
+  const input = {
+    ...given,
+    memory: restoreMemory(given.memory, reading, { now: given.now, spec: given.scaler.spec }),
+  };
   const observation = await observe(input, ports);
   const observeSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
   if ('failure' in observation) return unobserved(input, ports, { observation, observeSeconds });
@@ -40,10 +46,11 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 
 /** Has stored what is new: in the end only, for what was announced is there already. */
 function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
-  const isUnsaved = memory.isUnsaved || isStateChanged(before, memory);
-  if (!isUnsaved || memory.uid === null) return memory;
+  const { uid } = memory;
+  const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);
+  if (!isUnsaved || uid === null) return memory;
   if (!ports.dryRun && ports.leadership.mayWrite()) {
-    ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, memory.uid) });
+    ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, scaler.spec, { uid }) });
   }
   return { ...memory, isUnsaved };
 }
@@ -62,6 +69,7 @@ function unobserved(
     conditions: cannotReadTarget(seen.observation.failure),
     pause: readPause(scaler.spec, seen.observation.target?.annotations ?? {}, now),
     dryRun: dryRun || scaler.spec.dryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     seconds: { observe: seen.observeSeconds, decide: 0, act: 0 },
   };
   return { memory, record, target: seen.observation.target };
@@ -113,9 +121,12 @@ async function decideAndAct(
         override: overrideOf(asked, result),
         degraded: whyDegraded(degraded, result),
       }),
+      observation.capacity,
     ],
     pause,
     dryRun: ports.dryRun || scaler.spec.dryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    shadow: shadowOf(decision, hold, otherScaler),
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   };
   const remembered = rememberCycle(memory, {
@@ -134,9 +145,20 @@ function afterMove(
   moved: Extract<ScaleResult, { kind: 'moved' }>,
   { from, now }: { readonly from: number; readonly now: Instant },
 ): Memory {
-  const resolved = resolveChange(memory, { ...moved, generation: null }, now);
+  const look = { replicas: moved.specReplicas, managers: [], now };
+  const isOurs = memory.unresolved !== null || moved.afterConflict;
+  const writer = isOurs ? afterOwnWrite(memory.writer, null) : afterLook(memory.writer, look);
+  const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
   if (!moved.afterConflict) return resolved;
   return { ...resolved, state: withMove(resolved.state, moved.specReplicas - from, now) };
+}
+
+/** Only while the dry run is what holds: a pause, or a second document, says nothing of the switch to come. */
+function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
+  const theirReplicas = other?.desiredReplicas;
+  if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;
+  const difference = decision.desiredReplicas - theirReplicas;
+  return { beside: nameOtherScaler(other), theirReplicas, difference };
 }
 
 function whyDegraded(degraded: string | null, result: ScaleResult | null): string | null {

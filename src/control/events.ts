@@ -8,7 +8,7 @@ import type { CycleRecord } from '../telemetry/cycle-record.js';
 const FALLBACK = 'FallbackActive';
 
 /** How things stood before a cycle: the conditions in force, those that the last cycle left out included. */
-export type Standing = Pick<CycleRecord, 'conditions' | 'outcome'>;
+export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
  * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
@@ -18,6 +18,7 @@ export function eventsOf(before: Standing | null, record: CycleRecord): readonly
   return [
     ...rescaleEvents(before?.outcome ?? null, record),
     ...conditionEvents(before?.conditions ?? [], record.conditions),
+    ...writerEvents(before, record),
   ];
 }
 
@@ -47,12 +48,20 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
   });
 }
 
+function writerEvents(before: Standing | null, { conflictingWriter }: CycleRecord): readonly TargetEvent[] {
+  if (conflictingWriter === undefined || before?.conflictingWriter !== undefined) return [];
+  return [{ type: 'Warning', reason: 'ConflictingWriter', message: conflictingWriter.message }];
+}
+
 function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
   const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
   const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
   const isConflict = type === 'Held' && reason === 'ConflictingScaler';
   const isFallback = type === 'ScalingActive' && reason === FALLBACK;
-  return isFailure || isFallback || isUnread || isConflict ? [{ type: 'Warning', reason, message }] : [];
+  const isShort = type === 'TargetReached' && (reason === 'Unschedulable' || reason === 'RolloutStuck');
+  return isFailure || isFallback || isUnread || isConflict || isShort
+    ? [{ type: 'Warning', reason, message }]
+    : [];
 }
 
 /** Whoever was told that a fallback began wants to know that it is over. */

@@ -6,6 +6,9 @@ import type { ScalerHolds } from '../prometheus/recovery-hold.js';
 import { addSeconds, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { INTENT_SECONDS } from './act.js';
+import type { Shortfall } from './capacity.js';
+import { NO_REVERSALS } from './conflicting-writer.js';
+import type { WriterWatch } from './conflicting-writer.js';
 
 /** What the loop keeps of a scaler between two cycles. A value that is replaced as a whole. */
 export interface Memory {
@@ -17,6 +20,10 @@ export interface Memory {
   readonly unresolved: Intent | null;
   /** What an admission webhook made of our last value. */
   readonly override: { readonly wanted: number; readonly got: number } | null;
+  /** Whether others take our values back. */
+  readonly writer: WriterWatch;
+  /** Null while the pods that the target is set to are ready. */
+  readonly shortfall: Shortfall | null;
   /** False before the state store was asked for the first time. */
   readonly isRestored: boolean;
   /** The text in the state store that this is the continuation of; null: there is none. */
@@ -40,6 +47,8 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
+    writer: NO_REVERSALS,
+    shortfall: null,
     isRestored: false,
     stored: null,
     isUnsaved: false,

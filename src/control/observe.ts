@@ -1,9 +1,12 @@
+import type { Condition } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import { compareResourceVersions } from '../kubernetes/resource-version.js';
-import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { shortfallOf, targetReached } from './capacity.js';
+import { afterLook, afterOwnWrite } from './conflicting-writer.js';
 import { findOtherScaler } from './conflicts.js';
 import type { CycleInput, CyclePorts } from './ports.js';
 import { forNewTarget, isUnderWay, resolveChange } from './memory.js';
@@ -16,8 +19,10 @@ export type Observation =
       readonly target: ScaleTarget;
       /** Of this target: fresh where it is another object than before. */
       readonly memory: Memory;
-      /** Another autoscaler on the target, named; null: none. */
-      readonly otherScaler: string | null;
+      /** Another autoscaler on the target; null: none. */
+      readonly otherScaler: OtherScaler | null;
+      /** The condition TargetReached. */
+      readonly capacity: Condition;
     }
   /** `target`: null where not even that could be read. */
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
@@ -44,8 +49,10 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   const { cluster } = ports;
   const { namespace } = scaler;
   const { target } = seen;
-  const memory = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
-  const readPods = (): Snapshot['pods'] => cluster.listPods(namespace, target.selector);
+  const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
+  const memory = lookedAt(input.memory, known, { target, now });
+  let pods: readonly ClusterPod[] = [];
+  const readPods = (): Snapshot['pods'] => (pods = cluster.listPods(namespace, target.selector));
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -60,7 +67,9 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   };
   const others = await cluster.listOtherScalers(namespace, signal);
   const otherScaler = findOtherScaler(scaler, others);
-  return { snapshot, target, memory: { ...memory, holds: metrics.holds }, otherScaler };
+  const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
+  const capacity = targetReached(target, shortfall, { pods, now });
+  return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
 }
 
 /** The target as it is watched; live while a change is unresolved, for the watch may not show it yet. */
@@ -91,6 +100,21 @@ function memoryOf(
   if (isUnderWay(memory, epoch, now)) return memory;
   const { specReplicas, resourceVersion } = target;
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
+}
+
+/** While the outcome of a PATCH of ours is not known, nobody can tell whose count it is. */
+function lookedAt(
+  before: Memory,
+  memory: Memory,
+  { target, now }: { readonly target: ScaleTarget; readonly now: Instant },
+): Memory {
+  const { specReplicas: replicas, replicasManagers: managers = [] } = target;
+  const { unresolved } = before;
+  if (unresolved === null) {
+    return { ...memory, writer: afterLook(memory.writer, { replicas, managers, now }) };
+  }
+  const isMade = memory.unresolved === null && before.uid === memory.uid && unresolved.to === replicas;
+  return { ...memory, writer: afterOwnWrite(memory.writer, isMade ? replicas : null) };
 }
 
 function whyStale(cluster: Cluster, namespace: string): string | null {

@@ -3,6 +3,7 @@ import type { Snapshot, State } from '../decision/snapshot.js';
 import { latest } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
+import { afterOwnWrite } from './conflicting-writer.js';
 import { forNewTarget, withMove, withoutChange } from './memory.js';
 import type { Memory } from './memory.js';
 
@@ -33,7 +34,8 @@ export function rememberCycle(memory: Memory, cycle: Done): Memory {
     return { ...memory, override, state: decision.action === 'none' ? decision.state : unchanged };
   }
   // A PATCH that was accepted shuts out an earlier one whose answer was lost: both had the same resourceVersion.
-  const settled = { ...memory, override, unresolved: null };
+  const writer = afterOwnWrite(memory.writer, result.replicas);
+  const settled = { ...memory, override, unresolved: null, writer };
   if (result.replicas === decision.desiredReplicas) return { ...settled, state: madeAt(cycle) };
   return { ...settled, state: overridden(unchanged, cycle, result.replicas) };
 }

@@ -2,7 +2,9 @@ import { EMPTY_STATE } from '../decision/snapshot.js';
 import type { ScaleEvent, State } from '../decision/snapshot.js';
 import type { StoredEntry, StoredState } from '../kubernetes/state-entry.js';
 import type { StateReading } from '../kubernetes/state-store.js';
+import type { ScalerSpec } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
+import { afterOwnWrite } from './conflicting-writer.js';
 import { freshMemory, laterOf, withMove } from './memory.js';
 import type { Memory } from './memory.js';
 
@@ -12,11 +14,15 @@ import type { Memory } from './memory.js';
  * used, or there is none, as if it had scaled just now. Later on, what another replica has stored is taken over: of two
  * times the later, of the events all. Source: reliability.md, D7 and W11.
  */
-export function restoreMemory(memory: Memory, reading: StateReading, now: Instant): Memory {
+export function restoreMemory(
+  memory: Memory,
+  reading: StateReading,
+  { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
+): Memory {
   if (!memory.isRestored) return { ...firstMemory(reading, now), isRestored: true, stored: reading.text };
   if (reading.text === memory.stored) return memory;
   if (reading.kind === 'entry' && reading.isOwn) {
-    return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry) };
+    return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry, spec) };
   }
   const taken = reading.kind === 'entry' ? takeOver(memory, reading.entry) : memory;
   return { ...taken, stored: reading.text, isUnsaved: true };
@@ -33,8 +39,9 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
       return { ...fresh, state: { ...EMPTY_STATE, lastScaleUp: since, lastScaleDown: since } };
     }
     case 'entry': {
-      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf } = reading.entry;
-      const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf };
+      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
+      const { zeroedBySelf, failingSince } = reading.entry;
+      const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
       return { ...fresh, uid, state, unresolved: intent };
     }
     default:
@@ -61,8 +68,11 @@ function takeOver(memory: Memory, entry: StoredEntry): Memory {
       lastScaleDown: laterOf(state.lastScaleDown, entry.lastScaleDown),
       scaleEvents: unionOf(state.scaleEvents, entry.scaleEvents),
       zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
+      failingSince: beginningsOf(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
+    // Another replica has written: what is found next may be its value.
+    writer: afterOwnWrite(memory.writer, null),
   };
 }
 
@@ -72,13 +82,25 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
+/** Which metrics fail, the last look of our own tells; since when, whoever saw it first. */
+function beginningsOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
+  if (recommendations === null) return entry.failingSince;
+  return new Map(
+    [...failingSince].map(([metric, since]) => {
+      const told = entry.failingSince.get(metric) ?? since;
+      return [metric, told < since ? told : since];
+    }),
+  );
+}
+
 /** Whether an entry says what the memory does. */
-function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry): boolean {
+function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry, spec: ScalerSpec): boolean {
   return (
     uid === entry.uid &&
     state.lastScaleUp === entry.lastScaleUp &&
     state.lastScaleDown === entry.lastScaleDown &&
     state.zeroedBySelf === entry.zeroedBySelf &&
+    haveSameTimes(keptBeginnings(state, spec), entry.failingSince) &&
     unresolved?.at === entry.intent?.at &&
     unresolved?.to === entry.intent?.to &&
     !hasNewEvent(entry, state)
@@ -94,19 +116,41 @@ function hasNewEvent(
   return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
 }
 
-/** What is to be stored of a memory whose target has been seen, with a change that is about to be made. */
-export function storedStateOf({ state, unresolved }: Memory, uid: string, intent = unresolved): StoredState {
+/**
+ * Since when metrics have failed is stored only where a fallback waits for it: else an outage of Prometheus would make
+ * two writes of every scaler, for nothing.
+ */
+function keptBeginnings({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
+  return fallback === null ? EMPTY_STATE.failingSince : failingSince;
+}
+
+function haveSameTimes(a: State['failingSince'], b: State['failingSince']): boolean {
+  return a === b || (a.size === b.size && [...a].every(([metric, at]) => b.get(metric) === at));
+}
+
+/**
+ * What is to be stored of a memory whose target has been seen (`uid`), with a change that is about to be made. What
+ * the next decisions find out anew is left out, and so is `inactiveSince`: after a restart the cooldown begins again, as
+ * the window of stabilization does, which is as long unless the document says otherwise.
+ */
+export function storedStateOf(
+  { state, unresolved }: Memory,
+  spec: ScalerSpec,
+  { uid, intent = unresolved }: { readonly uid: string; readonly intent?: Memory['unresolved'] },
+): StoredState {
   const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf } = state;
-  return { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, intent };
+  const failingSince = keptBeginnings(state, spec);
+  return { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent };
 }
 
 /** Whether a cycle has changed anything that is stored. */
-export function isStateChanged(before: Memory, after: Memory): boolean {
+export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
   const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
   return (
     (before.uid !== null && before.uid !== after.uid) ||
     before.unresolved !== after.unresolved ||
     hasNewEvent(before.state, after.state) ||
+    !haveSameTimes(keptBeginnings(before.state, spec), keptBeginnings(after.state, spec)) ||
     fields.some((field) => before.state[field] !== after.state[field])
   );
 }

@@ -1,6 +1,8 @@
 import type { Decision } from '../decision/decision.js';
+import type { OtherScaler } from '../kubernetes/types.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { OutcomeKind, Pause } from '../telemetry/cycle-record.js';
+import { nameOtherScaler } from './conflicts.js';
 import type { Memory } from './memory.js';
 import { stops } from './pause.js';
 
@@ -20,21 +22,25 @@ export function whyHeld(input: {
   readonly asked: Decision;
   readonly pause: Pause | null;
   readonly sharesTargetWith: string | null;
-  readonly otherScaler: string | null;
+  readonly otherScaler: OtherScaler | null;
   /** Why the state of the scaler can't be stored; null: it can. */
   readonly degraded: string | null;
   readonly ports: { readonly dryRun: boolean };
 }): Hold | null {
   const { spec } = input.scaler;
-  const conflict = input.sharesTargetWith ?? input.otherScaler;
-  if (conflict !== null) {
+  const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
+  const conflict = input.sharesTargetWith ?? other;
+  const isDryRun = input.ports.dryRun || spec.dryRun;
+  // A dry run beside the autoscaler that is to be replaced is what it is there for.
+  if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
     const message = `${conflict} scales the same target: nothing is patched until it is gone`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   const { asked, pause } = input;
   if (pause !== null && stops(pause, asked.action)) return heldByPause(pause);
-  if (input.ports.dryRun || spec.dryRun) {
-    const message = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+  if (isDryRun) {
+    const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    const message = other === null ? why : `${why}; ${other} scales the target`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
   if (input.degraded !== null && asked.action === 'scale-down') {

@@ -90,7 +90,7 @@ export interface LimitStep {
   readonly until: string | null;
 }
 
-export type ConditionType = 'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held';
+export type ConditionType = 'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached';
 
 /** A condition of the HorizontalPodAutoscaler, with its reasons. */
 export interface Condition {

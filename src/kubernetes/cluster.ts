@@ -32,7 +32,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   const log = options.log ?? SILENT;
   const watches = createWatches({ transport, clock, log, namespaces });
   const discovery = createDiscovery(transport, clock);
-  const otherScalers = createOtherScalers(transport, clock);
+  const otherScalers = createOtherScalers(transport, clock, log);
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 

@@ -1,12 +1,16 @@
 import type { Clock } from '../units/clock.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import { listAll, resourceScope } from './list-pages.js';
+import type { Log } from './log.js';
 import type { Transport } from './transport.js';
 import { KubernetesError, type OtherScaler } from './types.js';
 
 /** The HPAs of a namespace, or (null) of the cluster. */
 export interface OtherScalers {
-  /** As last seen, asked at most once a minute; empty for ten minutes where it is forbidden or not served. */
+  /**
+   * As last seen, asked at most once a minute; empty for ten minutes where it is forbidden or not served, and while no
+   * answer ever came. Rejects on a fault of our own only: what cannot be looked for is no failure of a target.
+   */
   readonly list: (scope: string | null) => Promise<ByNamespace>;
 }
 
@@ -14,16 +18,20 @@ export type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
 
 const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
+/** While nothing is known yet. */
+const RETRY_MS = 10_000;
 
 interface Entry {
   /** Until when no new request is made. */
   dueMs: number;
   known: ByNamespace | null;
   asking: Promise<ByNamespace> | null;
+  /** The last request failed, which was told. */
+  isFailing: boolean;
 }
 
-/** Nothing is asked before the first call. A failure leaves what was known in force; without that it is thrown. */
-export function createOtherScalers(transport: Transport, clock: Clock): OtherScalers {
+/** Nothing is asked before the first call. A failure leaves what was known in force, and is told once. */
+export function createOtherScalers(transport: Transport, clock: Clock, log: Log): OtherScalers {
   const entries = new Map<string | null, Entry>();
 
   const ask = async (scope: string | null, entry: Entry): Promise<ByNamespace> => {
@@ -37,25 +45,28 @@ export function createOtherScalers(transport: Transport, clock: Clock): OtherSca
       });
       entry.known = groupByNamespace(items);
       entry.dueMs = clock.monotonicMs() + FRESH_MS;
+      if (entry.isFailing) log.info({ scope }, 'other autoscalers are looked for again');
+      entry.isFailing = false;
     } catch (error) {
-      const isRefused = error instanceof KubernetesError && ['forbidden', 'not_found'].includes(error.kind);
-      entry.dueMs = clock.monotonicMs() + (isRefused ? REFUSED_MS : FRESH_MS);
+      if (!(error instanceof KubernetesError)) throw error;
+      const isRefused = ['forbidden', 'not_found'].includes(error.kind);
       if (isRefused) entry.known = new Map();
-      if (entry.known === null) {
-        entry.dueMs = 0;
-        throw error;
-      }
+      if (!entry.isFailing)
+        log.warn({ scope, problem: error.message }, 'other autoscalers cannot be looked for');
+      entry.isFailing = true;
+      const knownMs = entry.known === null ? RETRY_MS : FRESH_MS;
+      entry.dueMs = clock.monotonicMs() + (isRefused ? REFUSED_MS : knownMs);
     } finally {
       entry.asking = null;
     }
-    return entry.known;
+    return entry.known ?? new Map();
   };
 
   return {
     list: (scope) => {
-      const entry = entries.get(scope) ?? { dueMs: 0, known: null, asking: null };
+      const entry = entries.get(scope) ?? { dueMs: 0, known: null, asking: null, isFailing: false };
       entries.set(scope, entry);
-      if (entry.known !== null && clock.monotonicMs() < entry.dueMs) return Promise.resolve(entry.known);
+      if (clock.monotonicMs() < entry.dueMs) return Promise.resolve(entry.known ?? new Map());
       entry.asking ??= ask(scope, entry);
       return entry.asking;
     },
@@ -84,10 +95,12 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
   const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
   const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
   const ownerName = owner === undefined ? null : textIn(owner, 'name');
+  const desired = countIn(objectIn(object, 'status'), 'desiredReplicas');
   return {
     kind: ownerKind ?? 'HorizontalPodAutoscaler',
     namespace,
     name: ownerName ?? name,
     target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
+    ...(desired === null ? {} : { desiredReplicas: desired }),
   };
 }

@@ -1,13 +1,13 @@
-import type { Pod } from '../decision/snapshot.js';
 import type { LabelSelector } from '../scaler/spec.js';
 import type { ObjectStore } from './object-store.js';
 import type { WatchedPod } from './pods.js';
 import { matchesSelector } from './selectors.js';
+import type { ClusterPod } from './types.js';
 
 /** The pods of one watch, by namespace and by the labels that selectors ask for. */
 export interface PodStore extends ObjectStore<WatchedPod> {
   /** Those of a namespace that the selector matches, by name. */
-  readonly select: (namespace: string, selector: LabelSelector) => readonly Pod[];
+  readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
 }
 
 type PodsByName = Map<string, WatchedPod>;

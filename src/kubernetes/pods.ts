@@ -3,11 +3,13 @@ import { parseQuantity, type Milli } from '../units/quantity.js';
 import { parseInstant, type Instant } from '../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
 import type { WatchedObject } from './object-store.js';
+import { createTroubleReader } from './pod-trouble.js';
+import type { ClusterPod, PodTrouble } from './types.js';
 
 /** A pod as it is kept: what a decision needs, and its labels to select by. */
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
-  readonly pod: Pod;
+  readonly pod: ClusterPod;
 }
 
 type Requests = ReadonlyMap<string, Milli>;
@@ -36,10 +38,15 @@ export function createPodReader(): (object: JsonObject) => WatchedPod | null {
     pool.set(key, requests);
     return requests;
   };
-  return (object) => readPod(object, share);
+  const troubleOf = createTroubleReader();
+  return (object) => readPod(object, share, troubleOf);
 }
 
-function readPod(object: JsonObject, share: (spec: JsonObject | null) => Pod['requests']): WatchedPod | null {
+function readPod(
+  object: JsonObject,
+  share: (spec: JsonObject | null) => Pod['requests'],
+  troubleOf: (status: JsonObject | null) => PodTrouble | undefined,
+): WatchedPod | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
   const name = textIn(metadata, 'name') ?? '';
@@ -47,6 +54,8 @@ function readPod(object: JsonObject, share: (spec: JsonObject | null) => Pod['re
   const spec = objectIn(object, 'spec');
   const status = objectIn(object, 'status');
   const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
+  const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
+  const trouble = isReady === true ? undefined : troubleOf(status);
   return {
     namespace,
     name,
@@ -57,10 +66,11 @@ function readPod(object: JsonObject, share: (spec: JsonObject | null) => Pod['re
       phase: phaseOf(textIn(status, 'phase')),
       deleting: textIn(metadata, 'deletionTimestamp') !== null,
       startTime: instantIn(status, 'startTime'),
-      ready: ready === undefined ? null : textIn(ready, 'status') === 'True',
+      ready: isReady,
       readyChangedAt: ready === undefined ? null : instantIn(ready, 'lastTransitionTime'),
       requests: share(spec),
       podRequests: podRequests(spec),
+      ...(trouble === undefined ? {} : { trouble }),
     },
   };
 }

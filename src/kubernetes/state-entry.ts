@@ -19,7 +19,7 @@ export interface Intent {
 /** What is stored of a scaler, beside who stored it. */
 export interface StoredState extends Pick<
   State,
-  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf'
+  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince'
 > {
   /** Of the target that it is the state of. */
   readonly uid: string;
@@ -64,6 +64,7 @@ const entrySchema = z.strictObject({
   lastScaleDown: instant.optional(),
   scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)])).optional(),
   zeroedBySelf: z.literal(true).optional(),
+  failingSince: z.record(z.string().min(1), instant).optional(),
   intent: z
     .strictObject({
       epoch: z.string().min(1),
@@ -78,12 +79,21 @@ const entrySchema = z.strictObject({
 
 /**
  * The text that stands for an entry: compact JSON with the version of its schema, absent fields left out. Of more than
- * 64 scale events the older ones are put together at the later time, which a rate policy counts for longer.
+ * 64 scale events the older ones are put together at the later time, which a rate policy counts for longer. Where the
+ * failing metrics would make it longer than 4 KiB they are left out: a fallback that begins anew is late, an entry that
+ * cannot be written keeps the scaler from scaling down.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
-  const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, intent } = state;
+  const text = textOf(epoch, state);
+  if (state.failingSince.size === 0 || Buffer.byteLength(text) <= MAX_ENTRY_BYTES) return text;
+  return textOf(epoch, { ...state, failingSince: new Map() });
+}
+
+function textOf(epoch: string, state: StoredState): string {
+  const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
   const events = condense(scaleEvents).map(({ at, change }) => [formatInstant(at), change]);
+  const failing = [...failingSince].map(([metric, at]) => [metric, formatInstant(at)] as const);
   return JSON.stringify({
     v: SCHEMA_VERSION,
     epoch,
@@ -92,6 +102,7 @@ export function writeEntry(epoch: string, state: StoredState): string {
     lastScaleDown: time(lastScaleDown),
     scaleEvents: events.length === 0 ? undefined : events,
     zeroedBySelf: zeroedBySelf ? true : undefined,
+    failingSince: failing.length === 0 ? undefined : Object.fromEntries(failing),
     intent:
       intent === null
         ? undefined
@@ -147,7 +158,8 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     const place = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
     return { problem: `${place} is not as promscaler writes it: ${issue?.message ?? 'invalid'}` };
   }
-  const { epoch, uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, intent } = parsed.data;
+  const { epoch, uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } =
+    parsed.data;
   return {
     epoch,
     uid,
@@ -155,6 +167,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     lastScaleDown: lastScaleDown ?? null,
     scaleEvents: (scaleEvents ?? []).map(([at, change]) => ({ at, change })),
     zeroedBySelf: zeroedBySelf ?? false,
+    failingSince: new Map(Object.entries(failingSince ?? {})),
     intent: intent === undefined ? null : { ...intent, generation: intent.generation ?? null },
   };
 }
@@ -172,14 +185,16 @@ function versionOf(json: unknown): number | null {
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
     at !== null && secondsBetween(now, at) > CLOCK_SKEW_SECONDS;
-  const { lastScaleUp, lastScaleDown, scaleEvents, intent } = entry;
-  const times = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
+  const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent } = entry;
+  const changes = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
+  const times = [...changes, ...failingSince.values()];
   if (!times.some(isAhead)) return entry;
   return {
     ...entry,
     lastScaleUp: isAhead(lastScaleUp) ? now : lastScaleUp,
     lastScaleDown: isAhead(lastScaleDown) ? now : lastScaleDown,
     scaleEvents: scaleEvents.map((event) => (isAhead(event.at) ? { ...event, at: now } : event)),
+    failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
   };
 }

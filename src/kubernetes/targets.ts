@@ -2,7 +2,7 @@ import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
 import type { WatchedObject } from './object-store.js';
 import { selectorFromObject } from './selectors.js';
-import { KubernetesError, type ScaleTarget } from './types.js';
+import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
 
 /** A watched Deployment, StatefulSet or ReplicaSet, with what is needed of it. */
 export interface WatchedTarget extends WatchedObject {
@@ -17,6 +17,8 @@ export interface WatchedTarget extends WatchedObject {
   readonly replicasManagers: readonly string[];
   /** Null where it is not told. */
   readonly generation: number | null;
+  /** Null where it is neither paused nor stuck. */
+  readonly rollout: Rollout | null;
   /** The Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
@@ -75,8 +77,20 @@ export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
     annotations: ownAnnotations(metadata),
     replicasManagers: managersOfReplicas(metadata),
     generation: countIn(metadata, 'generation'),
+    rollout: rolloutOf(spec, objectIn(object, 'status')),
     owner: owner === undefined ? null : textIn(owner, 'name'),
   };
+}
+
+function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout | null {
+  if (spec?.['paused'] === true) return 'paused';
+  const isStuck = objectsIn(status, 'conditions').some(
+    (condition) =>
+      textIn(condition, 'type') === 'Progressing' &&
+      textIn(condition, 'status') === 'False' &&
+      textIn(condition, 'reason') === 'ProgressDeadlineExceeded',
+  );
+  return isStuck ? 'stuck' : null;
 }
 
 /** More than one where they set the same value, or one through `/scale`. Their times say nothing (W9). */
@@ -100,7 +114,7 @@ function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, st
  */
 export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
   const { namespace, uid, resourceVersion, specReplicas, statusReplicas } = watched;
-  const { annotations, replicasManagers, generation } = watched;
+  const { annotations, replicasManagers, generation, rollout } = watched;
   const name = nameTarget(namespace, ref);
   if (watched.owner !== null)
     throw new KubernetesError(
@@ -119,6 +133,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
     annotations,
     replicasManagers,
     ...(generation === null ? {} : { generation }),
+    ...(rollout === null ? {} : { rollout }),
   };
 }
 

@@ -16,6 +16,21 @@ export interface ScaleTarget {
   readonly replicasManagers?: readonly string[];
   /** `metadata.generation`, which counts the changes of its `spec`. Absent where only its `/scale` was read. */
   readonly generation?: number;
+  /** Of a Deployment: `paused` by its `spec.paused`; `stuck` past its progressDeadlineSeconds. Absent: neither, as far as is known. */
+  readonly rollout?: Rollout;
+}
+
+export type Rollout = 'paused' | 'stuck';
+
+/** Why a pod does not get ready, by the scheduler (`cpu`) or the kubelet (`ImagePullBackOff`). */
+export interface PodTrouble {
+  readonly kind: 'unschedulable' | 'waiting';
+  readonly why: string;
+}
+
+/** A pod of a cluster: what a decision needs, and what may keep it from being ready. */
+export interface ClusterPod extends Pod {
+  readonly trouble?: PodTrouble;
 }
 
 /** The `/scale` of a target, read live. */
@@ -39,6 +54,8 @@ export interface OtherScaler {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
+  /** What its HPA wants now (`status.desiredReplicas`), as old as the list. Absent: it has not said. */
+  readonly desiredReplicas?: number;
 }
 
 /** What the loop needs of a cluster; made by cluster.ts. Methods that ask the API server throw `KubernetesError`. */
@@ -52,7 +69,7 @@ export interface Cluster {
   /** From the watched object for apps/v1 kinds, else one GET of `/scale`. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
   /** The pods of a namespace that the selector matches, from the watched store. */
-  readonly listPods: (namespace: string, selector: LabelSelector) => readonly Pod[];
+  readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
    * Why what is known of a namespace's pods and targets cannot be relied on: never listed, forbidden, or not heard of
    * for 180 s. Null while all is well. For the scalers' conditions.
@@ -71,7 +88,7 @@ export interface Cluster {
   ) => Promise<Scale>;
   /** Sends an Event on the target; never throws, never blocks a change. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /** HPAs as last seen (asked at most once a minute); empty where listing them is forbidden. */
+  /** HPAs as last seen (asked at most once a minute); empty where they cannot be listed, which is no failure of a target. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
 

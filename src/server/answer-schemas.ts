@@ -85,6 +85,14 @@ const scalerFields = {
   limits: z.array(limitSchema).describe('What holds the result, in the order applied.'),
   conditions: z.array(timedConditionSchema),
   outcome: outcomeSchema,
+  conflictingWriter: z
+    .object({ managers: z.array(z.string()), since: time, message: z.string() })
+    .nullable()
+    .describe('Who sets other replicas whenever promscaler has set its own; null: nobody does.'),
+  shadow: z
+    .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
+    .nullable()
+    .describe('A dry run beside an HPA: whose, what it wants, and our desiredReplicas less that.'),
   lastScaleUp: time.nullable().describe('Since this process started.'),
   lastScaleDown: time.nullable().describe('Since this process started.'),
   paused: z.boolean().describe('Whether `pause` is there.'),
@@ -172,7 +180,11 @@ export const eventSchemas = {
   failure: z
     .object({
       ...about,
-      subject: z.string().describe('AbleToScale, ScalingActive, `change`, or TYPE/NAME of a metric.'),
+      subject: z
+        .string()
+        .describe(
+          'AbleToScale, ScalingActive, TargetReached, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
+        ),
       failing: z.boolean().describe('false: it is over.'),
       message: z.string(),
     })

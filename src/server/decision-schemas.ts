@@ -28,6 +28,7 @@ const CONDITION_TYPES = [
   'ScalingActive',
   'ScalingLimited',
   'Held',
+  'TargetReached',
 ] as const satisfies readonly ConditionType[];
 
 const ERROR_KINDS = ['missing', 'nan', 'invalid', 'failed'] as const satisfies readonly SampleErrorKind[];

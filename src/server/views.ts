@@ -64,6 +64,8 @@ export function viewScaler(status: ScalerStatus): ScalerView {
       lastTransitionTime: formatInstant(lastTransition),
     })),
     outcome: record.outcome,
+    conflictingWriter: record.conflictingWriter ?? null,
+    shadow: record.shadow ?? null,
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.pause !== null,

@@ -18,6 +18,10 @@ export interface CycleRecord {
   readonly pause: Pause | null;
   /** In force for this scaler, by the document or the command line. */
   readonly dryRun: boolean;
+  /** Absent: nobody takes our values back. */
+  readonly conflictingWriter?: ConflictingWriter | undefined;
+  /** Absent: no dry run, or no HPA on the target that has said what it wants. */
+  readonly shadow?: Shadow | undefined;
   readonly seconds: PhaseSeconds;
 }
 
@@ -31,6 +35,25 @@ export interface Pause {
   /** The count that the target is kept at meanwhile; null: the one it has. */
   readonly replicas: number | null;
   /** Who says so, until when, why, and what could not be read. */
+  readonly message: string;
+}
+
+/** A dry run beside an HPA. */
+export interface Shadow {
+  /** `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns it. */
+  readonly beside: string;
+  readonly theirReplicas: number;
+  /** Our desired replicas less theirs. */
+  readonly difference: number;
+}
+
+/** A person or a pipeline that sets other replicas whenever promscaler has set its own. It is reported, not fought. */
+export interface ConflictingWriter {
+  /** By `managedFields`: `kubectl`, `argocd-controller`. Empty where that is not known. */
+  readonly managers: readonly string[];
+  /** RFC 3339. */
+  readonly since: string;
+  /** One sentence. */
   readonly message: string;
 }
 

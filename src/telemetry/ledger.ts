@@ -28,7 +28,7 @@ export interface ScalerStatus {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held. */
+  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached. */
   readonly conditions: readonly TimedCondition[];
   /** `TYPE/IDENTITY` -> its error, null where it has a value. A cycle that asked no metric keeps the last answers. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
@@ -63,7 +63,13 @@ export interface LedgerLimits {
 }
 
 const LEAST_PER_SCALER = 5;
-const CONDITION_ORDER: readonly ConditionType[] = ['AbleToScale', 'ScalingActive', 'ScalingLimited', 'Held'];
+const CONDITION_ORDER: readonly ConditionType[] = [
+  'AbleToScale',
+  'ScalingActive',
+  'ScalingLimited',
+  'Held',
+  'TargetReached',
+];
 
 /** An empty ledger. */
 export function createLedger(limits: LedgerLimits = {}): Ledger {

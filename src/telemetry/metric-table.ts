@@ -73,6 +73,10 @@ export const SCALER_METRICS = {
   ),
   paused: gauge('promscaler_paused', 'Scaling is paused by the document or by an annotation of the target.'),
   dryRun: gauge('promscaler_dry_run', 'Decisions are taken and shown, but nothing is patched.'),
+  shadowDifference: gauge(
+    'promscaler_shadow_difference_replicas',
+    'In a dry run beside an HPA, the replicas that promscaler wants less those that the HPA wants.',
+  ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 /** The rows that are counted as things happen. */

@@ -6,6 +6,7 @@ import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from './log.js';
 
 /** Held for one of these is what a person asked for; for any other reason it is something to look at. */
+const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
 /**
@@ -15,6 +16,7 @@ const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   logOutcome(log, before, after.record);
   logMetrics(log, before, after);
+  logWriter(log, before, after);
   for (const condition of after.conditions) {
     logCondition(log, {
       scaler: after.scaler,
@@ -60,6 +62,15 @@ function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus):
   }
 }
 
+function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
+  const facts = { scaler: scalerKey(scaler) };
+  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
+  if (now !== undefined && old === undefined) {
+    log.warn('somebody else sets the replicas again and again', { ...facts, detail: now.message });
+  }
+  if (now === undefined && old !== undefined) log.info('nobody else sets the replicas any more', facts);
+}
+
 function logCondition(
   log: Log,
   change: {
@@ -83,7 +94,7 @@ function logCondition(
   else log.warn('condition turned bad', facts);
 }
 
-function isBad({ type, status }: TimedCondition): boolean {
+function isBad({ type, status, reason }: TimedCondition): boolean {
   switch (type) {
     case 'AbleToScale':
     case 'ScalingActive':
@@ -92,11 +103,13 @@ function isBad({ type, status }: TimedCondition): boolean {
       return status === 'True';
     case 'ScalingLimited':
       return false;
+    case 'TargetReached':
+      return status === 'False' && reason !== 'Starting';
     default:
       return type satisfies never;
   }
 }
 
 function isWanted({ type, reason }: TimedCondition): boolean {
-  return type === 'Held' ? WANTED_HOLDS.has(reason) : reason === 'ScalingDisabled';
+  return type === 'Held' ? WANTED_HOLDS.has(reason) : WANTED.has(reason);
 }

@@ -35,6 +35,7 @@ export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStat
   lastRescale: lastRescaleSeries,
   paused: (status) => plain(Number(status.record.pause !== null)),
   dryRun: (status) => plain(Number(status.record.dryRun)),
+  shadowDifference: (status) => plain(status.record.shadow?.difference),
 };
 
 function plain(value: number | null | undefined): readonly Series[] {

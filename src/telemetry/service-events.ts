@@ -11,6 +11,7 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
     ...conditionFailures(before, after),
     ...changeFailures(before, after),
     ...metricFailures(before, after),
+    ...writerFailures(before, after),
   ].map((failure) => ({ ...about, type: 'failure' as const, ...failure }));
   if (!isWorthTelling(before?.record.outcome, record.outcome)) return failures;
   const { decision, outcome } = record;
@@ -42,8 +43,12 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
   });
 }
 
+/** Pods that start, and a rollout that a person has paused. */
+const PASSING_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
+
 /** A forbidden window and a target at zero are what was asked for. */
 function isFailing({ type, status, reason }: TimedCondition): boolean {
+  if (type === 'TargetReached') return status === 'False' && !PASSING_SHORTFALLS.has(reason);
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;
   return status !== 'True' && !reason.startsWith('Backoff') && reason !== 'ScalingDisabled';
 }
@@ -52,6 +57,13 @@ function changeFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
   const wasFailed = before?.record.outcome.kind === 'failed';
   const { kind, message } = record.outcome;
   return kind === 'failed' && !wasFailed ? [{ subject: 'change', failing: true, message }] : [];
+}
+
+function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
+  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
+  if ((old === undefined) === (now === undefined)) return [];
+  const message = now?.message ?? 'nobody else sets the replicas any more';
+  return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
 function metricFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {

@@ -260,6 +260,21 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).not.toContain('Remark');
   });
 
+  it('names who takes the replicas back', async () => {
+    const ledger = createLedger();
+    const conflictingWriter = {
+      managers: ['kubectl'],
+      since: '2026-01-01T00:00:00Z',
+      message: 'kubectl does it',
+    };
+    ledger.add(recordOf(cpuSnapshot(83), { conflictingWriter }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toContain('\nConflicting writer: kubectl does it\n');
+  });
+
   it('gives the decision of the service, the snapshot and the status as JSON', async () => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));

@@ -68,6 +68,46 @@ describe('status', () => {
     expect(stdout).toContain(` ${text}   `);
   });
 
+  it.each([
+    ['Unschedulable', 'Unschedulable'],
+    ['Starting', '-'],
+  ])('shows in HELD of pods that are short as %s: %s', async (reason, shown) => {
+    const ledger = createLedger();
+    const cycle = recordOf(cpuSnapshot(60));
+    const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
+    ledger.add({ ...cycle, conditions: [...cycle.conditions, short] });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout.split('\n')[1]).toMatch(new RegExp(` ${shown} +<none>$`));
+  });
+
+  it.each([
+    [2, 'DryRun +2 to HPA'],
+    [0, 'DryRun 0 to HPA'],
+    [-1, 'DryRun -1 to HPA'],
+  ])('shows that a dry run is %i apart from the HPA beside it', async (difference, shown) => {
+    const ledger = createLedger();
+    const shadow = { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 4, difference };
+    const cycle = recordOf(cpuSnapshot(60), { shadow, dryRun: true });
+    const held = { type: 'Held', status: 'True', reason: 'DryRun', message: '' } as const;
+    ledger.add({ ...cycle, conditions: [...cycle.conditions, held] });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toContain(`   ${shown}   `);
+  });
+
+  it('shows in HELD that somebody takes the replicas back', async () => {
+    const ledger = createLedger();
+    const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };
+    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toMatch(/ ConflictingWriter +<none>\n$/);
+  });
+
   it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {
     const averages = { cpu: '500m', memory: '1Gi', other: 5 };
     const metrics = Object.entries(averages).map(([name, averageValue]) =>

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { findOtherScaler, findSharedTargets, targetKey } from '../../src/control/conflicts.js';
+import {
+  findOtherScaler,
+  findSharedTargets,
+  nameOtherScaler,
+  targetKey,
+} from '../../src/control/conflicts.js';
 import { buildScaler } from './world.js';
 
 const ref = (apiVersion: string, kind = 'Deployment', name = 'web') => ({ apiVersion, kind, name });
@@ -52,7 +57,9 @@ describe('findOtherScaler', () => {
       { kind: 'ScaledObject', namespace: 'shop', name: 'web-so', target: ref('apps/v1') },
     ];
 
-    expect(findOtherScaler(buildScaler(), others)).toBe('ScaledObject shop/web-so');
+    const found = findOtherScaler(buildScaler(), others);
+
+    expect(found === null ? null : nameOtherScaler(found)).toBe('ScaledObject shop/web-so');
     expect(findOtherScaler(buildScaler(), others.slice(0, 1))).toBeNull();
   });
 });

@@ -33,6 +33,7 @@ function entryOf(over: Partial<StoredState> = {}, epoch = '1/other'): string {
     lastScaleDown: null,
     scaleEvents: [],
     zeroedBySelf: false,
+    failingSince: new Map(),
     intent: null,
     ...over,
   });

@@ -200,6 +200,29 @@ describe('eventsOf', () => {
     expect(events).toMatchObject([[{ type: 'Warning', reason: 'ConflictingScaler' }], []]);
   });
 
+  it('tells once of another writer, at the third reversal', async () => {
+    const world = new World();
+    world.load = 80;
+    const revert = (): void => world.cluster.setReplicas(5, 'argocd-controller');
+
+    const events = await eventsAfter(world, nothing, revert, revert, revert, revert);
+
+    expect(events.map((told) => told.filter(({ reason }) => reason === 'ConflictingWriter'))).toEqual([
+      [],
+      [],
+      [],
+      [
+        {
+          type: 'Warning',
+          reason: 'ConflictingWriter',
+          message:
+            'argocd-controller has set other replicas than promscaler three times within ten minutes: let only one of them set spec.replicas',
+        },
+      ],
+      [],
+    ]);
+  });
+
   it('tells nothing of what a dry run would change', async () => {
     const world = new World({ dryRun: true });
     world.load = 80;

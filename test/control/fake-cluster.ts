@@ -34,6 +34,8 @@ export class FakeCluster implements Cluster {
   /** What the watch shows where it lags behind; null: what the server holds. */
   watchedReplicas: number | null = null;
   annotations: Readonly<Record<string, string>> = {};
+  /** Who set the replicas last, by `managedFields`. */
+  managers: readonly string[] = [];
   readonly pods: Pod[] = [];
   readonly others: OtherScaler[] = [];
   ageSeconds = 0;
@@ -53,7 +55,8 @@ export class FakeCluster implements Cluster {
   readonly patchScripts: PatchScript[] = [];
 
   /** Somebody else sets the replicas. */
-  readonly setReplicas = (replicas: number): void => {
+  readonly setReplicas = (replicas: number, manager = 'kubectl'): void => {
+    this.managers = [manager];
     this.specReplicas = replicas;
     this.version += 1;
     if (this.generation !== null) this.generation += 1;
@@ -93,6 +96,7 @@ export class FakeCluster implements Cluster {
       specReplicas: this.watchedReplicas ?? scale.specReplicas,
       selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
       annotations: this.annotations,
+      replicasManagers: this.managers,
       ...(this.generation === null ? {} : { generation: this.generation }),
     });
   };
@@ -117,7 +121,7 @@ export class FakeCluster implements Cluster {
   #apply({ uid, resourceVersion, replicas }: ArrivedPatch): Scale {
     if (uid !== this.uid || resourceVersion !== String(this.version)) throw failure('conflict');
     this.onAccepted({ from: this.specReplicas, to: replicas, uid });
-    this.setReplicas(replicas);
+    this.setReplicas(replicas, 'promscaler');
     return this.#scale();
   }
 }

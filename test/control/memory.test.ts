@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { freshMemory, resolveChange, withoutChange } from '../../src/control/memory.js';
 import type { Memory } from '../../src/control/memory.js';
+import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import { at, settledMemory } from './world.js';
 
@@ -13,6 +14,8 @@ describe('freshMemory', () => {
       unresolved: null,
       override: null,
       isRestored: false,
+      writer: NO_REVERSALS,
+      shortfall: null,
       stored: null,
       isUnsaved: false,
     });

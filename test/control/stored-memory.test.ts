@@ -4,7 +4,11 @@ import type { Memory } from '../../src/control/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../../src/control/stored-memory.js';
 import type { StoredEntry } from '../../src/kubernetes/state-entry.js';
 import type { StateReading } from '../../src/kubernetes/state-store.js';
-import { at, settledMemory } from './world.js';
+import { at, buildScaler, settledMemory } from './world.js';
+
+const PLAIN = buildScaler().spec;
+const WITH_FALLBACK = buildScaler({ fallback: { afterSeconds: 180, replicas: 10 } }).spec;
+const NOW = { now: at(0), spec: PLAIN };
 
 const INTENT = { epoch: '2/b', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(-20) };
 
@@ -16,6 +20,7 @@ function entry(over: Partial<StoredEntry> = {}): StoredEntry {
     lastScaleDown: null,
     scaleEvents: [],
     zeroedBySelf: false,
+    failingSince: new Map(),
     intent: null,
     ...over,
   };
@@ -32,7 +37,7 @@ describe('restoreMemory at the first look', () => {
     const scaleEvents = [{ at: at(-50), change: 3 }];
     const stored = { lastScaleUp: at(-50), lastScaleDown: at(-900), scaleEvents, zeroedBySelf: true };
 
-    const memory = restoreMemory(unseen, read({ ...stored, intent: INTENT }), at(0));
+    const memory = restoreMemory(unseen, read({ ...stored, intent: INTENT }), NOW);
 
     expect(memory).toMatchObject({ uid: 'uid-1', unresolved: INTENT, isRestored: true, stored: 'new' });
     expect(memory.state).toMatchObject({ ...stored, recommendations: null });
@@ -43,14 +48,14 @@ describe('restoreMemory at the first look', () => {
     ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
     ['nothing is stored and nobody knows since when', { kind: 'none', text: null, since: null }],
   ])('has scaled in both directions just now where %s', (_, reading) => {
-    const { state, uid } = restoreMemory(unseen, reading, at(0));
+    const { state, uid } = restoreMemory(unseen, reading, NOW);
 
     expect(state).toMatchObject({ lastScaleUp: at(0), lastScaleDown: at(0), recommendations: null });
     expect(uid).toBeNull();
   });
 
   it('has scaled when the ConfigMap was made where nothing is stored', () => {
-    const { state } = restoreMemory(unseen, { kind: 'none', text: null, since: at(-70) }, at(0));
+    const { state } = restoreMemory(unseen, { kind: 'none', text: null, since: at(-70) }, NOW);
 
     expect(state).toMatchObject({ lastScaleUp: at(-70), lastScaleDown: at(-70) });
   });
@@ -67,7 +72,7 @@ describe('restoreMemory later on', () => {
   };
 
   it('is the same value while the text is the same', () => {
-    expect(restoreMemory(known, { kind: 'unusable', text: 'old', message: 'gone' }, at(0))).toBe(known);
+    expect(restoreMemory(known, { kind: 'unusable', text: 'old', message: 'gone' }, NOW)).toBe(known);
   });
 
   it('takes of two times the later and of the events all', () => {
@@ -81,7 +86,7 @@ describe('restoreMemory later on', () => {
           { at: at(-10), change: 1 },
         ],
       }),
-      at(0),
+      NOW,
     );
 
     expect(taken.state).toMatchObject({
@@ -98,14 +103,14 @@ describe('restoreMemory later on', () => {
   it('takes an intent over, and keeps the window of its own', () => {
     const own = { ...INTENT, epoch: '1/a', to: 3, at: at(-5) };
 
-    const taken = restoreMemory({ ...known, unresolved: own }, read({ intent: INTENT }), at(0));
+    const taken = restoreMemory({ ...known, unresolved: own }, read({ intent: INTENT }), NOW);
 
     expect(taken.unresolved).toBe(INTENT);
     expect(taken.state.lastScaleDown).toBe(at(-5));
   });
 
   it('leaves what it knows of another target', () => {
-    const taken = restoreMemory(known, read({ uid: 'uid-0', lastScaleUp: at(-1) }), at(0));
+    const taken = restoreMemory(known, read({ uid: 'uid-0', lastScaleUp: at(-1) }), NOW);
 
     expect(taken).toEqual({ ...known, stored: 'new', isUnsaved: true });
   });
@@ -114,17 +119,17 @@ describe('restoreMemory later on', () => {
     const unsaved = { ...known, isUnsaved: true };
     const same = { ...known.state, intent: null };
 
-    expect(restoreMemory(unsaved, read(same, true), at(0))).toEqual({
+    expect(restoreMemory(unsaved, read(same, true), NOW)).toEqual({
       ...known,
       stored: 'new',
       isUnsaved: false,
     });
-    expect(restoreMemory(unsaved, read({ ...same, intent: INTENT }, true), at(0)).isUnsaved).toBe(true);
-    expect(restoreMemory(unsaved, read({ ...same, scaleEvents: [] }, true), at(0)).isUnsaved).toBe(true);
+    expect(restoreMemory(unsaved, read({ ...same, intent: INTENT }, true), NOW).isUnsaved).toBe(true);
+    expect(restoreMemory(unsaved, read({ ...same, scaleEvents: [] }, true), NOW).isUnsaved).toBe(true);
   });
 
   it('is to be stored again where the entry is gone', () => {
-    const taken = restoreMemory(known, { kind: 'none', text: null, since: at(0) }, at(0));
+    const taken = restoreMemory(known, { kind: 'none', text: null, since: at(0) }, NOW);
 
     expect(taken).toEqual({ ...known, stored: null, isUnsaved: true });
   });
@@ -143,7 +148,7 @@ describe('isStateChanged', () => {
     ['a change is unresolved', { unresolved: INTENT }, true],
     ['the target is another one', { uid: 'uid-2' }, true],
   ])('where %s', (_, over, isChanged) => {
-    expect(isStateChanged(before, { ...before, ...over })).toBe(isChanged);
+    expect(isStateChanged(before, { ...before, ...over }, PLAIN)).toBe(isChanged);
   });
 });
 
@@ -151,13 +156,71 @@ describe('storedStateOf', () => {
   it('keeps the state from before the change that is about to be made', () => {
     const memory = settledMemory({ lastScaleUp: at(-50) });
 
-    expect(storedStateOf(memory, 'uid-1', INTENT)).toEqual({
+    expect(storedStateOf(memory, PLAIN, { uid: 'uid-1', intent: INTENT })).toEqual({
       uid: 'uid-1',
       lastScaleUp: at(-50),
       lastScaleDown: null,
       scaleEvents: [],
       zeroedBySelf: false,
+      failingSince: new Map(),
       intent: INTENT,
     });
+  });
+});
+
+describe('since when metrics have failed', () => {
+  const failing = (seconds: number, metric = 'External/load') => new Map([[metric, at(seconds)]]);
+  const now = { now: at(0), spec: WITH_FALLBACK };
+
+  it('is restored at the first look', () => {
+    const memory = restoreMemory(freshMemory(at(-1000), null), read({ failingSince: failing(-170) }), now);
+
+    expect(memory.state.failingSince).toEqual(failing(-170));
+  });
+
+  it.each([
+    ['the earlier beginning that another replica saw', failing(-10), failing(-20), failing(-20)],
+    ['our own where it is the earlier one', failing(-20), failing(-10), failing(-20)],
+    ['our own of a metric that the other does not know', failing(-10), new Map(), failing(-10)],
+    ['nothing of a metric that has a value for us', new Map(), failing(-20), new Map()],
+  ])('is, later on, %s', (_, ours, theirs, expected) => {
+    const taken = restoreMemory(settledMemory({ failingSince: ours }), read({ failingSince: theirs }), now);
+
+    expect(taken.state.failingSince).toEqual(expected);
+  });
+
+  it('is taken from the store by a process that has not decided yet', () => {
+    const undecided = settledMemory({ recommendations: null });
+
+    expect(restoreMemory(undecided, read({ failingSince: failing(-20) }), now).state.failingSince).toEqual(
+      failing(-20),
+    );
+  });
+
+  it.each([
+    ['a document with a fallback', WITH_FALLBACK, failing(-5), true],
+    ['a document without', PLAIN, new Map(), false],
+  ])('is stored, and a reason to store, for %s', (_, spec, stored, isChanged) => {
+    const before = settledMemory();
+    const after = settledMemory({ failingSince: failing(-5) });
+
+    expect(storedStateOf(after, spec, { uid: 'uid-1' }).failingSince).toEqual(stored);
+    expect(isStateChanged(before, after, spec)).toBe(isChanged);
+    expect(isStateChanged(after, before, spec)).toBe(isChanged);
+    expect(
+      isStateChanged(after, { ...after, state: { ...after.state, failingSince: failing(-5) } }, spec),
+    ).toBe(false);
+  });
+
+  it.each([
+    ['what it knows', WITH_FALLBACK, failing(-5), false],
+    ['something else', WITH_FALLBACK, new Map(), true],
+    ['nothing, where nothing is to be stored', PLAIN, new Map(), false],
+  ])('leaves nothing unsaved where its own entry has %s', (_, spec, failingSince, isUnsaved) => {
+    const memory = { ...settledMemory({ failingSince: failing(-5) }), isUnsaved: true };
+
+    expect(restoreMemory(memory, read({ failingSince }, true), { now: at(0), spec }).isUnsaved).toBe(
+      isUnsaved,
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { alwaysLeads } from '../../src/control/leadership.js';
+import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory.js';
 import { metricObserver } from '../../src/control/observe-metrics.js';
@@ -81,6 +82,8 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
+    writer: NO_REVERSALS,
+    shortfall: null,
     isRestored: true,
     stored: null,
     isUnsaved: false,

@@ -1,5 +1,6 @@
 import { createCluster } from '../../src/kubernetes/cluster.js';
 import { connectTo } from '../../src/kubernetes/connection.js';
+import type { Log } from '../../src/kubernetes/log.js';
 import { createTransport, type RequestReport } from '../../src/kubernetes/transport.js';
 import type { Cluster, KubernetesError } from '../../src/kubernetes/types.js';
 import { KubernetesError as KubernetesErrorClass } from '../../src/kubernetes/types.js';
@@ -19,6 +20,8 @@ export class ClusterRig {
   readonly cluster: Cluster;
   readonly reports: RequestReport[] = [];
   readonly signal = new AbortController().signal;
+  /** What was logged at info and above. */
+  readonly logged: { readonly message: string; readonly facts: Readonly<Record<string, unknown>> }[] = [];
   readonly #stop = new AbortController();
   #done: Promise<void> = Promise.resolve();
 
@@ -34,7 +37,14 @@ export class ClusterRig {
       namespaces,
       clock: this.clock,
       instance: 'promscaler-0',
+      log: this.#log(),
     });
+  }
+
+  #log(): Log {
+    const note = (facts: Readonly<Record<string, unknown>>, message: string): void =>
+      void this.logged.push({ message, facts });
+    return { debug: () => undefined, info: note, warn: note, error: note };
   }
 
   static async create(namespaces: readonly string[] = []): Promise<ClusterRig> {

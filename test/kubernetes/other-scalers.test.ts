@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { ClusterRig, failureOf } from './cluster-rig.js';
+import { ClusterRig } from './cluster-rig.js';
 import { list, status } from './fake-api-server.js';
 
 const HPAS = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
@@ -18,6 +18,10 @@ function hpa(name: string, ownerReferences: readonly unknown[] = []) {
   return { metadata: { name, namespace: 'shop', ownerReferences }, spec: { scaleTargetRef: TARGET } };
 }
 
+/** The problems told under a message, one for each time. */
+const toldOf = (wanted: string) =>
+  rig.logged.filter(({ message }) => message === wanted).map(({ facts }) => facts['problem']);
+
 const look = () => rig.cluster.listOtherScalers('shop', rig.signal);
 
 describe('listOtherScalers', () => {
@@ -29,6 +33,16 @@ describe('listOtherScalers', () => {
       { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', target: TARGET },
       { kind: 'ScaledObject', namespace: 'shop', name: 'queue', target: TARGET },
     ]);
+  });
+
+  it('knows what an HPA wants, 0 included, where it has said so', async () => {
+    const saying = [7, 0, undefined].map((desiredReplicas, index) => ({
+      ...hpa(`web-${index}`),
+      status: { desiredReplicas },
+    }));
+    rig.fake.on('LIST', HPAS, list('5', saying));
+
+    expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([7, 0, undefined]);
   });
 
   it('asks once for all at the same time, and again after 60 s, not after 59', async () => {
@@ -57,16 +71,34 @@ describe('listOtherScalers', () => {
     expect([before, rig.fake.requests.length]).toEqual([1, 2]);
   });
 
-  it('throws where nothing is known, and keeps what was known after a failure', async () => {
-    rig.fake.on('LIST', HPAS, status(500, 'oops'), list('5', [hpa('web')]), status(500, 'oops'));
+  it('is empty while no answer ever came, asks again after 10 s, not after 9.999, and tells of it once', async () => {
+    rig.fake.on('LIST', HPAS, status(500, 'oops'), status(500, 'oops'), list('5', [hpa('web')]));
 
-    const error = await failureOf(look);
+    const counts = [(await look()).length];
+    rig.clock.advance(9999);
+    counts.push((await look()).length, rig.fake.requests.length);
+    rig.clock.advance(1);
+    counts.push((await look()).length, rig.fake.requests.length);
+    rig.clock.advance(10_000);
+    counts.push((await look()).length);
+
+    expect(counts).toEqual([0, 0, 1, 0, 2, 1]);
+    expect(toldOf('other autoscalers cannot be looked for')).toEqual([
+      'listing horizontalpodautoscalers of namespace shop: 500 Internal Server Error: oops',
+    ]);
+    expect(toldOf('other autoscalers are looked for again')).toHaveLength(1);
+  });
+
+  it('keeps what was known after a failure, and asks again after 60 s', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [hpa('web')]), status(500, 'oops'), list('6', []));
+
     const known = await look();
     rig.clock.advance(60_000);
+    const failed = await look();
+    rig.clock.advance(60_000);
 
-    expect(error.message).toBe(
-      'listing horizontalpodautoscalers of namespace shop: 500 Internal Server Error: oops',
-    );
-    expect(await look()).toEqual(known);
+    expect(known).toHaveLength(1);
+    expect(failed).toEqual(known);
+    expect(await look()).toEqual([]);
   });
 });

@@ -25,6 +25,7 @@ function state(over: Partial<StoredState> = {}): StoredState {
     lastScaleDown: null,
     scaleEvents: [],
     zeroedBySelf: false,
+    failingSince: new Map(),
     intent: null,
     ...over,
   };
@@ -60,6 +61,33 @@ describe('writeEntry', () => {
         '"intent":{"epoch":"3/pod-a","from":5,"to":8,"resourceVersion":"100","generation":7,"at":"2026-01-01T00:00:30Z"}}',
     );
     expect(readEntry(text)).toEqual({ epoch: '4/pod-b', ...full });
+  });
+
+  it('keeps since when which metrics have failed', () => {
+    const failingSince = new Map([
+      ['External/queue depth', at(-30.5)],
+      ['Resource/cpu', at(0)],
+    ]);
+
+    const text = writeEntry('1/a', state({ failingSince }));
+
+    expect(text).toBe(
+      '{"v":1,"epoch":"1/a","uid":"uid-1","failingSince":' +
+        '{"External/queue depth":"2025-12-31T23:59:29.500Z","Resource/cpu":"2026-01-01T00:00:00Z"}}',
+    );
+    expect(readEntry(text)).toEqual({ epoch: '1/a', ...state({ failingSince }) });
+  });
+
+  it('leaves them out where the entry would be longer than 4096 bytes, and keeps the rest', () => {
+    const metric = (length: number) => new Map([['x'.repeat(length), at(0)]]);
+    const room =
+      MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', state({ failingSince: metric(1) }))) + 1;
+
+    const fits = writeEntry('1/a', state({ failingSince: metric(room) }));
+    const longer = writeEntry('1/a', state({ failingSince: metric(room + 1), lastScaleUp: at(0) }));
+
+    expect(Buffer.byteLength(fits)).toBe(MAX_ENTRY_BYTES);
+    expect(readEntry(longer)).toMatchObject({ failingSince: new Map(), lastScaleUp: at(0) });
   });
 
   it('keeps an intent without a generation', () => {
@@ -107,6 +135,10 @@ describe('writeEntry', () => {
 });
 
 describe('readEntry', () => {
+  it('reads an entry of before there were failing metrics in it', () => {
+    expect(readEntry('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}')).toEqual(entry());
+  });
+
   it.each([
     ['', 'it is no JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'it is no JSON'],
@@ -127,6 +159,10 @@ describe('readEntry', () => {
       'scaleEvents.0.1 is not as',
     ],
     ['{"v":1,"epoch":"1/a","uid":"u","intent":{"from":1}}', 'intent.epoch is not as'],
+    [
+      '{"v":1,"epoch":"1/a","uid":"u","failingSince":{"External/load":"soon"}}',
+      'failingSince.External/load is',
+    ],
   ])('names what is wrong with %s', (text, problem) => {
     const read = readEntry(text);
 
@@ -149,6 +185,10 @@ describe('clampFuture', () => {
         { at: at(-5), change: 1 },
         { at: at(61), change: 2 },
       ],
+      failingSince: new Map([
+        ['External/a', at(60)],
+        ['External/b', at(61)],
+      ]),
       intent: { ...INTENT, at: at(3600) },
     });
 
@@ -159,6 +199,10 @@ describe('clampFuture', () => {
         { at: at(-5), change: 1 },
         { at: at(0), change: 2 },
       ],
+      failingSince: new Map([
+        ['External/a', at(60)],
+        ['External/b', at(0)],
+      ]),
       intent: { ...INTENT, at: at(0) },
     });
   });

@@ -51,6 +51,7 @@ export function stateOf(over: Partial<StoredState> = {}): StoredState {
     lastScaleDown: null,
     scaleEvents: [],
     zeroedBySelf: false,
+    failingSince: new Map(),
     intent: null,
     ...over,
   };

@@ -75,6 +75,8 @@ describe('/api/v1/scalers', () => {
             ],
             conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
             outcome: PATCHED,
+            conflictingWriter: null,
+            shadow: null,
             lastScaleUp: '2026-01-01T00:00:15Z',
             lastScaleDown: null,
             paused: false,

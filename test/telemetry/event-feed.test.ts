@@ -71,6 +71,29 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
+  it('tells of pods without a node, not of pods that start or of a rollout that is paused', () => {
+    const short = (reason: string) => {
+      const condition = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
+      return record({ conditions: [condition] });
+    };
+
+    expect(told(short('Starting'), short('Unschedulable'), short('RolloutPaused'))).toEqual([
+      [],
+      ['failing TargetReached'],
+      ['over TargetReached'],
+    ]);
+  });
+
+  it('tells when another writer is found and when it is over', () => {
+    const found = record({ conflictingWriter: { managers: [], since: '', message: 'somebody does it' } });
+
+    expect(told(found, found, record())).toEqual([
+      ['failing ConflictingWriter'],
+      [],
+      ['over ConflictingWriter'],
+    ]);
+  });
+
   it('tells a change that is held back once, and again when it is another one', () => {
     const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
 

@@ -42,6 +42,33 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('writes of another writer once when it is found and once when it is over', () => {
+    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl does it' };
+    const found = record({ conflictingWriter });
+
+    expect(run([record(), found, found, record(), record()])).toEqual([
+      [
+        'warn',
+        'somebody else sets the replicas again and again',
+        { scaler: 'shop/web', detail: 'kubectl does it' },
+      ],
+      ['info', 'nobody else sets the replicas any more', { scaler: 'shop/web' }],
+    ]);
+  });
+
+  it('warns of pods without a node once, and writes nothing of pods that start', () => {
+    const short = (reason: string): CycleRecord =>
+      record({ conditions: [condition({ type: 'TargetReached', status: 'False', reason })] });
+    const reached = record({ conditions: [condition({ type: 'TargetReached', reason: 'Reached' })] });
+
+    const lines = run([reached, short('Starting'), short('Unschedulable'), short('Unschedulable'), reached]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
+      ['warn', 'condition turned bad', 'Unschedulable'],
+      ['info', 'condition is good again', 'Reached'],
+    ]);
+  });
+
   it.each(['conflict', 'failed'] as const)('writes a %s at debug alone', (kind) => {
     const records = [record({ outcome: { kind, from: 3, to: 5, message: 'who knows' } })];
 

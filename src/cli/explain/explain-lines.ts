@@ -76,8 +76,14 @@ function changeLines({ snapshot, status, now }: Explained): readonly string[] {
       : `${formatInstant(instant)} (${formatSeconds(secondsBetween(instant, now))} ago)`;
   return [
     ...(status === null ? [] : [`Outcome: ${outcomeText(status.outcome)}`]),
+    ...writerLines(status),
     `Last scale-up: ${when(last.lastScaleUp)}; last scale-down: ${when(last.lastScaleDown)}`,
   ];
+}
+
+function writerLines(status: ExplainedStatus | null): readonly string[] {
+  const message = status?.conflictingWriter ?? null;
+  return message === null ? [] : [`Conflicting writer: ${message}`];
 }
 
 function outcomeText({ kind, from, to, message }: ExplainedStatus['outcome']): string {

@@ -17,6 +17,8 @@ export interface ToldCondition {
 export interface ExplainedStatus {
   readonly conditions: readonly ToldCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
+  /** Who takes our values back, in a sentence; null: nobody does. */
+  readonly conflictingWriter: string | null;
   /** Since the service started; null: none. */
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;

@@ -20,6 +20,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
       to: countIn(outcome, 'to'),
       message: textIn(outcome, 'message') ?? '',
     },
+    conflictingWriter: textIn(objectIn(detail, 'conflictingWriter'), 'message'),
     lastScaleUp: instantIn(asObject(detail), 'lastScaleUp'),
     lastScaleDown: instantIn(asObject(detail), 'lastScaleDown'),
   };

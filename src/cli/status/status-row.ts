@@ -98,8 +98,12 @@ function readHolds(view: JsonObject): readonly Hold[] {
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
   );
   return [
-    ...failingConditions(view).map((condition) => ({ what: textIn(condition, 'reason') ?? '', until: null })),
+    ...[...failingConditions(view), ...shortfalls(view)].map((condition) => ({
+      what: textIn(condition, 'reason') ?? '',
+      until: null,
+    })),
     ...held.map((condition) => heldBy(textIn(condition, 'reason') ?? '', view)),
+    ...(objectIn(view, 'conflictingWriter') === null ? [] : [{ what: 'ConflictingWriter', until: null }]),
     ...objectsIn(view, 'limits').map((limit) => ({
       what: textIn(limit, 'limit') ?? '',
       until: instantIn(limit, 'until'),
@@ -110,7 +114,8 @@ function readHolds(view: JsonObject): readonly Hold[] {
 /** `Paused`, `Paused scale-up`, `Paused at 3`, each with its end; other reasons as they are. */
 function heldBy(reason: string, view: JsonObject): Hold {
   const pause = objectIn(view, 'pause');
-  if (reason !== 'Paused' || pause === null) return { what: reason, until: null };
+  if (reason !== 'Paused' || pause === null)
+    return { what: `${reason}${shadowText(view, reason)}`, until: null };
   const [direction, replicas] = [textIn(pause, 'direction'), countIn(pause, 'replicas')];
   const what = [
     reason,
@@ -118,6 +123,23 @@ function heldBy(reason: string, view: JsonObject): Hold {
     ...(replicas === null ? [] : [`at ${replicas}`]),
   ].join(' ');
   return { what, until: instantIn(pause, 'until') };
+}
+
+/** ` +2 to HPA`: how far a dry run is from the autoscaler beside it. */
+function shadowText(view: JsonObject, reason: string): string {
+  const difference = objectIn(view, 'shadow')?.['difference'];
+  if (typeof difference !== 'number' || reason !== 'DryRun') return '';
+  return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
+}
+
+/** Pods that are wanted and do not come; those that start are no news. */
+function shortfalls(view: JsonObject): readonly JsonObject[] {
+  return objectsIn(view, 'conditions').filter(
+    (condition) =>
+      textIn(condition, 'type') === 'TargetReached' &&
+      textIn(condition, 'status') === 'False' &&
+      textIn(condition, 'reason') !== 'Starting',
+  );
 }
 
 /** AbleToScale of a forbidden window is no failure; the limit itself tells of it. */

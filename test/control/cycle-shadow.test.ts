@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import { World } from './world.js';
+
+const HPA = {
+  kind: 'HorizontalPodAutoscaler',
+  namespace: 'shop',
+  name: 'web-hpa',
+  target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+};
+
+/** A dry run that wants 8, beside an HPA that wants `desiredReplicas`. */
+function besideHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
+  const world = new World({ dryRun: true, ...spec });
+  world.load = 80;
+  world.cluster.others.push(desiredReplicas === undefined ? HPA : { ...HPA, desiredReplicas });
+  return world;
+}
+
+const heldOf = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'Held');
+
+describe('a dry run beside an HPA', () => {
+  it.each([
+    [5, 3],
+    [8, 0],
+    [10, -2],
+    [0, 8],
+  ])('that wants %i differs by %i', async (desiredReplicas, difference) => {
+    const { record } = await besideHpa(desiredReplicas).cycle();
+
+    expect(record.shadow).toEqual({
+      beside: 'HorizontalPodAutoscaler shop/web-hpa',
+      theirReplicas: desiredReplicas,
+      difference,
+    });
+    const { after } = createLedger().add(record);
+    expect(SCALER_SERIES.shadowDifference(after)).toEqual([{ labels: {}, value: difference }]);
+  });
+
+  it('is held by DryRun, names the HPA and patches nothing', async () => {
+    const world = besideHpa(5);
+
+    const { record } = await world.cycle();
+
+    expect(heldOf(record)).toMatchObject({
+      status: 'True',
+      reason: 'DryRun',
+      message: 'spec.dryRun is true; HorizontalPodAutoscaler shop/web-hpa scales the target',
+    });
+    expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('is the same for a dry run of the whole service', async () => {
+    const world = besideHpa(5, { dryRun: false });
+    world.dryRun = true;
+
+    expect((await world.cycle()).record.shadow?.difference).toBe(3);
+  });
+});
+
+describe('nothing is compared', () => {
+  it.each([
+    ['where the HPA has not said what it wants', () => besideHpa(undefined)],
+    ['while paused', () => besideHpa(5, { paused: true })],
+    ['without a dry run', () => besideHpa(5, { dryRun: false })],
+    ['without an HPA', () => new World({ dryRun: true })],
+  ])('%s', async (_, build) => {
+    const { record } = await build().cycle();
+
+    expect(record.shadow).toBeUndefined();
+    expect(SCALER_SERIES.shadowDifference(createLedger().add(record).after)).toEqual([]);
+  });
+
+  it('beside a second document, which is a conflict also in a dry run', async () => {
+    const { record } = await besideHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+
+    expect(record.shadow).toBeUndefined();
+    expect(heldOf(record)?.reason).toBe('ConflictingScaler');
+  });
+});
