@@ -20,7 +20,7 @@ export interface Deed {
 
 /** Makes the change that a decision asks for, unless something holds it back. */
 export async function carryOut(
-  { scaler, now, isCurrent, signal }: CycleInput,
+  input: CycleInput,
   ports: CyclePorts,
   wanted: {
     readonly target: ScaleTarget;
@@ -29,8 +29,15 @@ export async function carryOut(
     readonly hold: Hold | null;
   },
 ): Promise<Deed> {
+  const { scaler, now, isCurrent, signal } = input;
   const { clock, cluster, leadership, state } = ports;
   const { target, decision, hold } = wanted;
+  await ports.deletionCosts?.attend(input, {
+    target,
+    from: decision.currentReplicas,
+    to: decision.desiredReplicas,
+    isHeld: hold !== null,
+  });
   if (decision.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
   const done = await ports.takeTurn();
   let { memory } = wanted;

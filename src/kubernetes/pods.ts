@@ -3,11 +3,14 @@ import { parseQuantity, type Milli } from '../units/quantity.js';
 import { parseInstant, type Instant } from '../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
 import type { WatchedObject } from './object-store.js';
+import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
 
 /** A pod as it is kept: what a decision needs, and its labels to select by. */
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: Pod;
+  /** Absent where the pod has no annotation of it: few have one, and there may be 100,000 pods. */
+  readonly cost?: WrittenCost;
 }
 
 type Requests = ReadonlyMap<string, Milli>;
@@ -47,10 +50,12 @@ function readPod(object: JsonObject, share: (spec: JsonObject | null) => Pod['re
   const spec = objectIn(object, 'spec');
   const status = objectIn(object, 'status');
   const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
+  const cost = readDeletionCost(metadata);
   return {
     namespace,
     name,
     resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    ...(cost === null ? {} : { cost }),
     labels: textsIn(metadata, 'labels'),
     pod: {
       name,

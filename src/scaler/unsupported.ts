@@ -2,11 +2,10 @@ import { type Finding, type Path, formatPath, formatValue } from './finding.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 
 /** Planned and not built: finding them is better than `unknown`, and taking them would be worse. */
-export const EMPTY_MEANS_ABSENT = ['podDeletionCost'] as const;
+export const EMPTY_MEANS_ABSENT: readonly string[] = [];
 
 /**
  * A spec without the fields that this version has not built, and a finding for each; `path` is where the spec stands.
- * An empty `podDeletionCost` means absent and stays.
  */
 export function takeUnsupported(
   document: unknown,
