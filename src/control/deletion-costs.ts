@@ -137,14 +137,14 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       const wish = scaler.spec.podDeletionCost;
       if (wish !== null && !isHeld && to < from) {
         const ending = new AbortController();
-        let isLate = true;
+        const progress = { isDone: false };
         const marked = guard(scaler, () => mark(input, wanted, { wish, signal: ending.signal })).then(() => {
-          isLate = false;
+          progress.isDone = true;
         });
         await endedWithin(clock, COSTS_MS, marked);
         // What has not been sent by now must not come after the change of replicas.
         ending.abort();
-        if (isLate) complain(scaler, 'late', `they were not there after ${COSTS_MS} ms`);
+        if (!progress.isDone) complain(scaler, 'late', `they were not there after ${COSTS_MS} ms`);
         return;
       }
       const key = scalerKey(scaler);
