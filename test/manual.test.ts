@@ -9,7 +9,6 @@ import { BUILT_IN, PRESETS } from '../src/scaler/presets.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problem-codes.js';
 import { QUERY_VARIABLES } from '../src/scaler/query-rules.js';
 import { readScalers } from '../src/scaler/read-scalers.js';
-import { EMPTY_MEANS_ABSENT } from '../src/scaler/unsupported.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
 import { runCli } from './cli/fake-io.js';
 import { schemaRows } from './cli/schema-rows.js';
@@ -101,12 +100,6 @@ describe('the other tables', () => {
 
   it('have every variable of queries', () => {
     expect(tableRows('variable').map(([name]) => name)).toEqual(QUERY_VARIABLES.map((name) => `$${name}`));
-  });
-
-  it('name every field that is not in this version', () => {
-    const section = /### Not in this version\n(.*?)\n## /s.exec(MANUAL)?.[1] ?? '';
-
-    expect(EMPTY_MEANS_ABSENT.filter((field) => !section.includes(`\`${field}\``))).toEqual([]);
   });
 });
 

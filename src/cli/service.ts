@@ -3,6 +3,7 @@ import type { ServiceConfig } from '../config/service-config.js';
 import { createController } from '../control/controller.js';
 import { runCycle } from '../control/cycle.js';
 import { eventsOf } from '../control/events.js';
+import { createDeletionCosts } from '../control/deletion-costs.js';
 import { createElection } from '../control/election.js';
 import { newIdentity } from '../control/election-rules.js';
 import { standsAlone } from '../control/leadership.js';
@@ -99,6 +100,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
   const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
   const state = openState(options, transport, election);
+  const deletionCosts = createDeletionCosts({
+    clock,
+    podCosts: cluster.podCosts,
+    leadership: election,
+    log,
+    dryRun,
+  });
   const takeTurn = async (): Promise<() => void> => {
     const done = await turns.takeTurn();
     await election.untilSteady();
@@ -117,6 +125,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         dryRun,
         leadership: election,
         state,
+        deletionCosts,
         takeTurn,
       });
       try {

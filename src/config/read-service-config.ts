@@ -4,7 +4,6 @@ import { isPlainObject, readPlain } from '../scaler/plain.js';
 import type { Problem } from '../scaler/problem.js';
 import { type YamlDocument, placeAll, readYaml } from '../scaler/read-yaml.js';
 import type { ServiceFacts } from '../scaler/service-facts.js';
-import { takeUnsupported } from '../scaler/unsupported.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
@@ -58,9 +57,8 @@ function examineService(value: unknown): {
   readonly input: ServiceInput | null;
 } {
   const plain = readPlain(value);
-  const supported = takeUnsupported(plain.value, ['defaults']);
-  const checked = checkSchema(serviceSchema, supported.value);
-  const earlier = [...plain.findings, ...supported.findings, ...checked.findings];
+  const checked = checkSchema(serviceSchema, plain.value);
+  const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // What is left in `readable` has passed the schema, piece by piece.

@@ -20,7 +20,7 @@ export interface Deed {
 
 /** Makes the change that a decision asks for, unless something holds it back. */
 export async function carryOut(
-  { scaler, now, isCurrent, signal }: CycleInput,
+  input: CycleInput,
   ports: CyclePorts,
   wanted: {
     readonly target: ScaleTarget;
@@ -30,8 +30,15 @@ export async function carryOut(
     readonly hold: Hold | null;
   },
 ): Promise<Deed> {
+  const { scaler, now, isCurrent, signal } = input;
   const { clock, cluster, leadership } = ports;
   const { target, asked, hold } = wanted;
+  await ports.deletionCosts?.attend(input, {
+    target,
+    from: asked.currentReplicas,
+    to: asked.desiredReplicas,
+    isHeld: hold !== null,
+  });
   if (asked.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
   const done = await ports.takeTurn();
   let { memory } = wanted;

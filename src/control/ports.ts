@@ -6,6 +6,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
+import type { DeletionCosts } from './deletion-costs.js';
 import type { Leadership } from './leadership.js';
 import type { Memory } from './memory.js';
 
@@ -40,6 +41,8 @@ export interface CyclePorts {
   readonly leadership: Leadership;
   /** Where what must outlive this process is kept. */
   readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
+  /** Which pods a scale-down takes. Left out: no pod is ever written to. */
+  readonly deletionCosts?: Pick<DeletionCosts, 'attend'>;
   /** Waits for one of the places for changes under way; the answer gives it back. */
   readonly takeTurn: () => Promise<() => void>;
 }

@@ -6,7 +6,9 @@ import type { Feed } from './feeds.js';
 import { SILENT, type Log } from './log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
+import { createPodCosts, type PodCosts } from './pod-costs.js';
 import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
+import type { PodStore } from './pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
@@ -26,8 +28,8 @@ export interface ClusterOptions {
 /** How long a read waits for the first list of what it reads from. */
 const FIRST_LIST_MS = 10_000;
 
-/** The cluster behind a connection. Nothing is asked before `run` or a read. */
-export function createCluster(options: ClusterOptions): Cluster {
+/** The cluster behind a connection, and the deletion costs of its pods. Nothing is asked before `run` or a read. */
+export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces } = options;
   const log = options.log ?? SILENT;
   const watches = createWatches({ transport, clock, log, namespaces });
@@ -50,6 +52,16 @@ export function createCluster(options: ClusterOptions): Cluster {
     }
   };
 
+  const usablePods = (namespace: string): PodStore => {
+    const feed = watches.podsOf(namespace);
+    // No pods known is not the same as no pods.
+    if (feed?.reflector.isSynced() !== true)
+      throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
+    const problem = problemOfFeed(feed);
+    if (problem !== null) throw problem;
+    return feed.store;
+  };
+
   const readTarget: Cluster['readTarget'] = async (namespace, ref, signal) => {
     const place = await placeOf(namespace, ref, signal);
     const watched = await readWatched(watches, place, clock);
@@ -68,15 +80,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     follow: watches.follow,
     isSynced: watches.isSynced,
     readTarget,
-    listPods: (namespace, selector) => {
-      const feed = watches.podsOf(namespace);
-      // No pods known is not the same as no pods.
-      if (feed?.reflector.isSynced() !== true)
-        throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
-      const problem = problemOfFeed(feed);
-      if (problem !== null) throw problem;
-      return feed.store.select(namespace, selector);
-    },
+    listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
+    podCosts: createPodCosts(transport, usablePods),
     cacheAgeSeconds: watches.ageSeconds,
     problemOf: watches.problemOf,
     readScale: async (namespace, ref, signal) =>

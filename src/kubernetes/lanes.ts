@@ -6,7 +6,7 @@ import type { Connection, TlsMaterial } from './connection.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
 /** Requests that share connections and a budget. A lane that is stuck does not delay the others (K16). */
-export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events';
+export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs';
 
 interface LaneBudget {
   readonly sockets: number;
@@ -23,6 +23,8 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   // Each watch keeps its connection: with a limit the last one would wait for ever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
+  // Deletion costs of pods, a hundred at once: the change of replicas that comes after them must not wait behind them.
+  costs: { sockets: 10, perSecond: 50, burst: 100 },
 };
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../scaler/spec.js';
 import type { ObjectStore } from './object-store.js';
+import { isOwnCost } from './deletion-cost.js';
 import type { WatchedPod } from './pods.js';
 import { matchesSelector } from './selectors.js';
 import type { ClusterPod } from './types.js';
@@ -8,6 +9,10 @@ import type { ClusterPod } from './types.js';
 export interface PodStore extends ObjectStore<WatchedPod> {
   /** Those of a namespace that the selector matches, by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
+  /** The same pods with all that is kept of them. */
+  readonly selectWatched: (namespace: string, selector: LabelSelector) => readonly WatchedPod[];
+  /** Whether a pod of the namespace has a deletion cost of ours. */
+  readonly hasOwnCosts: (namespace: string) => boolean;
 }
 
 type PodsByName = Map<string, WatchedPod>;
@@ -16,6 +21,8 @@ type PodsByName = Map<string, WatchedPod>;
 interface Shelf {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
+  /** Those with a deletion cost of ours: nearly always none, so that looking for them costs nothing. */
+  readonly marked: Set<string>;
 }
 
 /** An empty store. */
@@ -23,12 +30,22 @@ export function createPodStore(): PodStore {
   let shelves = new Map<string, Shelf>();
 
   const put = (into: Map<string, Shelf>, pod: WatchedPod): void => {
-    const shelf: Shelf = into.get(pod.namespace) ?? { pods: new Map(), byKey: new Map() };
+    const shelf: Shelf = into.get(pod.namespace) ?? { pods: new Map(), byKey: new Map(), marked: new Set() };
     into.set(pod.namespace, shelf);
     const before = shelf.pods.get(pod.name);
     if (before !== undefined) unindex(shelf, before);
     shelf.pods.set(pod.name, pod);
+    if (pod.cost !== undefined && isOwnCost(pod.cost)) shelf.marked.add(pod.name);
+    else shelf.marked.delete(pod.name);
     for (const [key, byValue] of shelf.byKey) index(byValue, key, pod);
+  };
+
+  const selectWatched: PodStore['selectWatched'] = (namespace, selector) => {
+    const shelf = shelves.get(namespace);
+    if (shelf === undefined) return [];
+    return [...candidates(shelf, selector)]
+      .filter(({ labels }) => matchesSelector(selector, labels))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   };
 
   return {
@@ -45,16 +62,12 @@ export function createPodStore(): PodStore {
       if (shelf === undefined || pod === undefined) return;
       unindex(shelf, pod);
       shelf.pods.delete(name);
+      shelf.marked.delete(name);
       if (shelf.pods.size === 0) shelves.delete(namespace);
     },
-    select: (namespace, selector) => {
-      const shelf = shelves.get(namespace);
-      if (shelf === undefined) return [];
-      return [...candidates(shelf, selector)]
-        .filter(({ labels }) => matchesSelector(selector, labels))
-        .map(({ pod }) => pod)
-        .sort((a, b) => (a.name < b.name ? -1 : 1));
-    },
+    select: (namespace, selector) => selectWatched(namespace, selector).map(({ pod }) => pod),
+    selectWatched,
+    hasOwnCosts: (namespace) => (shelves.get(namespace)?.marked.size ?? 0) > 0,
   };
 }
 

@@ -3,6 +3,7 @@ import { parseQuantity, type Milli } from '../units/quantity.js';
 import { parseInstant, type Instant } from '../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
 import type { WatchedObject } from './object-store.js';
+import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
 import { createTroubleReader } from './pod-trouble.js';
 import type { ClusterPod, PodTrouble } from './types.js';
 
@@ -10,6 +11,8 @@ import type { ClusterPod, PodTrouble } from './types.js';
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
+  /** Absent where the pod has no annotation of it: few have one, and there may be 100,000 pods. */
+  readonly cost?: WrittenCost;
 }
 
 type Requests = ReadonlyMap<string, Milli>;
@@ -56,10 +59,12 @@ function readPod(
   const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
   const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
   const trouble = isReady === true ? undefined : troubleOf(status);
+  const cost = readDeletionCost(metadata);
   return {
     namespace,
     name,
     resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    ...(cost === null ? {} : { cost }),
     labels: textsIn(metadata, 'labels'),
     pod: {
       name,

@@ -72,6 +72,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   list: 256 * 1024 * 1024,
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
+  costs: 4 * 1024 * 1024,
 };
 
 const client = axios.create({

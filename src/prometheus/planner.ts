@@ -7,7 +7,7 @@ import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
 import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
-import { metricNeeds, type MetricNeed } from './scaler-queries.js';
+import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './source-config.js';
 
 /** A scaler that decides in this round, and its rhythm, of which a query may take half. */
@@ -20,6 +20,11 @@ export interface DueScaler {
 export interface RoundAnswers {
   /** The answers of a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only for a scaler that was not due. */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
+  /**
+   * What ranks the pods of a due scaler; null where its document ranks none. Asked after the metrics of the round, and
+   * waited for by nobody else. Left out by a source that asks no rankings. Never rejects.
+   */
+  readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /** When the server behind a source began to run, asked at most once in the round; null: unknown. Never rejects. */
   readonly startTime: (source: string) => Promise<Instant | null>;
 }
@@ -64,7 +69,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
     asked.set(name, { config, queue, batches: new Map(), refused: createRefusedQueries(clock) });
   }
   /** A document is frozen, so its queries are written once. */
-  const needsOf = new WeakMap<Scaler, readonly MetricNeed[]>();
+  const needsOf = new WeakMap<Scaler, Needs>();
   let rounds = 0;
 
   return {
@@ -73,10 +78,10 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       const needed = due.map(({ scaler, periodSeconds }) => {
         let needs = needsOf.get(scaler);
         if (needs === undefined) {
-          needs = metricNeeds(scaler, sources);
+          needs = { metrics: metricNeeds(scaler, sources), ranking: rankingNeed(scaler, sources) };
           needsOf.set(scaler, needs);
         }
-        return { scaler, periodSeconds, needs };
+        return { scaler, periodSeconds, ...needs };
       });
       const plan = planRound(needed);
       return runRound({ plan, needed, asked, signal, round: rounds });
@@ -86,9 +91,13 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
 
 type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
 
-interface NeededScaler extends DueScaler {
-  readonly needs: readonly MetricNeed[];
+interface Needs {
+  readonly metrics: readonly MetricNeed[];
+  /** Null: its pods are not ranked. */
+  readonly ranking: MetricNeed | null;
 }
+
+interface NeededScaler extends DueScaler, Needs {}
 
 interface PlannedQuery {
   readonly source: SourceConfig;
@@ -107,6 +116,8 @@ interface PlannedResource {
 
 interface RoundPlan {
   readonly queries: ReadonlyMap<string, PlannedQuery>;
+  /** Those that no metric asks. */
+  readonly rankings: ReadonlyMap<string, PlannedQuery>;
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
@@ -114,8 +125,8 @@ interface RoundPlan {
 function planRound(needed: readonly NeededScaler[]): RoundPlan {
   const queries = new Map<string, PlannedQuery>();
   const resources = new Map<string, PlannedResource>();
-  for (const { scaler, periodSeconds, needs } of needed) {
-    for (const need of needs) {
+  for (const { scaler, periodSeconds, metrics } of needed) {
+    for (const need of metrics) {
       if (need.kind === 'refused') continue;
       const { source } = need;
       const seconds = queryDeadlineSeconds(source, periodSeconds);
@@ -134,7 +145,25 @@ function planRound(needed: readonly NeededScaler[]): RoundPlan {
       }
     }
   }
-  return { queries, resources };
+  return { queries, rankings: planRankings(needed, queries), resources };
+}
+
+function planRankings(
+  needed: readonly NeededScaler[],
+  queries: ReadonlyMap<string, PlannedQuery>,
+): ReadonlyMap<string, PlannedQuery> {
+  const rankings = new Map<string, PlannedQuery>();
+  for (const { periodSeconds, ranking } of needed) {
+    if (ranking?.kind !== 'query' || queries.has(keyOf(ranking.source, ranking.query))) continue;
+    const { source, query } = ranking;
+    planQuery(rankings, {
+      source,
+      query,
+      periodSeconds,
+      seconds: queryDeadlineSeconds(source, periodSeconds),
+    });
+  }
+  return rankings;
 }
 
 /** The query of a metric, and those that say whether it can be believed. */
@@ -185,7 +214,8 @@ function runRound(input: {
     ...Array.from(plan.resources, (entry) => () => askResource(entry)),
     ...Array.from(plan.queries, (entry) => () => askQuery(entry)),
   ];
-  for (const ask of rotate(asks, round)) ask();
+  const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
+  for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const startTimes = new Map<string, Promise<Instant | null>>();
 
@@ -198,8 +228,12 @@ function runRound(input: {
 
   return {
     of: async (key) => {
-      const { scaler, needs } = mustGet(needsByScaler, key);
-      return Promise.all(needs.map((need) => answerOf(need, scaler)));
+      const { scaler, metrics } = mustGet(needsByScaler, key);
+      return Promise.all(metrics.map((need) => answerOf(need, scaler)));
+    },
+    ranking: async (key) => {
+      const known = needsByScaler.get(key);
+      return known === undefined || known.ranking === null ? null : answerOf(known.ranking, known.scaler);
     },
     startTime: (source) => {
       const known = startTimes.get(source);

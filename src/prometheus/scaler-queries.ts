@@ -1,6 +1,6 @@
 import { podsPattern } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import type { MetricSpec, PodDeletionCost, Scaler } from '../scaler/spec.js';
 import type { Answer } from './answer.js';
 import type { MetricChecks } from './metric-checks.js';
 import { isByNamespace, resourceQuery } from './resource-queries.js';
@@ -25,18 +25,35 @@ export function metricNeeds(
   sources: ReadonlyMap<string, SourceConfig>,
 ): readonly MetricNeed[] {
   return scaler.spec.metrics.map((metric) => {
-    const source = sources.get(metric.source);
-    if (source === undefined) {
-      return refused('bad_query', `the service config has no data source "${metric.source}"`);
-    }
-    if (source.namespaces.length > 0 && !source.namespaces.includes(scaler.namespace)) {
-      return refused(
-        'unauthorized',
-        `namespace ${scaler.namespace} may not ask data source "${source.name}"`,
-      );
-    }
-    return needOf(metric, scaler, source);
+    const source = sourceFor(scaler, metric.source, sources);
+    return 'kind' in source ? source : needOf(metric, scaler, source);
   });
+}
+
+/** What the ranking of a scaler's pods needs; null where it has none, or never scales anything. */
+export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricNeed | null {
+  const { podDeletionCost, dryRun } = scaler.spec;
+  if (podDeletionCost === null || dryRun) return null;
+  const source = sourceFor(scaler, podDeletionCost.source, sources);
+  if ('kind' in source) return source;
+  return { kind: 'query', source, query: rankingQuery(podDeletionCost, scaler), checks: null };
+}
+
+/** The query of a ranking as it is sent for this scaler. */
+export function rankingQuery({ query }: PodDeletionCost, scaler: Scaler): string {
+  return substitute(query, variablesOf(scaler));
+}
+
+/** The data source of that name, or why this scaler can't ask it. */
+function sourceFor(
+  { namespace }: Scaler,
+  name: string,
+  sources: ReadonlyMap<string, SourceConfig>,
+): SourceConfig | Extract<MetricNeed, { readonly kind: 'refused' }> {
+  const source = sources.get(name);
+  if (source === undefined) return refused('bad_query', `the service config has no data source "${name}"`);
+  if (source.namespaces.length === 0 || source.namespaces.includes(namespace)) return source;
+  return refused('unauthorized', `namespace ${namespace} may not ask data source "${source.name}"`);
 }
 
 /** The query of a metric as it is sent for this scaler alone; null where its source has no query for the resource. */
@@ -61,14 +78,17 @@ export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks |
 }
 
 function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
-  const { kind, name } = scaler.spec.scaleTargetRef;
   const object = metric.type === 'Object' ? metric.describedObject?.name : undefined;
-  return substitute(query, {
-    namespace: scaler.namespace,
-    name,
-    pods: podsPattern(kind, name),
-    ...(object === undefined ? {} : { object }),
-  });
+  return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });
+}
+
+function variablesOf({ namespace, spec }: Scaler): {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: string;
+} {
+  const { kind, name } = spec.scaleTargetRef;
+  return { namespace, name, pods: podsPattern(kind, name) };
 }
 
 function needOf(metric: MetricSpec, scaler: Scaler, source: SourceConfig): MetricNeed {
@@ -82,6 +102,9 @@ function needOf(metric: MetricSpec, scaler: Scaler, source: SourceConfig): Metri
     : { kind: 'query', source, query, checks: metricChecks(metric, scaler) };
 }
 
-function refused(reason: 'bad_query' | 'unauthorized', message: string): MetricNeed {
+function refused(
+  reason: 'bad_query' | 'unauthorized',
+  message: string,
+): Extract<MetricNeed, { readonly kind: 'refused' }> {
   return { kind: 'refused', answer: { class: 'failed', reason, message } };
 }

@@ -5,7 +5,6 @@ import { isPlainObject, readPlain } from './plain.js';
 import { PROBLEM_CLASSES } from './problem-codes.js';
 import { checkRules } from './rules.js';
 import { type DocumentInput, type Loose, documentSchema } from './schema.js';
-import { takeUnsupported } from './unsupported.js';
 
 /** What the checks say of one document that stands for itself. */
 export interface Examined {
@@ -22,9 +21,8 @@ export function examine(value: unknown): Examined {
   const plain = readPlain(value);
   const wrongKind = checkKind(plain.value);
   if (wrongKind !== null) return { findings: [wrongKind], document: null };
-  const supported = takeUnsupported(plain.value, ['spec']);
-  const checked = checkSchema(documentSchema, supported.value);
-  const earlier = [...plain.findings, ...supported.findings, ...checked.findings];
+  const checked = checkSchema(documentSchema, plain.value);
+  const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // What is left in `readable` has passed the schema, piece by piece.

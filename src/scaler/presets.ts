@@ -57,5 +57,6 @@ export const BUILT_IN = {
   source: 'default',
   timeZone: 'UTC',
   fallbackMode: 'atLeast',
+  deletionOrder: 'ascending',
   cpuUtilizationPercent: 80,
 } as const;

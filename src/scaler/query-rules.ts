@@ -55,8 +55,12 @@ function checkQuery(
   return findings;
 }
 
-/** A query that only judges the metric: `or vector(0)` is no danger in it, it says "not true" and "very old". */
-function checkSideQuery(query: string | undefined, path: Path, hasObject: boolean): readonly Finding[] {
+/** A query whose values are no metric: `or vector(0)` is no danger in one that judges, it says "not true" and "very old". */
+export function checkSideQuery(
+  query: string | undefined,
+  path: Path,
+  hasObject: boolean,
+): readonly Finding[] {
   return query === undefined ? [] : [...checkPromql(query, path), ...checkVariables(query, path, hasObject)];
 }
 

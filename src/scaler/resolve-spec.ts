@@ -7,6 +7,7 @@ import type {
   Behavior,
   DownscaleConfirmation,
   Fallback,
+  PodDeletionCost,
   ScaleUpLimit,
   ScalerSpec,
   ScalingPolicy,
@@ -58,6 +59,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     paused: input.paused ?? false,
     fallback: resolveFallback(input),
     schedules: (input.schedules ?? []).map(resolveSchedule),
+    podDeletionCost: resolveDeletionCost(input),
   };
 }
 
@@ -72,6 +74,11 @@ export function toleranceNumber(value: string | number | undefined): number | nu
 function resolveFallback({ fallback }: SpecInput): Fallback | null {
   const { afterSeconds, replicas, mode = BUILT_IN.fallbackMode } = fallback ?? {};
   return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
+}
+
+function resolveDeletionCost({ podDeletionCost }: SpecInput): PodDeletionCost | null {
+  const { query, order = BUILT_IN.deletionOrder, source = BUILT_IN.source } = podDeletionCost ?? {};
+  return query === undefined ? null : { query, order, source };
 }
 
 function resolveConfirmation(input: SpecInput['downscaleConfirmation']): DownscaleConfirmation | null {

@@ -5,6 +5,7 @@ import { checkMetricQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from './presets.js';
 import { identityOf } from './resolve-metric.js';
 import { toleranceNumber } from './resolve-spec.js';
+import { checkDeletionCost } from './deletion-cost-rules.js';
 import { checkFallback } from './fallback-rules.js';
 import { checkActivation } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
@@ -24,6 +25,7 @@ export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): 
     ...checkSchedules(spec, isBroken),
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
+    ...checkDeletionCost(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], isBroken),
   ];
 }

@@ -120,6 +120,13 @@ const schedule = z.strictObject({
     .optional(),
 });
 
+/** An empty one means absent; that a part of one is none is said by deletion-cost-rules.ts. */
+const podDeletionCost = z.strictObject({
+  query: promql.optional(),
+  order: z.enum(['ascending', 'descending']).optional(),
+  source: labelName.optional(),
+});
+
 /** What may be left out of a spec, or stand in the service config's `defaults`: everything but one field. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional(),
@@ -150,10 +157,10 @@ const defaultableFields = {
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
     .optional(),
-  // Empty ones mean absent; anything in them is refused by unsupported.ts.
+  // Empty ones mean absent.
   fallback: fallback.optional(),
   schedules: z.array(schedule).max(50).optional(),
-  podDeletionCost: z.strictObject({}).optional(),
+  podDeletionCost: podDeletionCost.optional(),
 };
 
 /** The `spec` of a scaler document; unknown fields are refused. */

@@ -33,6 +33,12 @@ export function checkAdmission(document: unknown, service: ServiceFacts): readon
     const source = named ?? 'default';
     if (typeof source === 'string') findings.push(...checkSource(source, path, { namespace, service }));
   });
+  const ranking = valueAt(document, ['spec', 'podDeletionCost']);
+  if (isPlainObject(ranking) && ranking['query'] !== undefined) {
+    const { source = 'default' } = ranking;
+    const path = ['spec', 'podDeletionCost', 'source'];
+    if (typeof source === 'string') findings.push(...checkSource(source, path, { namespace, service }));
+  }
   return findings;
 }
 

@@ -146,6 +146,16 @@ export interface DownscaleConfirmation {
   readonly decisions: number;
 }
 
+/** Which pods of a Deployment or ReplicaSet go first when it is scaled down. */
+export interface PodDeletionCost {
+  /** PromQL with one series for each pod, as written: variables not yet replaced. */
+  readonly query: string;
+  /** `ascending`: the pods with the smallest values go first. */
+  readonly order: 'ascending' | 'descending';
+  /** The data source that is asked. */
+  readonly source: string;
+}
+
 /** The `spec` of a scaler document with every default filled in and quantities as milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
@@ -180,6 +190,8 @@ export interface ScalerSpec {
   readonly fallback: Fallback | null;
   /** Floors and ceilings by time. */
   readonly schedules: readonly Schedule[];
+  /** Null: Kubernetes alone chooses the pods that go. */
+  readonly podDeletionCost: PodDeletionCost | null;
 }
 
 /** A scaler document that was read without an error. Frozen. */

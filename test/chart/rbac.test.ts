@@ -133,6 +133,14 @@ describe('the rights', () => {
     ]);
   });
 
+  it('are on pods to read them, and to patch them with podDeletionCost.enabled alone', () => {
+    const values = { podDeletionCost: { enabled: true } };
+    const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
+
+    const [pods, ...others] = RULES;
+    expect(at(pick(render(helm, values), 'ClusterRole'), 'rules')).toEqual([pods, patch, ...others]);
+  });
+
   it('are for the given kinds alone; outside of apps for their /scale alone', () => {
     const targets = ['statefulsets', 'rollouts.argoproj.io', 'widgets.example.com', 'gadgets.example.com'];
 

@@ -117,6 +117,7 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       paused: false,
       schedules: [],
       fallback: null,
+      podDeletionCost: null,
       cooldownSeconds: 300,
     },
   };

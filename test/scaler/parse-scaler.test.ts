@@ -57,6 +57,7 @@ describe('defaults', () => {
       dryRun: false,
       paused: false,
       schedules: [],
+      podDeletionCost: null,
       fallback: null,
       cooldownSeconds: 300,
     });

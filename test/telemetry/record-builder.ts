@@ -79,6 +79,7 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
       paused: false,
       schedules: [],
       fallback: null,
+      podDeletionCost: null,
       cooldownSeconds: 300,
     },
   };

@@ -1,6 +1,6 @@
 {{/*
 What the service asks for in the namespaces that it scales, and nothing else: it reads pods and targets, patches /scale,
-and writes Events. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
+and writes Events; pods it writes to only where podDeletionCost is enabled. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
 alone what another one scales.
 */}}
 {{- define "promscaler.rules" -}}
@@ -19,6 +19,11 @@ alone what another one scales.
 - apiGroups: ['']
   resources: [pods]
   verbs: [list, watch]
+{{- if .Values.podDeletionCost.enabled }}
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [patch]
+{{- end }}
 {{- if $apps }}
 - apiGroups: [apps]
   resources: {{ toJson $apps }}

@@ -2,7 +2,6 @@ import { BUILT_IN, PRESETS } from '../../scaler/presets.js';
 import type { FieldTable } from './field-text.js';
 
 const HPA = PRESETS.hpa;
-const NOT_BUILT = 'Not in this version: must be empty.';
 
 /** What the HPA's own defaults don't settle is the same for each metric with a query. */
 const SCHEDULE_FIELDS: FieldTable = {
@@ -289,5 +288,15 @@ export const DOCUMENT_FIELDS: FieldTable = {
     default: [],
   },
   ...SCHEDULE_FIELDS,
-  'spec.podDeletionCost': { description: NOT_BUILT, default: {} },
+  'spec.podDeletionCost': {
+    description:
+      'Which pods go first in a scale-down: [Which pods go](#which-pods-go). Deployments and ReplicaSets. Empty: Kubernetes alone chooses.',
+    default: {},
+  },
+  'spec.podDeletionCost.query': { description: 'PromQL: one series for each pod, label pod. Needed.' },
+  'spec.podDeletionCost.order': {
+    description: 'ascending: the pods with the smallest values go first; descending: those with the largest.',
+    default: BUILT_IN.deletionOrder,
+  },
+  'spec.podDeletionCost.source': { description: 'The data source that is asked.', default: BUILT_IN.source },
 };

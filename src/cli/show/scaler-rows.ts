@@ -44,6 +44,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     ...LAST_FIELDS.map(field),
     ...fallbackRows(written, spec),
     ...rowsIn(written, ['spec', 'schedules']),
+    ...deletionCostRows(written, spec),
   ];
 }
 
@@ -51,6 +52,12 @@ function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[
   const path = ['spec', 'fallback'];
   if (fallback === null) return [rowOf(written, path, { value: {} })];
   return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
+}
+
+function deletionCostRows(written: Written, { podDeletionCost }: ScalerSpec): readonly Row[] {
+  const path = ['spec', 'podDeletionCost'];
+  if (podDeletionCost === null) return [rowOf(written, path, { value: {} })];
+  return Object.entries(podDeletionCost).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
 /** A field that nothing stands for where it is left out. */

@@ -161,6 +161,19 @@ describe('permissions', () => {
     expect(of('permissions')[0]?.message).toContain(consequence);
   });
 
+  it('asks for patch on pods where a document ranks them, and only warns without', async () => {
+    const documents = { web: `${document('web')}\n  podDeletionCost: { query: sum by (pod) (x) }\n` };
+    const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
+
+    const without = await withRules(ROLE, { documents });
+    const withIt = await withRules([...ROLE, patch], { documents });
+
+    expect(without.of('permissions')).toMatchObject([
+      { status: 'warning', mend: 'chart value podDeletionCost.enabled: true' },
+    ]);
+    expect(withIt.of('permissions')).toEqual([]);
+  });
+
   it('asks in the namespaces of the config alone, where there are some', async () => {
     const inShop = ROLE.map((rule) => ({ ...rule, namespaces: ['shop'] }));
 

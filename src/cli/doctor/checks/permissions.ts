@@ -63,6 +63,17 @@ export function neededAccess(
 
 const RBAC_MEND = 'chart value rbac.create: true';
 
+/** Asked only where a document has `podDeletionCost`. */
+const COSTS_NEED: Need = {
+  verb: 'patch',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  isVital: false,
+  without: 'podDeletionCost has no effect: Kubernetes chooses which pods a scale-down takes',
+  mend: 'chart value podDeletionCost.enabled: true',
+};
+
 function needsOfKind(group: string, plural: string): readonly Need[] {
   const name = group === 'apps' ? plural : `${plural}.${group}`;
   const targets = [...new Set([...CHART_TARGETS, name])].join(', ');
@@ -79,12 +90,12 @@ function needsOfKind(group: string, plural: string): readonly Need[] {
 export async function checkPermissions(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
   const make = findingsOf('permissions', CLUSTER_SUBJECT);
   const { transport, connection, signal, config, scalers } = inquiry;
-  const needs = neededAccess(
-    await kindsOf(
-      scalers.map(({ spec }) => spec.scaleTargetRef),
-      inquiry,
-    ),
+  const kinds = await kindsOf(
+    scalers.map(({ spec }) => spec.scaleTargetRef),
+    inquiry,
   );
+  const ranksPods = scalers.some(({ spec }) => spec.podDeletionCost !== null);
+  const needs = [...neededAccess(kinds), ...(ranksPods ? [COSTS_NEED] : [])];
   const own = config.kubernetes.namespaces;
   const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
   const who = await whoAmI(transport, signal);
@@ -126,7 +137,7 @@ function judgeRefused(
     readonly make: ReturnType<typeof findingsOf>;
   },
 ): readonly Finding[] {
-  const lacksPods = refused.some(({ need }) => need.resource === 'pods');
+  const lacksPods = refused.some(({ need }) => need.resource === 'pods' && need.isVital);
   const groups = new Map<string, Refused[]>();
   for (const one of refused) {
     // Without pods the whole role is missing, or holds in some namespaces alone.
