@@ -145,7 +145,6 @@ export class Proxy {
       // Who has hung up meanwhile has closed the connection: the bytes of its request arrive nowhere.
       if (request.socket.destroyed) return;
       this.hook(passing, 'before');
-      if (request.socket.destroyed) return;
       await this.#serve({ passing, body, request, response });
     } catch {
       // Either end went away: so does the other one.

@@ -86,7 +86,11 @@ export async function startStand(): Promise<Stand> {
       closing.unshift(() => replica.end('SIGKILL'));
       return { ...replica, api, url, restart: (again = {}) => run(again) };
     };
-    return run(options);
+    const { logTo, nodeFlags } = options;
+    return run({
+      ...(logTo === undefined ? {} : { logTo }),
+      ...(nodeFlags === undefined ? {} : { nodeFlags }),
+    });
   };
 
   return {
