@@ -258,5 +258,5 @@ async function drip(body: Buffer, to: ServerResponse, bytesPerSecond: number): P
 }
 
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

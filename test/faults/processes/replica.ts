@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { CLI } from '../../e2e/service-process.js';
+import { resolve } from 'node:path';
 import { waitFor } from '../../e2e/waiting.js';
+
+/** The built command line: tests and scripts run in the folder of the package. */
+const CLI = resolve('dist/cli/main.js');
 
 /** The built service as a process that can be killed, stopped and continued. */
 export interface Replica {
@@ -18,6 +21,8 @@ export interface Replica {
   readonly end: (name?: NodeJS.Signals) => Promise<number | null>;
   /** The lines of `/metrics` of the service at this port that hold all of the given texts. */
   readonly metrics: (...texts: readonly string[]) => Promise<readonly string[]>;
+  /** What a module that was loaded beside it by `nodeFlags` answers to the message `sample`. */
+  readonly sample: () => Promise<unknown>;
   /** Resolves when it listens; throws where it ends before. */
   readonly listening: () => Promise<void>;
 }
@@ -31,7 +36,13 @@ export function startReplica(options: {
   readonly logTo?: number;
 }): Replica {
   const { configFile, port, env = {}, nodeFlags = [], logTo } = options;
-  const stdio: StdioOptions = ['ignore', logTo ?? 'pipe', logTo ?? 'pipe'];
+  const isAsked = nodeFlags.some((flag) => flag.startsWith('--import'));
+  const stdio: StdioOptions = [
+    'ignore',
+    logTo ?? 'pipe',
+    logTo ?? 'pipe',
+    ...(isAsked ? ['ipc' as const] : []),
+  ];
   const args = [...nodeFlags, CLI, 'run', '--config', configFile];
   const child = spawn(process.execPath, args, { stdio, env: { ...process.env, ...env } });
   const { pid } = child;
@@ -63,6 +74,12 @@ export function startReplica(options: {
     metrics: async (...texts) => {
       const page = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
       return page.split('\n').filter((line) => texts.every((text) => line.includes(text)));
+    },
+    sample: async () => {
+      const answer = once(child, 'message', { signal: AbortSignal.timeout(30_000) });
+      child.send('sample');
+      const [message] = (await answer) as readonly unknown[];
+      return message;
     },
     listening: () =>
       waitFor(
