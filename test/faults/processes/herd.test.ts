@@ -49,7 +49,7 @@ describe('50 scalers with a query each, after an outage', () => {
         (await service.metrics('promscaler_metric_value{').catch(() => [])).length === SCALERS || undefined,
       { what: 'a value of each' },
     );
-    await pause(2);
+    await pause(1);
     const fromMs = performance.now();
     await pause(WINDOW_SECONDS);
     steady = { queries: busiest(queries(), fromMs), requests: busiest(requests(), fromMs) };
@@ -67,7 +67,7 @@ describe('50 scalers with a query each, after an outage', () => {
       contentType: 'text/plain',
       body: 'Service Unavailable',
     });
-    await pause(5);
+    await pause(3);
     mend();
     const backMs = performance.now();
     await pause(WINDOW_SECONDS);
@@ -81,7 +81,7 @@ describe('50 scalers with a query each, after an outage', () => {
   it('asks the API server at most twice as often, and 22 times, in any 10 s after it is back', async () => {
     const mend = stand.simulator.faults.add({}, { kind: 'refuse', status: 503 });
     stand.simulator.watches.close({}, 'destroy');
-    await pause(5);
+    await pause(3);
     mend();
     const backMs = performance.now();
     await pause(WINDOW_SECONDS);
