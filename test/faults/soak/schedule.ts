@@ -26,6 +26,12 @@ function fault(
   };
 }
 
+/** After what costs the watched replica its Lease: it is to lead again when the next fault comes. */
+const KILL_OTHER = fault('other replica killed', (stage) => {
+  stage.other().signal('SIGKILL');
+  return stage.restartOther;
+});
+
 /** One round of faults; the soak goes through them again and again. */
 export const FAULTS: readonly SoakFault[] = [
   fault('Prometheus gone, back empty', async (stage) => {
@@ -36,6 +42,7 @@ export const FAULTS: readonly SoakFault[] = [
     simulator.faults.add({}, { kind: 'refuse', status: 503 }),
   ),
   fault('network to the API server carries nothing', ({ watched }) => watched.api.freeze()),
+  KILL_OTHER,
   fault('API server resets all connections', ({ watched, other }) => {
     watched.api.resetAll();
     other().api.resetAll();
@@ -55,10 +62,7 @@ export const FAULTS: readonly SoakFault[] = [
     watched.signal('SIGSTOP');
     return () => watched.signal('SIGCONT');
   }),
-  fault('other replica killed', (stage) => {
-    stage.other().signal('SIGKILL');
-    return stage.restartOther;
-  }),
+  KILL_OTHER,
   fault('network to Prometheus carries nothing', ({ watched }) => watched.metricsProxy.freeze()),
   fault('Prometheus answers HTML', ({ watched }) =>
     watched.metricsProxy.add(() => true, {
