@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
+import { lossyOutput } from './lossy-output.js';
 import { cli } from './program.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
@@ -16,10 +17,14 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// A reader that went away (`| head`) ends the command quietly, as it does any other tool of the shell.
+// A reader that went away (`| head`) ends the command quietly, as it does any other tool of the shell. A full disk must
+// not pass for done.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
+  writeError(`writing to standard output: ${error.message}\n`);
+  process.exit(1);
 });
+const writeError = lossyOutput(process.stderr);
 
 process.exitCode = await cli(process.argv.slice(2), {
   stdout: {
@@ -27,7 +32,7 @@ process.exitCode = await cli(process.argv.slice(2), {
     rows: () => process.stdout.rows,
     write: (chunk) => void process.stdout.write(chunk),
   },
-  stderr: { isTerminal: process.stderr.isTTY, write: (chunk) => void process.stderr.write(chunk) },
+  stderr: { isTerminal: process.stderr.isTTY, write: writeError },
   readStdin: () => text(process.stdin),
   env: process.env,
   cwd: process.cwd(),

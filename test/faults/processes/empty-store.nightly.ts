@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { cpuDocument, startWorld } from '../../e2e/world.js';
+import type { World } from '../../e2e/world.js';
+import type { ServiceProcess } from '../../e2e/service-process.js';
+import { E2E_TIMEOUT_MS, pause, waitFor } from '../../e2e/waiting.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const NO_WINDOW = '  behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }\n';
+
+describe('a real Prometheus that loses its store twice, under a load that does not change', () => {
+  let world: World;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
+    // Nothing but the recovery hold stands between the first rates, of a few percent of the truth, and a scale-down.
+    const document = cpuDocument(world, 'web').replace('  downscaleStabilizationSeconds: 10\n', NO_WINDOW);
+    await world.writeDocument('web.yaml', document);
+    service = await world.startService();
+  });
+
+  afterAll(() => world.close());
+
+  it('costs no replica: 6 they were, 6 they stay', async () => {
+    const hasValue = async (): Promise<boolean> =>
+      (await service.metrics('promscaler_metric_value{')).length > 0;
+    await waitFor(hasValue, { what: 'a value' });
+    await pause(12);
+    const before = await world.replicas('web');
+
+    for (const outageSeconds of [2, 8]) {
+      await world.stopPrometheus();
+      await pause(outageSeconds);
+      await world.startPrometheusAgain();
+      await waitFor(
+        async () => (await service.metrics('promscaler_limited{', 'limit="recovery_hold"')).length === 1,
+        { what: 'the recovery hold to hold what the first rates ask for' },
+      );
+      await pause(25);
+    }
+
+    expect(before).toBe(6);
+    expect(await world.replicas('web')).toBe(6);
+    expect(await world.changes('web')).toBe(0);
+  });
+});

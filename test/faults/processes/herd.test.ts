@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { E2E_TIMEOUT_MS, pause, waitFor } from '../../e2e/waiting.js';
+import { Proxy } from './proxy.js';
+import { SHORT_LEASE, startStand } from './stand.js';
+import type { ProxiedReplica, Stand } from './stand.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const SCALERS = 50;
+const WINDOW_SECONDS = 10;
+/**
+ * What one recovery costs, however many scalers there are: the 16 ConfigMaps of whoever begins to lead, and lists and
+ * watches of pods, Deployments and HPAs. An idle service asks for little more than its Lease, so that twice as much would
+ * be less than this.
+ */
+const ONCE = 16 + 6;
+
+/** The most requests in any 10 s from `fromMs` on. */
+function busiest(timesMs: readonly number[], fromMs: number): number {
+  const late = timesMs.filter((ms) => ms >= fromMs);
+  return Math.max(
+    0,
+    ...late.map((start) => late.filter((ms) => ms >= start && ms < start + WINDOW_SECONDS * 1000).length),
+  );
+}
+
+describe('50 scalers with a query each, after an outage', () => {
+  let stand: Stand;
+  let source: Proxy;
+  let service: ProxiedReplica;
+  let steady: { readonly queries: number; readonly requests: number };
+
+  const queries = (): readonly number[] => source.passed.map(({ atMs }) => atMs);
+  const requests = (): readonly number[] => service.api.passed.map(({ atMs }) => atMs);
+
+  beforeAll(async () => {
+    stand = await startStand();
+    source = await Proxy.start(stand.source.url);
+    const names = Array.from({ length: SCALERS }, (_, index) => `w${index}`);
+    for (const name of names) stand.source.set(name, 2);
+    const installation = await stand.install({
+      namespace: 'herd',
+      targets: names.map((name) => ({ name, replicas: 2 })),
+      defaultSource: source.url,
+    });
+    service = await installation.startReplica({ config: SHORT_LEASE });
+    await waitFor(
+      async () =>
+        (await service.metrics('promscaler_metric_value{').catch(() => [])).length === SCALERS || undefined,
+      { what: 'a value of each' },
+    );
+    await pause(1);
+    const fromMs = performance.now();
+    await pause(WINDOW_SECONDS);
+    steady = { queries: busiest(queries(), fromMs), requests: busiest(requests(), fromMs) };
+  });
+
+  afterAll(async () => {
+    await source.close();
+    await stand.close();
+  });
+
+  it('asks Prometheus at most twice as often in any 10 s after it is back', async () => {
+    const mend = source.add(() => true, {
+      kind: 'answer',
+      status: 503,
+      contentType: 'text/plain',
+      body: 'Service Unavailable',
+    });
+    await pause(3);
+    mend();
+    const backMs = performance.now();
+    await pause(WINDOW_SECONDS);
+
+    // One query each and one look at the start time a period of 1 s.
+    expect(steady.queries).toBeGreaterThan(SCALERS * 5);
+    const most = busiest(queries(), backMs);
+    expect(most).toBeLessThanOrEqual(2 * steady.queries);
+  });
+
+  it('asks the API server at most twice as often, and 22 times, in any 10 s after it is back', async () => {
+    const mend = stand.simulator.faults.add({}, { kind: 'refuse', status: 503 });
+    stand.simulator.watches.close({}, 'destroy');
+    await pause(3);
+    mend();
+    const backMs = performance.now();
+    await pause(WINDOW_SECONDS);
+
+    const most = busiest(requests(), backMs);
+    expect(steady.requests).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * steady.requests + ONCE);
+  });
+});

@@ -1,0 +1,100 @@
+import type { LoggedRequest } from '../../../src/simulator/api/request-log.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+
+/** A change of replicas that the API server has carried out. */
+export interface AcceptedPatch {
+  /** By the clock of the server, seconds of any origin. */
+  readonly atSeconds: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Beside the windows, a decision is up to a period old when its PATCH comes. */
+const LATENESS_SECONDS = 0.5;
+
+/** The changes of a workload's replicas that were carried out, in their order. `first`: its replicas before them. */
+export function acceptedPatches(
+  simulator: Simulator,
+  { namespace, name, first }: { readonly namespace: string; readonly name: string; readonly first: number },
+): readonly AcceptedPatch[] {
+  let from = first;
+  return scalePatches(simulator, namespace, name)
+    .filter(({ isApplied }) => isApplied)
+    .map((request) => {
+      const to = replicasOf(request);
+      const patch = { atSeconds: request.monotonicMs / 1000, from, to };
+      from = to;
+      return patch;
+    });
+}
+
+/**
+ * What the requests about a workload break of I4, I6, I8 and I9 of reliability.md, as sentences: rises and falls of
+ * replicas are a window apart, over all processes; each was announced in a ConfigMap before; none sets what is there;
+ * each has its preconditions.
+ */
+export function findViolations(
+  simulator: Simulator,
+  workload: { readonly namespace: string; readonly name: string; readonly first: number },
+  windows: { readonly upSeconds: number; readonly downSeconds: number },
+): readonly string[] {
+  const { namespace, name } = workload;
+  const found: string[] = [];
+  const last = { up: Number.NEGATIVE_INFINITY, down: Number.NEGATIVE_INFINITY };
+  for (const { atSeconds, from, to } of acceptedPatches(simulator, workload)) {
+    if (from === to) found.push(`a PATCH to ${to}, which was there already`);
+    const way = to > from ? 'up' : 'down';
+    const gap = atSeconds - last[way];
+    const window = way === 'up' ? windows.upSeconds : windows.downSeconds;
+    if (gap < window - LATENESS_SECONDS)
+      found.push(`${from} -> ${to} only ${gap.toFixed(1)} s after the last change ${way}, not ${window} s`);
+    last[way] = atSeconds;
+  }
+  for (const request of scalePatches(simulator, namespace, name)) {
+    const body = request.body ?? '';
+    if (!body.includes('"uid"') || !body.includes('"resourceVersion"'))
+      found.push(`a PATCH without preconditions: ${body}`);
+    if (request.isApplied && !wasAnnounced(simulator, request)) found.push(`unannounced: ${body}`);
+  }
+  return found;
+}
+
+function scalePatches(simulator: Simulator, namespace: string, name: string): readonly LoggedRequest[] {
+  return simulator
+    .requests()
+    .filter(
+      (one) =>
+        one.verb === 'patch' &&
+        one.subresource === 'scale' &&
+        one.namespace === namespace &&
+        one.name === name,
+    );
+}
+
+function replicasOf({ body }: LoggedRequest): number {
+  const parsed = JSON.parse(body ?? '{}') as { readonly spec?: { readonly replicas?: number } };
+  return parsed.spec?.replicas ?? Number.NaN;
+}
+
+/** Whether a ConfigMap was told of it at most 5 s before (D of reliability.md). */
+function wasAnnounced(simulator: Simulator, patch: LoggedRequest): boolean {
+  const key = `${patch.namespace ?? ''}.${patch.name ?? ''}`;
+  return simulator
+    .requests()
+    .some(
+      (one) =>
+        one.resource === 'configmaps' &&
+        one.isApplied &&
+        one.namespace === patch.namespace &&
+        one.monotonicMs <= patch.monotonicMs &&
+        patch.monotonicMs - one.monotonicMs < 5500 &&
+        announces(one, key, replicasOf(patch)),
+    );
+}
+
+function announces({ body }: LoggedRequest, key: string, to: number): boolean {
+  const { data } = JSON.parse(body ?? '{}') as { readonly data?: Readonly<Record<string, string | null>> };
+  const entry = data?.[key];
+  if (entry === undefined || entry === null) return false;
+  return (JSON.parse(entry) as { readonly intent?: { readonly to?: number } }).intent?.to === to;
+}

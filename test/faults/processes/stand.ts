@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { freePort } from '../../../src/parts/free-port.js';
+import { startSimulator } from '../../../src/simulator/simulator.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { startFakeSource } from './fake-source.js';
+import type { FakeSource } from './fake-source.js';
+import { Proxy } from './proxy.js';
+import { startReplica } from './replica.js';
+import type { Replica } from './replica.js';
+
+/** A workload, and the document that scales it by `load_NAME`, one replica for each unit of it. */
+export interface Target {
+  readonly name: string;
+  readonly replicas: number;
+  /** Lines of the document's spec, indented by two. */
+  readonly spec?: string;
+  /** The data source; default: `default`. */
+  readonly source?: string;
+}
+
+/** One installation of the service: a namespace with workloads, and replicas that scale them. */
+export interface Installation {
+  readonly namespace: string;
+  /** Starts a replica that reaches the API server through a proxy of its own. */
+  readonly startReplica: (options?: ReplicaOptions) => Promise<ProxiedReplica>;
+}
+
+export interface ReplicaOptions {
+  readonly nodeFlags?: readonly string[];
+  /** A file descriptor for the log; default: a pipe. */
+  readonly logTo?: number;
+  /** Of the service config, more of it. */
+  readonly config?: string;
+}
+
+/** A replica and what stands between it and the API server. */
+export interface ProxiedReplica extends Replica {
+  readonly api: Proxy;
+  readonly url: string;
+  /** A new process with the same config, through the same proxy. */
+  readonly restart: (options?: Pick<ReplicaOptions, 'logTo' | 'nodeFlags'>) => ProxiedReplica;
+}
+
+/** A cluster, a source of metrics, and installations of the service beside each other. */
+export interface Stand {
+  readonly simulator: Simulator;
+  readonly source: FakeSource;
+  readonly install: (options: {
+    readonly namespace: string;
+    readonly targets: readonly Target[];
+    /** Data sources beside `default`, by name: their urls. */
+    readonly sources?: Readonly<Record<string, string>>;
+    /** The url of `default`, where it is not the fake source. */
+    readonly defaultSource?: string;
+  }) => Promise<Installation>;
+  /** Ends everything that was started. */
+  readonly close: () => Promise<void>;
+}
+
+/** With these, others lead within 3 + 2 x 2.2 x 1 s. */
+export const SHORT_LEASE =
+  'leaderElection: { enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }\n';
+
+/** Starts cluster and source; nothing runs yet. */
+export async function startStand(): Promise<Stand> {
+  const simulator = await startSimulator({ clock: SYSTEM_CLOCK, requestLogSize: 100_000 });
+  const source = await startFakeSource();
+  const folder = await mkdtemp(join(tmpdir(), 'promscaler-faults-'));
+  const closing: (() => Promise<unknown>)[] = [];
+
+  const start = async (namespace: string, options: ReplicaOptions, head: string): Promise<ProxiedReplica> => {
+    const api = await Proxy.start(simulator.url);
+    closing.push(() => api.close());
+    const port = await freePort();
+    const configFile = join(folder, namespace, `service-${port}.yaml`);
+    const text = `${head}kubernetes: { url: '${api.url}', namespaces: [${namespace}] }\nserver: { port: ${port} }\n`;
+    await writeFile(configFile, text + (options.config ?? ''));
+    const url = `http://127.0.0.1:${port}`;
+    const run = (more: Pick<ReplicaOptions, 'logTo' | 'nodeFlags'>): ProxiedReplica => {
+      const env = { POD_NAMESPACE: namespace, POD_NAME: `promscaler-${port}` };
+      const replica = startReplica({ ...more, configFile, port, env });
+      closing.unshift(() => replica.end('SIGKILL'));
+      return { ...replica, api, url, restart: (again = {}) => run(again) };
+    };
+    const { logTo, nodeFlags } = options;
+    return run({
+      ...(logTo === undefined ? {} : { logTo }),
+      ...(nodeFlags === undefined ? {} : { nodeFlags }),
+    });
+  };
+
+  return {
+    simulator,
+    source,
+    install: async ({ namespace, targets, sources = {}, defaultSource = source.url }) => {
+      for (const { metadata, ...manifest } of demoStateMaps())
+        simulator.addObject({ ...manifest, metadata: { ...metadata, namespace } });
+      for (const { name, replicas } of targets) simulator.addWorkload({ namespace, name, replicas });
+      await mkdir(join(folder, namespace, 'scalers'), { recursive: true });
+      const documents = targets.map((target) => documentOf(namespace, target)).join('---\n');
+      await writeFile(join(folder, namespace, 'scalers', 'all.yaml'), documents);
+      const head = headOf({ default: defaultSource, ...sources });
+      return { namespace, startReplica: (options = {}) => start(namespace, options, head) };
+    },
+    close: async () => {
+      for (const end of closing) await end();
+      await source.close();
+      await simulator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function headOf(sources: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(sources).map(
+    ([name, url]) => `  ${name}: { urls: ['${url}'], timeoutSeconds: 2, scrapeIntervalSeconds: 1 }\n`,
+  );
+  return `prometheus:\n${lines.join('')}state: { enabled: true }\ndefaults: { syncPeriodSeconds: 1 }\n`;
+}
+
+function documentOf(namespace: string, { name, spec = '', source = 'default' }: Target): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  scaleTargetRef: { name: ${name} }
+  minReplicas: 1
+  maxReplicas: 200
+  metrics:
+    - external:
+        source: ${source}
+        query: sum(rate(load_${name}[2s]))
+        target: { averageValue: 1 }
+${spec}`;
+}

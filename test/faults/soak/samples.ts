@@ -1,0 +1,80 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Replica } from '../processes/replica.js';
+
+/** What a process knows of itself, garbage collected. */
+export interface InsideSample {
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  /** How many of each kind keep it alive: timers, sockets, requests. */
+  readonly resources: Readonly<Record<string, number>>;
+  /** On `process` itself. */
+  readonly listeners: number;
+}
+
+/** One look at a process. */
+export interface Sample {
+  /** Since the start of the soak. */
+  readonly atSeconds: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  readonly timers: number;
+  readonly listeners: number;
+  readonly descriptors: number;
+  readonly sockets: number;
+  /** That the API server has had so far, of both replicas. */
+  readonly requests: number;
+  readonly fault: string;
+}
+
+/** Looks at a process from inside and, by /proc, from outside. */
+export async function takeSample(
+  replica: Replica,
+  {
+    startMs,
+    requests,
+    fault,
+  }: { readonly startMs: number; readonly requests: number; readonly fault: string },
+): Promise<Sample> {
+  const inside = (await replica.sample()) as InsideSample;
+  const folder = `/proc/${replica.pid}/fd`;
+  const links = await Promise.all(
+    (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => null)),
+  );
+  return {
+    atSeconds: (performance.now() - startMs) / 1000,
+    heapBytes: inside.heapBytes,
+    residentBytes: inside.residentBytes,
+    timers: inside.resources['Timeout'] ?? 0,
+    listeners: inside.listeners,
+    descriptors: links.filter((link) => link !== null).length,
+    sockets: links.filter((link) => link?.startsWith('socket:') === true).length,
+    requests,
+    fault,
+  };
+}
+
+/** Prints a sample as a line of the table. */
+export function printSample(sample: Sample): void {
+  const cells = [
+    sample.atSeconds.toFixed(0),
+    megabytes(sample.heapBytes),
+    megabytes(sample.residentBytes),
+    sample.descriptors,
+    sample.sockets,
+    sample.timers,
+    sample.listeners,
+    sample.requests,
+  ];
+  console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${sample.fault}`);
+}
+
+/** Prints the head of the table. */
+export function printHead(): void {
+  const names = ['second', 'heap MB', 'rss MB', 'fds', 'sockets', 'timers', 'listen.', 'requests'];
+  console.log(`${names.map((name) => name.padStart(8)).join('')}  fault`);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
