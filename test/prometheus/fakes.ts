@@ -34,6 +34,7 @@ export function aSource(overrides: Partial<SourceConfig> = {}): SourceConfig {
     headers: {},
     bearerTokenFile: null,
     basicAuth: null,
+    signIn: null,
     tls: null,
     resourceWindowSeconds: 120,
     resourceQueries: {
@@ -115,9 +116,9 @@ export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name
       syncPeriodSeconds: 15,
       dryRun: false,
       paused: false,
-    schedules: [],
-    fallback: null,
-    cooldownSeconds: 300,
+      schedules: [],
+      fallback: null,
+      cooldownSeconds: 300,
     },
   };
 }
