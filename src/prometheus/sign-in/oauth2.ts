@@ -39,7 +39,11 @@ export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
       const seconds = answer.expires_in;
       return { value: answer.access_token, lifetimeMs: seconds === undefined ? null : seconds * 1000 };
     } catch (error) {
-      if (error instanceof oauth.ResponseBodyError && /^[a-z_]{1,40}$/.test(error.error))
+      if (
+        error instanceof oauth.ResponseBodyError &&
+        /^[a-z_]{1,40}$/.test(error.error) &&
+        error.error !== secret
+      )
         throw new CredentialError(
           `${what} refuses (HTTP ${error.status}, ${error.error}): look at oauth2.clientId, clientSecretFile and scopes`,
         );

@@ -122,9 +122,9 @@ function asCredentialError(error: unknown, what: string): CredentialError {
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));
-  const { code, errorCode, error: answer, status } = fields;
+  const { code, errorCode, status } = fields;
   const number = /\bAADSTS\d+/.exec(error.message)?.[0];
-  const names = [error.name, code, errorCode, answer, number].filter(
+  const names = [error.name, code, errorCode, number].filter(
     (name): name is string => typeof name === 'string' && name !== 'Error' && NAME.test(name),
   );
   const http = typeof status === 'number' ? [`HTTP ${status}`] : [];
@@ -132,4 +132,4 @@ function safeWords(error: unknown): string {
   return words.length === 0 ? 'it failed' : `it failed (${words.join(', ')})`;
 }
 
-const NAME = /^[A-Za-z][\w.-]{1,60}$/;
+const NAME = /^[A-Za-z]\w{1,40}$/;
