@@ -21,6 +21,8 @@ export function createGoogle(clock: Clock): SignIn {
     // A new one each time: it would give its own old token again.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
+      // Not sent with a query. Without one the library would look for it, also by running gcloud, for seconds.
+      projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });
     const client = await auth.getClient();
