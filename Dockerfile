@@ -14,9 +14,11 @@ COPY src src
 RUN npm run build
 
 FROM --platform=$BUILDPLATFORM ${BUILD} AS packages
+# OMIT=optional leaves out what signs in to a managed Prometheus (oauth2, sigv4, azure, google): 38 of 65 MB.
+ARG OMIT=dev
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --omit=dev --omit=${OMIT} --ignore-scripts
 
 # No shell and no npm; the user is 65532, who owns nothing here. Nothing is written: the root may be read-only.
 FROM ${BASE}

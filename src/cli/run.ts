@@ -12,6 +12,7 @@ import { findConnection } from '../kubernetes/connection.js';
 import type { Connection } from '../kubernetes/connection.js';
 import { ConnectionError } from '../kubernetes/kubeconfig.js';
 import { createTransport } from '../kubernetes/transport.js';
+import { createPrometheusClient } from '../prometheus/client.js';
 import { formatProblem } from '../scaler/format-problem.js';
 import type { Problem } from '../scaler/problem.js';
 import { scalerKey } from '../scaler/spec.js';
@@ -145,6 +146,7 @@ async function buildService(given: {
     return await createService({
       config,
       openTransport,
+      createClient: (source) => createPrometheusClient(source, clock, io.env),
       dryRun,
       clock,
       log,

@@ -1,6 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { deepFreeze } from '../scaler/plain.js';
 import type { ServiceInput, SourceInput } from './service-schema.js';
+import { type SignInConfig, resolveSignIn } from './sign-in-config.js';
+import { type SourceTls, resolveTls } from './source-tls.js';
 
 /** Which server answers: it settles the safety parameters that go with each query. */
 export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
@@ -20,13 +22,9 @@ export interface SourceConfig {
   readonly headers: Readonly<Record<string, string>>;
   readonly bearerTokenFile: string | null;
   readonly basicAuth: { readonly username: string; readonly passwordFile: string } | null;
-  readonly tls: {
-    readonly caFile: string | null;
-    readonly certFile: string | null;
-    readonly keyFile: string | null;
-    readonly serverName: string | null;
-    readonly insecureSkipVerify: boolean;
-  } | null;
+  /** Null: by none of the ways of a managed Prometheus. */
+  readonly signIn: SignInConfig | null;
+  readonly tls: SourceTls | null;
   /** The value of `$window`. At least four scrapes. */
   readonly resourceWindowSeconds: number;
   /** `cpu` and `memory` -> PromQL with `$namespaces` and `$window`. */
@@ -151,6 +149,7 @@ function resolveSource(name: string, input: SourceInput, inFolder: (path: string
       basicAuth === undefined
         ? null
         : { username: basicAuth.username, passwordFile: inFolder(basicAuth.passwordFile) },
+    signIn: resolveSignIn(input, inFolder),
     tls: resolveTls(input.tls, inFolder),
     resourceWindowSeconds:
       input.resourceWindowSeconds ??
@@ -163,17 +162,5 @@ function resolveSource(name: string, input: SourceInput, inFolder: (path: string
       memory: resourceQueries?.memory ?? RESOURCE_QUERIES.memory,
     },
     namespaces: input.namespaces ?? [],
-  };
-}
-
-function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceConfig['tls'] {
-  if (input === undefined) return null;
-  const file = (path: string | undefined): string | null => (path === undefined ? null : inFolder(path));
-  return {
-    caFile: file(input.caFile),
-    certFile: file(input.certFile),
-    keyFile: file(input.keyFile),
-    serverName: input.serverName ?? null,
-    insecureSkipVerify: input.insecureSkipVerify ?? false,
   };
 }

@@ -11,6 +11,9 @@ import type { ServiceInput, SourceInput } from './service-schema.js';
 /** What a resource query may use. */
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
+/** What settles the Authorization header of a data source. */
+const WAYS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
+
 /** All rules over several fields of the service config, each applied to what could be read. */
 export function checkServiceRules(
   config: Loose<ServiceInput>,
@@ -31,24 +34,29 @@ function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
 }
 
 function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Finding[] {
-  const { headers = {}, bearerTokenFile, basicAuth, tls } = source;
+  const { headers = {}, oauth2, tls } = source;
   const findings: Finding[] = [];
   const header = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
   const given = [
     ...(header === undefined ? [] : [['headers', header]]),
-    ...(bearerTokenFile === undefined ? [] : [['bearerTokenFile']]),
-    ...(basicAuth === undefined ? [] : [['basicAuth']]),
+    ...WAYS.filter((way) => source[way] !== undefined).map((way) => [way]),
   ];
   const [first, second] = given;
   if (first !== undefined && second !== undefined) {
     const message = `${formatPath([...path, ...second])} and ${formatPath([...path, ...first])} both settle the Authorization header`;
     findings.push({ ...finding('wrong-settings', [...path, ...second], message), at: 'key' });
   }
-  if (tls !== undefined && (tls.certFile === undefined) !== (tls.keyFile === undefined)) {
-    const message = `${formatPath([...path, 'tls'])} needs both certFile and keyFile, or neither`;
-    findings.push({ ...finding('wrong-settings', [...path, 'tls'], message), at: 'key' });
-  }
-  return findings;
+  return [
+    ...findings,
+    ...checkTls(tls, [...path, 'tls']),
+    ...checkTls(oauth2?.tls, [...path, 'oauth2', 'tls']),
+  ];
+}
+
+function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[] {
+  if (tls === undefined || (tls.certFile === undefined) === (tls.keyFile === undefined)) return [];
+  const message = `${formatPath(path)} needs both certFile and keyFile, or neither`;
+  return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
 
 /** A rate over fewer scrapes is missing as soon as one of them fails. */

@@ -25,6 +25,48 @@ const headerName = z
 /** A header that ends its line would begin another one. */
 const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
 
+const tls = z.strictObject({
+  caFile: filePath.optional(),
+  certFile: filePath.optional(),
+  keyFile: filePath.optional(),
+  serverName: z.string().min(1).optional(),
+  insecureSkipVerify: z.boolean().optional(),
+});
+
+/** An id, a region, a name: no blank in it, so that none is sent by mistake. */
+const word = z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be text without blanks' });
+
+/** The ways of signing in to a managed Prometheus; a data source has one at most. */
+const signIn = {
+  oauth2: z
+    .strictObject({
+      tokenUrl: url,
+      clientId: z.string().min(1),
+      clientSecretFile: filePath,
+      scopes: z.array(word).optional(),
+      endpointParams: z.record(z.string().min(1), z.string()).optional(),
+      tls: tls.optional(),
+    })
+    .optional(),
+  sigv4: z
+    .strictObject({
+      region: word,
+      service: word.optional(),
+      roleArn: word.optional(),
+      profile: z.string().min(1).optional(),
+      credentialsFile: filePath.optional(),
+    })
+    .optional(),
+  azure: z
+    .strictObject({
+      clientId: word.optional(),
+      tenantId: word.optional(),
+      cloud: z.enum(['public', 'usgovernment', 'china']).optional(),
+    })
+    .optional(),
+  google: z.strictObject({}).optional(),
+};
+
 const source = z.strictObject({
   urls: z.array(url).min(1).optional(),
   flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional(),
@@ -34,15 +76,8 @@ const source = z.strictObject({
   headers: z.record(headerName, headerValue).optional(),
   bearerTokenFile: filePath.optional(),
   basicAuth: z.strictObject({ username: z.string().min(1), passwordFile: filePath }).optional(),
-  tls: z
-    .strictObject({
-      caFile: filePath.optional(),
-      certFile: filePath.optional(),
-      keyFile: filePath.optional(),
-      serverName: z.string().min(1).optional(),
-      insecureSkipVerify: z.boolean().optional(),
-    })
-    .optional(),
+  ...signIn,
+  tls: tls.optional(),
   resourceWindowSeconds: seconds(1, 86_400).optional(),
   resourceQueries: z
     .strictObject({ cpu: z.string().min(1).optional(), memory: z.string().min(1).optional() })

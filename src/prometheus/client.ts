@@ -4,6 +4,7 @@ import type { Answer, FailureReason } from './answer.js';
 import { createConnection } from './connection.js';
 import { isServerFailure } from './breaker.js';
 import { createServer, type QueryOptions, type Server } from './server.js';
+import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Asks one data source. Nothing here throws. */
@@ -22,10 +23,14 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
 /**
  * A client for the urls of a data source. They are tried in their order, one that failed a short while ago last, all
- * within one deadline, of which each gets an equal part of what is left.
+ * within one deadline, of which each gets an equal part of what is left. `env` is for what signs in.
  */
-export function createPrometheusClient(config: SourceConfig, clock: Clock): PrometheusClient {
-  const connect = createConnection(config, clock);
+export function createPrometheusClient(
+  config: SourceConfig,
+  clock: Clock,
+  env: Environment = {},
+): PrometheusClient {
+  const connect = createConnection(config, clock, env);
   const servers = config.urls.map((url) => createServer(url, { config, connect, clock }));
 
   const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {

@@ -1,6 +1,8 @@
 import { type Clock, withDeadline } from '../units/clock.js';
-import { createConnection, CredentialError } from './connection.js';
+import { createConnection } from './connection.js';
+import { CredentialError } from './credential-files.js';
 import { send, type SendResult } from './send.js';
+import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
 /** One GET of any page, to find out what is at an address. */
@@ -15,8 +17,8 @@ export type Probe = (request: {
 }) => Promise<SendResult>;
 
 /** Pages of a data source, asked with its credentials. They are sent to its own hosts alone. Never throws. */
-export function createProbe(config: SourceConfig, clock: Clock): Probe {
-  const connect = createConnection(config, clock);
+export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
+  const connect = createConnection(config, clock, env);
   const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));
   return async ({ url, parameters = {}, timeoutMs, signal: parent, accept }) => {
     if (!URL.canParse(url) || !hosts.has(new URL(url).host))

@@ -1,8 +1,22 @@
+import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
-import type { Connection } from './connection.js';
+import { CredentialError } from './credential-files.js';
+import type { OutgoingRequest, SignedHeaders, SignIn } from './sign-in/sign-in.js';
+
+/** What a request to a data source needs beside its address. */
+export interface Connection {
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not appear in any message. */
+  readonly secrets: readonly string[];
+  /** Gives each request headers of its own; null: `headers` are all. */
+  readonly signIn: SignIn | null;
+}
 
 export interface Request {
   readonly method: 'GET' | 'POST';
@@ -36,46 +50,72 @@ export type SendResult =
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * One request to a data source. Only http and https; no proxy from the environment, no redirects (they would carry our
- * headers to another server). Never throws.
+ * One request to a data source, and a second one where the first was refused with a token that has since been renewed.
+ * Only http and https; no proxy from the environment, no redirects (they would carry our headers to another server).
+ * Never throws.
  */
 export async function send(request: Request): Promise<SendResult> {
-  const { method, url, parameters, connection, signal } = request;
-  const form = new URLSearchParams(parameters).toString();
-  if (!/^https?:\/\//i.test(url)) return failed('connection', 'the url is neither http nor https');
+  const { signIn } = request.connection;
+  const outgoing = outgoingOf(request);
+  if (!/^https?:\/\//i.test(outgoing.url)) return failed('connection', 'the url is neither http nor https');
   try {
-    const response = await axios.request<string>({
-      method,
-      url: method === 'GET' && form !== '' ? `${url}?${form}` : url,
-      ...(method === 'POST' ? { data: form } : {}),
-      headers: {
-        'User-Agent': 'promscaler',
-        ...connection.headers,
-        Accept: request.accept ?? 'application/json',
-        ...(method === 'POST' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
-      },
-      signal,
-      adapter: 'http',
-      httpAgent: connection.httpAgent,
-      httpsAgent: connection.httpsAgent,
-      proxy: false,
-      maxRedirects: 0,
-      maxContentLength: MAX_ANSWER_BYTES,
-      responseType: 'text',
-      transformResponse: [(body: unknown) => body],
-      validateStatus: () => true,
-    });
-    return {
-      kind: 'answered',
-      status: response.status,
-      contentType: textOrNull(response.headers['content-type']),
-      body: response.data,
-      retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
-      location: textOrNull(response.headers['location']),
-    };
+    if (signIn === null) return await exchange(request, outgoing, NOT_SIGNED);
+    const signed = await signIn.headersFor(outgoing, request.signal);
+    const first = await exchange(request, outgoing, signed);
+    if (first.kind === 'failed' || !signIn.renew(first.status, signed)) return first;
+    return await exchange(request, outgoing, await signIn.headersFor(outgoing, request.signal));
   } catch (error) {
-    return explain(error, signal);
+    if (error instanceof CredentialError) return failed('unauthorized', error.message, 'SIGN_IN');
+    return explain(error, request.signal);
   }
+}
+
+const NOT_SIGNED: Pick<SignedHeaders, 'headers' | 'secrets'> = { headers: {}, secrets: [] };
+
+function outgoingOf({ method, url, parameters }: Request): OutgoingRequest {
+  const form = new URLSearchParams(parameters).toString();
+  return method === 'POST'
+    ? { method, url, body: form, contentType: 'application/x-www-form-urlencoded' }
+    : { method, url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
+}
+
+async function exchange(
+  request: Request,
+  { method, url, body, contentType }: OutgoingRequest,
+  signed: typeof NOT_SIGNED,
+): Promise<SendResult> {
+  const { connection, signal } = request;
+  const response = await axios.request<string>({
+    method,
+    url,
+    ...(body === null ? {} : { data: body }),
+    headers: {
+      'User-Agent': 'promscaler',
+      ...connection.headers,
+      ...signed.headers,
+      Accept: request.accept ?? 'application/json',
+      ...(contentType === null ? {} : { 'Content-Type': contentType }),
+    },
+    signal,
+    adapter: 'http',
+    httpAgent: connection.httpAgent,
+    httpsAgent: connection.httpsAgent,
+    proxy: false,
+    maxRedirects: 0,
+    maxContentLength: MAX_ANSWER_BYTES,
+    responseType: 'text',
+    transformResponse: [(text: unknown) => text],
+    validateStatus: () => true,
+  });
+  return {
+    kind: 'answered',
+    status: response.status,
+    contentType: textOrNull(response.headers['content-type']),
+    // A server may repeat what it was sent in its error text.
+    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), response.data),
+    retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
+    location: textOrNull(response.headers['location']),
+  };
 }
 
 /** An AxiosError holds the whole request, token included: nothing of it but its code is passed on. */

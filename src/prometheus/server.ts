@@ -3,8 +3,8 @@ import { type Instant, parseInstant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { isServerFailure } from './breaker.js';
 import { classifyAnswer } from './classify-answer.js';
-import { type Connection, CredentialError } from './connection.js';
-import { send, type SendResult } from './send.js';
+import { CredentialError } from './credential-files.js';
+import { type Connection, send, type SendResult } from './send.js';
 import type { Flavor, SourceConfig } from './source-config.js';
 
 export interface QueryOptions {

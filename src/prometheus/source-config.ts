@@ -18,6 +18,8 @@ export interface SourceConfig {
   /** Re-read when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
+  /** How a managed Prometheus is signed in to. */
+  readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
   /** The value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
@@ -40,4 +42,46 @@ export interface SourceTls {
   readonly keyFile: string | null;
   readonly serverName: string | null;
   readonly insecureSkipVerify: boolean;
+}
+
+/** One way of signing in, with what it needs. */
+export type SignInConfig = OAuth2Config | SigV4Config | AzureConfig | GoogleConfig;
+
+/** Client credentials of RFC 6749, section 4.4. */
+export interface OAuth2Config {
+  readonly way: 'oauth2';
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** Read anew for each token. */
+  readonly clientSecretFile: string;
+  readonly scopes: readonly string[];
+  /** Sent along with the request for a token, `audience` for one. */
+  readonly endpointParams: Readonly<Record<string, string>>;
+  /** Of the token endpoint. */
+  readonly tls: SourceTls | null;
+}
+
+/** Requests signed with AWS Signature Version 4. */
+export interface SigV4Config {
+  readonly way: 'sigv4';
+  readonly region: string;
+  readonly service: string;
+  /** Assumed with the credentials found; null: those themselves sign. */
+  readonly roleArn: string | null;
+  readonly profile: string | null;
+  /** A file as `aws configure` writes it; null: found by the library's own rules. */
+  readonly credentialsFile: string | null;
+}
+
+/** Workload identity where a token of the cluster is given to the pod, else the managed identity of the machine. */
+export interface AzureConfig {
+  readonly way: 'azure';
+  readonly clientId: string | null;
+  readonly tenantId: string | null;
+  readonly cloud: 'public' | 'usgovernment' | 'china';
+}
+
+/** Application default credentials. */
+export interface GoogleConfig {
+  readonly way: 'google';
 }

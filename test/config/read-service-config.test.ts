@@ -30,6 +30,7 @@ describe('readServiceConfig', () => {
             headers: {},
             bearerTokenFile: null,
             basicAuth: null,
+            signIn: null,
             tls: null,
             resourceWindowSeconds: 120,
             resourceQueries: {

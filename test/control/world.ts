@@ -30,6 +30,7 @@ export const SOURCE: SourceConfig = {
   headers: {},
   bearerTokenFile: null,
   basicAuth: null,
+  signIn: null,
   tls: null,
   resourceWindowSeconds: 120,
   resourceQueries: {},

@@ -62,7 +62,7 @@ describe('the Dockerfile', () => {
     expect(installs).toEqual([
       'RUN npm ci --ignore-scripts',
       'RUN npm run build',
-      'RUN npm ci --omit=dev --ignore-scripts',
+      'RUN npm ci --omit=dev --omit=${OMIT} --ignore-scripts',
     ]);
   });
 

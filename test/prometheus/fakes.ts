@@ -34,6 +34,7 @@ export function aSource(overrides: Partial<SourceConfig> = {}): SourceConfig {
     headers: {},
     bearerTokenFile: null,
     basicAuth: null,
+    signIn: null,
     tls: null,
     resourceWindowSeconds: 120,
     resourceQueries: {

@@ -162,7 +162,7 @@ async function examineScalers(
     clock,
     onQuery: () => undefined,
     createClient: (source) =>
-      reached.sources.has(source.name) ? createPrometheusClient(source, clock) : SILENT_CLIENT,
+      reached.sources.has(source.name) ? createPrometheusClient(source, clock, inquiry.env) : SILENT_CLIENT,
   }).startRound(
     scalers.map((scaler) => ({ scaler, periodSeconds: scaler.spec.syncPeriodSeconds })),
     signal,

@@ -15,6 +15,8 @@ export interface Inquiry {
   readonly clock: Clock;
   /** Aborted when the run has taken too long. */
   readonly signal: AbortSignal;
+  /** What data sources sign in with may stand in it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly config: ServiceConfig;
   /** The documents that are examined. */
   readonly scalers: readonly Scaler[];

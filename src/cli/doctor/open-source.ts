@@ -5,14 +5,14 @@ import { type Inquiry, REQUEST_MS, type SourceInquiry } from './inquiry.js';
 
 /** The ways to ask a data source. Nothing is asked yet. */
 export function openSource(inquiry: Inquiry, source: SourceConfig): SourceInquiry {
-  const { clock, signal } = inquiry;
-  const client = createPrometheusClient(source, clock);
+  const { clock, signal, env } = inquiry;
+  const client = createPrometheusClient(source, clock, env);
   const options = { timeoutMs: REQUEST_MS, signal };
   return {
     ...inquiry,
     source,
     ask: (query) => client.query(query, options),
     startTime: () => client.startTime(options),
-    probe: createProbe(source, clock),
+    probe: createProbe(source, clock, env),
   };
 }

@@ -1,6 +1,7 @@
 import { SERVICE_DEFAULTS, resolveServiceConfig } from '../../config/service-config.js';
 import { DOCUMENT_FIELDS } from './document-fields.js';
 import type { FieldTable } from './field-text.js';
+import { SIGN_IN_FIELDS } from './sign-in-fields.js';
 
 const { prometheus } = resolveServiceConfig({}, null);
 const RESOURCE_QUERIES = prometheus['default']?.resourceQueries ?? {};
@@ -35,6 +36,7 @@ const SOURCE_FIELDS: FieldTable = {
   'prometheus.NAME.basicAuth.passwordFile': {
     description: 'A file with the password; it is read again when it changes.',
   },
+  ...SIGN_IN_FIELDS,
   'prometheus.NAME.tls': { description: 'How the server is trusted, and who we are.' },
   'prometheus.NAME.tls.caFile': {
     description: 'Certificates of the authorities that are trusted. Left out: those of the system.',

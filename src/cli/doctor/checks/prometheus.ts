@@ -56,12 +56,14 @@ async function whyRefused(
       mend: `set ${key}.headers: { X-Scope-OrgID: TENANT } in the service config`,
     };
   if (result.status === 401 || result.status === 403) {
-    const has = source.bearerTokenFile ?? source.basicAuth ?? null;
+    const has = source.bearerTokenFile ?? source.basicAuth ?? source.signIn ?? null;
     const how = has === null ? 'no credentials are configured' : 'the configured credentials are refused';
     const mend =
       has === null
         ? `set ${key}.bearerTokenFile, ${key}.basicAuth or ${key}.headers in the service config`
-        : `look at the file of ${key}.${source.bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: is it of this server, and not expired?`;
+        : source.signIn !== null
+          ? `look at ${key}.${source.signIn.way}: may this identity ask this server?`
+          : `look at the file of ${key}.${source.bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: is it of this server, and not expired?`;
     return { message: `${url} wants to know who asks (HTTP ${result.status}), and ${how}`, mend };
   }
   const wrong = await findWrongAddress(inquiry, url, result);

@@ -55,6 +55,8 @@ function mendOfCode(code: string, url: string): string | null {
       return 'the server hangs up: it may speak https (write https:// into KEY.urls), or a mesh or proxy refuses us';
     case 'CREDENTIAL_FILE':
       return 'mount the file that KEY names (chart value `secrets`), or mend its path; the account that runs this must be able to read it';
+    case 'SIGN_IN':
+      return 'mend what KEY signs in with: KEY.oauth2, KEY.sigv4, KEY.azure or KEY.google';
     default:
       return code.startsWith('HPE_')
         ? 'what listens there does not speak HTTP (gRPC of a Thanos store?): write the HTTP port into KEY.urls'

@@ -1,0 +1,67 @@
+import type { SourceInput } from './service-schema.js';
+import { type SourceTls, resolveTls } from './source-tls.js';
+
+/** A way of signing in to a managed Prometheus. The same in form as those of prometheus/source-config.ts. */
+export type SignInConfig =
+  | {
+      readonly way: 'oauth2';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecretFile: string;
+      readonly scopes: readonly string[];
+      readonly endpointParams: Readonly<Record<string, string>>;
+      readonly tls: SourceTls | null;
+    }
+  | {
+      readonly way: 'sigv4';
+      readonly region: string;
+      readonly service: string;
+      readonly roleArn: string | null;
+      readonly profile: string | null;
+      readonly credentialsFile: string | null;
+    }
+  | {
+      readonly way: 'azure';
+      readonly clientId: string | null;
+      readonly tenantId: string | null;
+      readonly cloud: 'public' | 'usgovernment' | 'china';
+    }
+  | { readonly way: 'google' };
+
+/** What a way of signing in holds where nothing is written: Amazon Managed Service for Prometheus, Azure's public cloud. */
+export const SIGN_IN_DEFAULTS = { service: 'aps', cloud: 'public' } as const;
+
+/** The one way that a data source names; null: none. That there is one at most is a rule of service-rules.ts. */
+export function resolveSignIn(
+  { oauth2, sigv4, azure, google }: SourceInput,
+  inFolder: (path: string) => string,
+): SignInConfig | null {
+  if (oauth2 !== undefined) {
+    const { tokenUrl, clientId, clientSecretFile, scopes = [], endpointParams = {}, tls } = oauth2;
+    return {
+      way: 'oauth2',
+      tokenUrl,
+      clientId,
+      clientSecretFile: inFolder(clientSecretFile),
+      scopes,
+      endpointParams,
+      tls: resolveTls(tls, inFolder),
+    };
+  }
+  if (sigv4 !== undefined) {
+    const { region, service = SIGN_IN_DEFAULTS.service, roleArn, profile, credentialsFile } = sigv4;
+    return {
+      way: 'sigv4',
+      region,
+      service,
+      roleArn: roleArn ?? null,
+      profile: profile ?? null,
+      credentialsFile: credentialsFile === undefined ? null : inFolder(credentialsFile),
+    };
+  }
+  if (azure !== undefined) {
+    const { clientId, tenantId, cloud = SIGN_IN_DEFAULTS.cloud } = azure;
+    return { way: 'azure', clientId: clientId ?? null, tenantId: tenantId ?? null, cloud };
+  }
+  return google === undefined ? null : { way: 'google' };
+}

@@ -1,0 +1,23 @@
+import type { SourceInput } from './service-schema.js';
+
+/** How a server is trusted, and who we are. */
+export interface SourceTls {
+  readonly caFile: string | null;
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
+  readonly serverName: string | null;
+  readonly insecureSkipVerify: boolean;
+}
+
+/** `inFolder` joins a path to the folder of the config. */
+export function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceTls | null {
+  if (input === undefined) return null;
+  const file = (path: string | undefined): string | null => (path === undefined ? null : inFolder(path));
+  return {
+    caFile: file(input.caFile),
+    certFile: file(input.certFile),
+    keyFile: file(input.keyFile),
+    serverName: input.serverName ?? null,
+    insecureSkipVerify: input.insecureSkipVerify ?? false,
+  };
+}

@@ -1,0 +1,124 @@
+import type * as Msal from '@azure/msal-node';
+import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
+import type { Clock } from '../../units/clock.js';
+import { CredentialError, mustRead } from '../credential-files.js';
+import type { AzureConfig } from '../source-config.js';
+import { watchFile } from '../watched-file.js';
+import { createBearer } from './bearer.js';
+import { loadPackage } from './load-package.js';
+import { createRenewed, type Fetched } from './renewed.js';
+import type { Environment, SignIn } from './sign-in.js';
+import { createTokenHttp, type TokenHttp } from './token-http.js';
+
+const WHAT = 'azure: asking for a token';
+
+/** Where tokens are given out, and what of Azure Monitor they are for. */
+const CLOUDS: Readonly<
+  Record<AzureConfig['cloud'], { readonly authority: string; readonly resource: string }>
+> = {
+  public: {
+    authority: 'https://login.microsoftonline.com',
+    resource: 'https://prometheus.monitor.azure.com',
+  },
+  usgovernment: {
+    authority: 'https://login.microsoftonline.us',
+    resource: 'https://prometheus.monitor.azure.us',
+  },
+  china: {
+    authority: 'https://login.partner.microsoftonline.cn',
+    resource: 'https://prometheus.monitor.azure.cn',
+  },
+};
+
+/**
+ * A token of Microsoft Entra ID: with the federated token that AKS' workload identity puts into the pod
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; what the config says of the last two wins), else with
+ * the managed identity of the machine. `http` is what the library asks through.
+ */
+export function createAzure(
+  config: AzureConfig,
+  clock: Clock,
+  env: Environment,
+  http: TokenHttp = createTokenHttp({ clock, tls: null, what: WHAT }),
+): SignIn {
+  const tokenFile = env['AZURE_FEDERATED_TOKEN_FILE'] ?? '';
+  const fetch =
+    tokenFile === '' ? managedIdentity(config, http) : workloadIdentity(config, clock, { env, http });
+  const inTime = async (signal: AbortSignal): Promise<Fetched<string>> => {
+    const result = await fetch(signal);
+    if (result === null || result.accessToken === '') throw new CredentialError(`${WHAT}: none is given`);
+    const { accessToken: value, expiresOn } = result;
+    return { value, lifetimeMs: expiresOn === null ? null : expiresOn.getTime() - clock.now() };
+  };
+  return createBearer(createRenewed({ clock, what: WHAT, fetch: inTime }));
+}
+
+type FetchToken = (
+  signal: AbortSignal,
+) => Promise<{ readonly accessToken: string; readonly expiresOn: Date | null } | null>;
+
+function workloadIdentity(
+  config: AzureConfig,
+  clock: Clock,
+  { env, http }: { readonly env: Environment; readonly http: TokenHttp },
+): FetchToken {
+  const { authority, resource } = CLOUDS[config.cloud];
+  const file = watchFile(env['AZURE_FEDERATED_TOKEN_FILE'] ?? '', clock);
+  const clientId = config.clientId ?? env['AZURE_CLIENT_ID'] ?? '';
+  const tenantId = config.tenantId ?? env['AZURE_TENANT_ID'] ?? '';
+  return async (signal) => {
+    if (clientId === '' || tenantId === '')
+      throw new CredentialError(`${WHAT}: set azure.clientId and azure.tenantId`);
+    const clientAssertion = await mustRead(file, '$AZURE_FEDERATED_TOKEN_FILE', true);
+    const msal = await loadMsal();
+    const application = new msal.ConfidentialClientApplication({
+      auth: {
+        clientId,
+        authority: `${authority}/${tenantId}`,
+        knownAuthorities: [new URL(authority).host],
+        clientAssertion,
+      },
+      system: { networkClient: networkOver(http, signal), disableInternalRetries: true },
+    });
+    return application.acquireTokenByClientCredential({ scopes: [`${resource}/.default`], skipCache: true });
+  };
+}
+
+function managedIdentity({ clientId, cloud }: AzureConfig, http: TokenHttp): FetchToken {
+  return async (signal) => {
+    const msal = await loadMsal();
+    const application = new msal.ManagedIdentityApplication({
+      ...(clientId === null ? {} : { managedIdentityIdParams: { userAssignedClientId: clientId } }),
+      system: { networkClient: networkOver(http, signal), disableInternalRetries: true },
+    });
+    return application.acquireToken({ resource: CLOUDS[cloud].resource, forceRefresh: true });
+  };
+}
+
+function loadMsal(): Promise<typeof Msal> {
+  return loadPackage('@azure/msal-node', () => import('@azure/msal-node'));
+}
+
+/** The library's requests over ours. */
+function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
+  const ask = async <T>(
+    method: 'GET' | 'POST',
+    url: string,
+    { headers = {}, body = '' }: NetworkRequestOptions = {},
+  ): Promise<NetworkResponse<T>> => {
+    const answer = await http({ method, url, headers, body, signal });
+    return { headers: {}, status: answer.status, body: parseJson(answer.body) as T };
+  };
+  return {
+    sendGetRequestAsync: (url, options) => ask('GET', url, options),
+    sendPostRequestAsync: (url, options) => ask('POST', url, options),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CredentialError(`${WHAT}: the answer is no JSON`);
+  }
+}

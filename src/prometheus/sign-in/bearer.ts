@@ -1,0 +1,13 @@
+import type { Renewed } from './renewed.js';
+import type { SignIn } from './sign-in.js';
+
+/** A token that goes along as it is, in the Authorization header. A 401 asks for another one. */
+export function createBearer(token: Renewed<string>): SignIn {
+  return {
+    headersFor: async (_request, signal) => {
+      const value = await token.get(signal);
+      return { headers: { Authorization: `Bearer ${value}` }, secrets: [value], origin: value };
+    },
+    renew: (status, { origin }) => status === 401 && typeof origin === 'string' && token.refuse(origin),
+  };
+}

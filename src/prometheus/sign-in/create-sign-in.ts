@@ -1,0 +1,23 @@
+import type { Clock } from '../../units/clock.js';
+import type { SignInConfig } from '../source-config.js';
+import { createAzure } from './azure.js';
+import { createGoogle } from './google.js';
+import { createOAuth2 } from './oauth2.js';
+import type { Environment, SignIn } from './sign-in.js';
+import { createSigV4 } from './sigv4.js';
+
+/** The way of signing in that the config names. Nothing is asked, and no library loaded, before the first request. */
+export function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
+  switch (config.way) {
+    case 'oauth2':
+      return createOAuth2(config, clock);
+    case 'sigv4':
+      return createSigV4(config, clock);
+    case 'azure':
+      return createAzure(config, clock, env);
+    case 'google':
+      return createGoogle(clock);
+    default:
+      throw new Error(`no way to sign in: ${JSON.stringify(config satisfies never)}`);
+  }
+}

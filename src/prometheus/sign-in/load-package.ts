@@ -1,0 +1,15 @@
+import { CredentialError } from '../credential-files.js';
+
+/**
+ * A package that only this way of signing in needs: nothing of it is read before. Throws a `CredentialError` where an
+ * image was built without it.
+ */
+export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    throw new CredentialError(`the package ${name} is not installed: install the optional dependencies`);
+  }
+}

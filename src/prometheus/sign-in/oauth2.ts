@@ -1,0 +1,74 @@
+import type { Clock } from '../../units/clock.js';
+import { CredentialError, mustRead } from '../credential-files.js';
+import type { OAuth2Config } from '../source-config.js';
+import { watchFile } from '../watched-file.js';
+import { createBearer } from './bearer.js';
+import { loadPackage } from './load-package.js';
+import { createRenewed, type Fetched } from './renewed.js';
+import type { SignIn } from './sign-in.js';
+import { createTokenHttp, type TokenHttp } from './token-http.js';
+
+/** Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, as Prometheus' own `oauth2`. */
+export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
+  const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;
+  const http = createTokenHttp({ clock, tls: config.tls, what });
+  const secretFile = watchFile(config.clientSecretFile, clock);
+
+  const fetch = async (signal: AbortSignal): Promise<Fetched<string>> => {
+    const secret = await mustRead(secretFile, 'oauth2.clientSecretFile', true);
+    const oauth = await loadPackage('oauth4webapi', () => import('oauth4webapi'));
+    const { tokenUrl, clientId: client_id, scopes, endpointParams } = config;
+    const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
+    const parameters = { ...endpointParams, ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }) };
+    try {
+      const response = await oauth.clientCredentialsGrantRequest(
+        server,
+        { client_id },
+        oauth.ClientSecretBasic(secret),
+        parameters,
+        {
+          signal,
+          [oauth.customFetch]: (url, { headers, body }) => ask(http, { url, headers, body, signal }),
+          // An identity provider inside the cluster may be without TLS, as Prometheus itself: the config decides.
+          // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated to stand out, as it does
+          [oauth.allowInsecureRequests]: true,
+        },
+      );
+      const answer = await oauth.processClientCredentialsResponse(server, { client_id }, response);
+      if (answer.token_type !== 'bearer') throw new CredentialError(`${what} gives no bearer token`);
+      const seconds = answer.expires_in;
+      return { value: answer.access_token, lifetimeMs: seconds === undefined ? null : seconds * 1000 };
+    } catch (error) {
+      if (
+        error instanceof oauth.ResponseBodyError &&
+        /^[a-z_]{1,40}$/.test(error.error) &&
+        error.error !== secret
+      )
+        throw new CredentialError(
+          `${what} refuses (HTTP ${error.status}, ${error.error}): look at oauth2.clientId, clientSecretFile and scopes`,
+        );
+      if (error instanceof oauth.OperationProcessingError)
+        throw new CredentialError(`${what} gives no answer of OAuth 2.0: look at oauth2.tokenUrl`);
+      throw error;
+    }
+  };
+  return createBearer(createRenewed({ clock, what, fetch }));
+}
+
+async function ask(
+  http: TokenHttp,
+  request: {
+    readonly url: string;
+    readonly headers: Record<string, string>;
+    readonly body: URLSearchParams;
+    readonly signal: AbortSignal;
+  },
+): Promise<Response> {
+  const { url, headers, body, signal } = request;
+  const answer = await http({ method: 'POST', url, headers, body: body.toString(), signal });
+  const isBodyless = [204, 205, 304].includes(answer.status);
+  return new Response(isBodyless ? null : answer.body, {
+    status: answer.status,
+    headers: answer.contentType === null ? {} : { 'content-type': answer.contentType },
+  });
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../units/clock.js';
+import type { SigV4Config } from '../source-config.js';
+import { loadPackage } from './load-package.js';
+import { createRenewed, type Fetched } from './renewed.js';
+import type { OutgoingRequest, SignIn } from './sign-in.js';
+
+interface AwsKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}
+
+/** Keys that are too old are refused with 403. */
+const REFUSALS: readonly number[] = [401, 403];
+const CONNECT_MS = 2000;
+const REQUEST_MS = 5000;
+
+/**
+ * Each request signed with AWS Signature Version 4. The keys come from the file or the profile of the config, else from
+ * where AWS' own tools look: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
+ */
+export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
+  const fetch = async (): Promise<Fetched<AwsKeys>> => {
+    const value = await findKeys(config);
+    const lifetimeMs = value.expiration === undefined ? null : value.expiration.getTime() - clock.now();
+    return { value, lifetimeMs };
+  };
+  const keys = createRenewed({ clock, what: 'sigv4: finding credentials of AWS', fetch });
+  return {
+    headersFor: async (request, signal) => {
+      const origin = await keys.get(signal);
+      const headers = await signRequest(request, config, { keys: origin, date: new Date(clock.now()) });
+      const { secretAccessKey, sessionToken } = origin;
+      return {
+        headers,
+        secrets: [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])],
+        origin,
+      };
+    },
+    renew: (status, { origin }) => REFUSALS.includes(status) && isKeys(origin) && keys.refuse(origin),
+  };
+}
+
+function isKeys(origin: unknown): origin is AwsKeys {
+  return typeof origin === 'object' && origin !== null && 'secretAccessKey' in origin;
+}
+
+async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Config): Promise<AwsKeys> {
+  const aws = await loadPackage(
+    '@aws-sdk/credential-providers',
+    () => import('@aws-sdk/credential-providers'),
+  );
+  const clientConfig = {
+    region,
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: REQUEST_MS,
+      throwOnRequestTimeout: true,
+    },
+  };
+  const named = profile === null ? {} : { profile };
+  const base =
+    credentialsFile === null
+      ? aws.fromNodeProviderChain({ ...named, clientConfig, ignoreCache: true })
+      : aws.fromIni({
+          profile: 'default',
+          ...named,
+          filepath: credentialsFile,
+          clientConfig,
+          ignoreCache: true,
+        });
+  if (roleArn === null) return base();
+  return aws.fromTemporaryCredentials({
+    masterCredentials: base,
+    params: { RoleArn: roleArn, RoleSessionName: 'promscaler' },
+    clientConfig,
+  })();
+}
+
+/** The headers that a request needs beside its own. */
+async function signRequest(
+  { method, url, body, contentType }: OutgoingRequest,
+  { region, service }: SigV4Config,
+  { keys, date }: { readonly keys: AwsKeys; readonly date: Date },
+): Promise<Readonly<Record<string, string>>> {
+  const { SignatureV4 } = await loadPackage('@smithy/signature-v4', () => import('@smithy/signature-v4'));
+  const { Sha256 } = await loadPackage('@aws-crypto/sha256-js', () => import('@aws-crypto/sha256-js'));
+  const { protocol, hostname, host, pathname, searchParams } = new URL(url);
+  const signer = new SignatureV4({
+    credentials: keys,
+    region,
+    service,
+    sha256: Sha256,
+    applyChecksum: false,
+  });
+  const { headers } = await signer.sign(
+    {
+      method,
+      protocol,
+      hostname,
+      path: pathname,
+      query: Object.fromEntries(searchParams),
+      headers: { host, ...(contentType === null ? {} : { 'content-type': contentType }) },
+      ...(body === null ? {} : { body }),
+    },
+    { signingDate: date },
+  );
+  const own = new Set(['host', 'content-type']);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
+}

@@ -1,0 +1,50 @@
+import { Agent } from 'node:http';
+import type { Clock } from '../../units/clock.js';
+import { CredentialError } from '../credential-files.js';
+import { send } from '../send.js';
+import type { SourceTls } from '../source-config.js';
+import { createTlsAgents } from '../tls-agents.js';
+
+export interface TokenRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of a POST. */
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+export interface TokenAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly body: string;
+}
+
+/**
+ * The requests of those libraries that let us make them: as those to a data source they follow no redirect and go through
+ * no proxy. Throws a `CredentialError`, or the reason of the signal.
+ */
+export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
+
+/** `what` begins each message. */
+export function createTokenHttp(options: {
+  readonly clock: Clock;
+  readonly tls: SourceTls | null;
+  readonly what: string;
+}): TokenHttp {
+  const httpAgent = new Agent({ keepAlive: false });
+  const httpsAgent = createTlsAgents(options.tls, options.clock, 'oauth2.tls');
+  return async ({ method, url, headers, body, signal }) => {
+    const result = await send({
+      method,
+      url,
+      parameters: method === 'POST' ? Object.fromEntries(new URLSearchParams(body)) : {},
+      connection: { httpAgent, httpsAgent: await httpsAgent(), headers, secrets: [], signIn: null },
+      signal,
+    });
+    signal.throwIfAborted();
+    if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
+    if (result.location !== null) throw new CredentialError(`${options.what} redirects: not followed`);
+    return { status: result.status, contentType: result.contentType, body: result.body };
+  };
+}

@@ -1,0 +1,44 @@
+import { createPrometheusClient, type PrometheusClient } from '../../../src/prometheus/client.js';
+import type { SignInConfig } from '../../../src/prometheus/source-config.js';
+import type { Environment } from '../../../src/prometheus/sign-in/sign-in.js';
+import type { Answer } from '../../../src/prometheus/answer.js';
+import type { Clock } from '../../../src/units/clock.js';
+import { addSeconds } from '../../../src/units/time.js';
+import { aSource, type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
+
+/** Real timers for real sockets, and a present that a test moves on. */
+export function movableClock(): Clock & { readonly move: (seconds: number) => void } {
+  let seconds = 0;
+  return {
+    ...realClock,
+    now: () => addSeconds(realClock.now(), seconds),
+    monotonicMs: () => realClock.monotonicMs() + seconds * 1000,
+    move: (more) => (seconds += more),
+  };
+}
+
+/** A Prometheus that takes the headers that `accepts` says yes to, and answers the others with 401 and what they were. */
+export async function guardedPrometheus(accepts: (authorization: string) => boolean): Promise<FakeServer> {
+  return startServer((response, { headers }) => {
+    const { authorization = '' } = headers;
+    if (accepts(authorization)) return response.end(vectorBody([{ labels: {}, value: 1 }]));
+    response.statusCode = 401;
+    return response.end(
+      JSON.stringify({ status: 'error', errorType: 'unauthorized', error: `not with ${authorization}` }),
+    );
+  });
+}
+
+export interface Asked {
+  readonly url: string;
+  readonly signIn: SignInConfig;
+  readonly clock?: Clock;
+  readonly env?: Environment;
+}
+
+export function clientFor({ url, signIn, clock = realClock, env = {} }: Asked): PrometheusClient {
+  return createPrometheusClient(aSource({ urls: [url], signIn }), clock, env);
+}
+
+export const ask = (client: PrometheusClient, timeoutMs = 5000): Promise<Answer> =>
+  client.query('up', { timeoutMs });

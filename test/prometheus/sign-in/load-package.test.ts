@@ -1,0 +1,45 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { CredentialError } from '../../../src/prometheus/credential-files.js';
+import { loadPackage } from '../../../src/prometheus/sign-in/load-package.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const FOLDER = join(ROOT, 'src/prometheus/sign-in');
+const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+};
+
+describe('loadPackage', () => {
+  it('says which package an image was built without', async () => {
+    const missing = Object.assign(new Error("Cannot find package 'x'"), { code: 'ERR_MODULE_NOT_FOUND' });
+
+    const loading = loadPackage('x', () => Promise.reject(missing));
+
+    await expect(loading).rejects.toThrow(CredentialError);
+    await expect(loading).rejects.toThrow(
+      'the package x is not installed: install the optional dependencies',
+    );
+  });
+
+  it('passes on what a package throws by itself', async () => {
+    const broken = new Error('broken');
+
+    await expect(loadPackage('x', () => Promise.reject(broken))).rejects.toBe(broken);
+  });
+});
+
+describe('the optional dependencies', () => {
+  const texts = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), 'utf8'));
+
+  it.each(Object.keys(optionalDependencies))(
+    '%s is loaded by one way of signing in, when it is asked',
+    (name) => {
+      const imports = texts.flatMap((text) => text.match(/^import[^;]*?from '[^']+';$/gm) ?? []);
+      const early = imports.filter((line) => line.includes(`'${name}'`) && !line.startsWith('import type'));
+
+      expect(early).toEqual([]);
+      expect(texts.filter((text) => text.includes(`import('${name}')`))).toHaveLength(1);
+    },
+  );
+});
