@@ -20,7 +20,8 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const filled = lines.filter(({ line }) => line !== '');
   if (filled.length === 0) throw new CommandError('the input is empty: a snapshot as JSON was expected');
-  if (!filled.some(({ line }) => isObject(line))) throw new CommandError(`not JSON: ${whole.error}`);
+  if (!filled.some(({ line }) => isObject(line)))
+    throw new CommandError(`${file} is no snapshot: not JSON: ${whole.error}`);
   return decideLines(filled, io);
 }
 

@@ -41,7 +41,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     read: readOptionsOf(config),
   });
   const loaded = await files.load();
-  const scalers = pick(loaded.scalers, options.scaler);
+  const scalers = pick(loaded.scalers, options.scaler, config.scalers.paths);
   const found = await examine({
     clock: io.clock,
     signal: io.signal,
@@ -87,12 +87,18 @@ function findingOfProblem({ severity, message, file, place, code }: Problem): Fi
 }
 
 const MEND_PATHS =
-  '--config FILE names the service config, whose scalers.paths names the documents; `promscaler new` writes a first one';
+  '--config FILE names the service config, whose scalers.paths names the documents; `promscaler validate --live FILE` examines documents without one; `promscaler new` writes a first one';
 
-function pick(scalers: readonly Scaler[], key: string | undefined): readonly Scaler[] {
+function pick(
+  scalers: readonly Scaler[],
+  key: string | undefined,
+  paths: readonly string[],
+): readonly Scaler[] {
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
+  if (scalers.length === 0)
+    throw new CommandError(`${paths.join(', ')} has no document without an error: ${MEND_PATHS}`, 2);
   const near = nearestKeys(key, scalers.map(scalerKey));
   const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
   throw new CommandError(`there is no document ${key} without an error${hint}`, 2);

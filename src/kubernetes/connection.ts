@@ -264,6 +264,6 @@ function serviceUrl(host: string, port: string): string {
 function checkUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
-    throw new ConnectionError(`${what} is no http or https address without a user`);
+    throw new ConnectionError(`${what} must begin with http:// or https://, and name no user`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

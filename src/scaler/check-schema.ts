@@ -37,6 +37,17 @@ export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T>
   return { findings, value: null, readable };
 }
 
+/** Fields of a KEDA ScaledObject whose names are not near to ours. */
+const KEDA_FIELDS = [
+  [
+    'spec.triggers',
+    '; a prometheus trigger is a metric here: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
+  ],
+  ['spec.cooldownPeriod', '; it is cooldownSeconds here'],
+  ['spec.pollingInterval', '; it is syncPeriodSeconds here'],
+  ['spec.advanced', '; behavior stands in spec here'],
+] as const;
+
 /** Fields that a manifest from a cluster, or of an older API, brings along, and what becomes of them here. */
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
   ['kind', '; a scaler document is no service config, which names its file or folder in scalers.paths'],
@@ -44,6 +55,7 @@ const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
     'spec.targetCPUUtilizationPercentage',
     '; it is a metric now: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
   ],
+  ...KEDA_FIELDS,
   ...[
     'status',
     'metadata.uid',

@@ -52,5 +52,9 @@ const KIND_HINTS: ReadonlyMap<string, string> = new Map([
   ['HorizontalPodAutoscaler', PASTE],
   ['CHPA', PASTE_CHPA],
   ['ConfigurableHorizontalPodAutoscaler', PASTE_CHPA],
+  [
+    'ScaledObject',
+    '; its minReplicaCount, maxReplicaCount and prometheus triggers become minReplicas, maxReplicas and external metrics, each a query with a target.averageValue',
+  ],
   ['List', '; write its items as documents, with --- between them'],
 ]);

@@ -184,6 +184,12 @@ describe('the scalers of the chart', () => {
     ]);
   });
 
+  it('leave out one that is null', () => {
+    const text = readFileSync(join(EXAMPLES, 'minimal.yaml'), 'utf8');
+
+    expect(documentsOf(render(helm, { scalers: { a: text, b: null } }))).toEqual({ 'a.yaml': text });
+  });
+
   it('are an empty folder without any', () => {
     expect(documentsOf(render(helm))).toEqual({});
   });

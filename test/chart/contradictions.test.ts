@@ -123,6 +123,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { namespaces: ['pay'], ...scaler('kind: Scaler\nmetadata: { name: web, namespace: shop }') },
     'scalers.web is for the namespace shop',
   ],
+  'the name of a file in place of its text': [
+    scaler('shop/web.yaml'),
+    'scalers.web is the text "shop/web.yaml", no document; a file is read by --set-file scalers.web=FILE',
+  ],
   'two documents of one name': [
     { scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: shop }' } },
     'scalers.a and scalers.b are both called shop/web: the service would refuse both',

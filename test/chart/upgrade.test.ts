@@ -115,6 +115,17 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(at(stateOf('07'), 'metadata', 'labels', 'team')).toBeUndefined();
   });
 
+  it('takes out a document that the values set to null, and leaves the others', async () => {
+    const document = (name: string): string => `kind: Scaler\nmetadata: { name: ${name}, namespace: shop }\n`;
+    await succeed(put(['install', 'rel'], { scalers: { web: document('web'), mail: document('mail') } }));
+
+    const upgrade = ['upgrade', 'rel', CHART, ...clientSide, '--reset-then-reuse-values'];
+    await succeed(helm([...upgrade, '--set', 'scalers.web=null']));
+
+    const data = at(simulator.getObject('/configmaps', 'ops', 'rel-promscaler-scalers'), 'data');
+    expect(data).toEqual({ 'mail.yaml': document('mail') });
+  });
+
   it('brings back a ConfigMap that somebody has deleted, with the next upgrade', async () => {
     await succeed(put(['install', 'rel']));
     const path = '/api/v1/namespaces/ops/configmaps/promscaler-state-03';

@@ -64,7 +64,7 @@ describe('a service by --url', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --url localhost:8080: url is no http or https address without a user\n',
+      'promscaler: --url localhost:8080: url must begin with http:// or https://, and name no user\n',
     ]);
   });
 

@@ -147,6 +147,9 @@ which reads YAML 1.2 and says where it is wrong.
   {{- $documents := list $given -}}
   {{- if kindIs "string" $given -}}
     {{- $size = add $size (len $given) -}}
+    {{- if regexMatch "^[^\\s:#{}\\[\\]]+$" (trim $given) -}}
+      {{- $problems = append $problems (printf "%s is the text %q, no document; a file is read by --set-file %s=FILE" $path (trunc 60 (trim $given)) $path) -}}
+    {{- end -}}
     {{- $documents = list -}}
     {{- range regexSplit "(?m)^---([ \\t].*)?$" $given -1 -}}
       {{- $documents = append $documents (fromYaml .) -}}

@@ -17,8 +17,8 @@ export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
   const lines = [
-    `# Next: "promscaler validate ${file}" checks it, "promscaler show ${file}" prints every default, and the`,
-    '# service takes it from the folder that scalers.paths of its config names.',
+    `# Next: "promscaler validate ${file}" checks it, "promscaler show ${file}" prints every default. The chart`,
+    `# takes it by --set-file scalers.NAME=${file}; without helm it goes into the folder that scalers.paths names.`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',
     'metadata:',
