@@ -17,16 +17,16 @@ jest.setTimeout(240_000);
 
 /** Where the pods are: three on one node, two on another, one alone; and two of another workload. */
 const NODES = {
-  'search-5d9c7b8f4d-aaaaa': 'n1',
-  'search-5d9c7b8f4d-bbbbb': 'n1',
-  'search-5d9c7b8f4d-ccccc': 'n1',
-  'search-5d9c7b8f4d-ddddd': 'n2',
-  'search-5d9c7b8f4d-eeeee': 'n2',
-  'search-5d9c7b8f4d-fffff': 'n3',
+  'catalog-5d9c7b8f4d-aaaaa': 'n1',
+  'catalog-5d9c7b8f4d-bbbbb': 'n1',
+  'catalog-5d9c7b8f4d-ccccc': 'n1',
+  'catalog-5d9c7b8f4d-ddddd': 'n2',
+  'catalog-5d9c7b8f4d-eeeee': 'n2',
+  'catalog-5d9c7b8f4d-fffff': 'n3',
   'other-7f6d5c4b9c-ggggg': 'n3',
   'other-7f6d5c4b9c-hhhhh': 'n3',
 };
-const OURS = Object.keys(NODES).filter((pod) => pod.startsWith('search'));
+const OURS = Object.keys(NODES).filter((pod) => pod.startsWith('catalog'));
 
 const EXPOSITION = Object.entries(NODES)
   .map(([pod, node], index) => {

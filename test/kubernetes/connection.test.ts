@@ -327,11 +327,11 @@ describe('kubeconfig', () => {
     ],
     ['kubeconfig FOLDER/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
     [
-      'kubeconfig FOLDER/.kube/config: server is no http or https address',
+      'kubeconfig FOLDER/.kube/config: server must begin with http:// or https://, and name no user',
       { cluster: { server: 'ftp://x' } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: server is no http or https address',
+      'kubeconfig FOLDER/.kube/config: server must begin with http:// or https://, and name no user',
       { cluster: { server: `https://me:${CANARY}@x` } },
     ],
     [

@@ -37,7 +37,9 @@ describe('doctor', () => {
       failed: 0,
       skipped: 0,
     });
-    expect(findings.map(({ check }) => check)).toEqual(CHECK_NAMES);
+    // Outside of a cluster nobody is elected and no state is kept.
+    const here = CHECK_NAMES.filter((name) => name !== 'lease' && name !== 'state');
+    expect(findings.map(({ check }) => check)).toEqual(here);
   });
 
   it('says it in a line for each subject', async () => {
