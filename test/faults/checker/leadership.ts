@@ -47,11 +47,9 @@ const withinTerm: Invariant = {
       const renewals = renewalsOf(requests, process);
       for (const record of requests) {
         if (record.subresource !== 'scale' || record.method !== 'PATCH') continue;
-        const last = renewals.findLast(
-          ({ sentMs, answeredMs }) =>
-            sentMs <= record.sentMs && (answeredMs ?? Number.POSITIVE_INFINITY) <= record.sentMs,
-        );
-        const ageMs = last === undefined ? Number.POSITIVE_INFINITY : record.sentMs - last.sentMs;
+        const before = renewals.slice(0, countUntil(renewals, record.sentMs));
+        const last = before.findLast(({ answeredMs }) => answeredMs <= record.sentMs);
+        const ageMs = last === undefined ? Number.POSITIVE_INFINITY : record.sentMs - last.atMs;
         if (ageMs <= RENEW_DEADLINE_MS) continue;
         const message = `${process} sent a PATCH at ${formatTime(record.sentMs)}, ${Math.round(ageMs / 1000)} s after its last renewal`;
         found.push({ atMs: record.sentMs, message, process });
@@ -61,14 +59,16 @@ const withinTerm: Invariant = {
   },
 };
 
-function renewalsOf(requests: readonly ApiRecord[], process: string): readonly ApiRecord[] {
-  return requests.filter(
-    (one) =>
-      one.resource === 'leases' &&
-      one.method !== 'GET' &&
-      (one.status === 200 || one.status === 201) &&
-      holderOf(one).startsWith(`${process}_`),
-  );
+/** When its successful renewals were sent and answered, in order. */
+function renewalsOf(requests: readonly ApiRecord[], process: string) {
+  const renewals: { readonly atMs: number; readonly answeredMs: number }[] = [];
+  for (const one of requests) {
+    const { resource, method, status, answeredMs, sentMs } = one;
+    if (resource !== 'leases' || method === 'GET' || (status !== 200 && status !== 201)) continue;
+    if (answeredMs !== null && holderOf(one).startsWith(`${process}_`))
+      renewals.push({ atMs: sentMs, answeredMs });
+  }
+  return renewals;
 }
 
 export const LEADERSHIP_INVARIANTS: readonly Invariant[] = [oneWriter, withinTerm];
