@@ -70,10 +70,10 @@ export interface ServiceOptions extends OwnObjects {
 /** Builds clients, ledger, metrics, controller and server, and listens. Throws `ListenError` where it can't listen. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
-  const records = createRecords(clock);
+  const serves = options.serves ?? true;
+  const records = createRecords(clock, { hasReaders: serves });
   const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
-  const serves = options.serves ?? true;
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
     version: VERSION,

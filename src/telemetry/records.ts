@@ -16,14 +16,18 @@ export interface Records {
   readonly feed: EventFeed;
 }
 
-/** Empty records. */
-export function createRecords(clock: Clock): Records {
+/** Empty records. `hasReaders` false: what only pages show, snapshots of the past and points for charts, is not kept. */
+export function createRecords(clock: Clock, { hasReaders = true } = {}): Records {
   // Two processes that start in the same millisecond are told apart by chance.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   return {
     ledger: createLedger(),
-    archive: createSnapshotArchive(),
-    history: createHistory(),
+    archive: hasReaders ? createSnapshotArchive() : EMPTY_ARCHIVE,
+    history: hasReaders ? createHistory() : EMPTY_HISTORY,
     feed: createEventFeed(run),
   };
 }
+
+const nothing = (): void => undefined;
+const EMPTY_ARCHIVE: SnapshotArchive = { keep: nothing, read: () => null, remove: nothing };
+const EMPTY_HISTORY: History = { add: nothing, read: () => null, remove: nothing };

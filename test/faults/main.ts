@@ -5,6 +5,7 @@ import { huntBug, type Catch } from './bugs/hunt.js';
 import { loadProduct } from './product.js';
 import { describeViolation } from './report.js';
 import { runSeed } from './run-seed.js';
+import { formatTime } from './world/faults.js';
 
 interface Work {
   readonly seeds: readonly number[];
@@ -21,7 +22,9 @@ interface SeedReport {
   readonly faults: number;
 }
 
-const USAGE = 'npm run faults -- [--bugs] [--seeds N] [--first-seed N] [--hours N] [--threads N]';
+const USAGE =
+  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N]\n' +
+  'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
 /** Only dist has the package's description above it, not the compiled src beside the simulation. */
 const DIST = new URL('../../../dist/', import.meta.url);
 const COPIES = new URL('../../bugs/', import.meta.url);
@@ -33,27 +36,35 @@ if (isMainThread) {
 } else await runSome(workerData as Work);
 
 /** Every bug must be found by an invariant that is meant to. */
-async function huntAll({ seeds, hours, threads }: Flags): Promise<void> {
-  let missed = 0;
-  const names = BUGS.map(({ name }) => name);
+async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
+  const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
   const works = Array.from({ length: threads }, (_, thread) => ({
     seeds: Array.from({ length: seeds }, (_, index) => index + 1),
     hours,
     bugs: names.filter((_, index) => index % threads === thread),
   }));
-  const tell = ({ name, invariant, broken, seeds: count, message }: Catch): void => {
-    if (invariant === null) missed += 1;
-    const others = broken.filter((other) => other !== invariant);
-    const also = others.length === 0 ? '' : ` (also ${others.join(' ')})`;
-    console.log(
-      invariant === null
-        ? `${name}: NOT FOUND in ${count} seeds${also}`
-        : `${name}: ${invariant} after ${count} seed${count === 1 ? '' : 's'}${also}: ${message}`,
-    );
+  const found: Catch[] = [];
+  const tellCatch = (one: Catch): void => {
+    if (one.caught !== null) found.push(one);
+    console.log(describeCatch(one));
   };
-  await Promise.all(works.map((work) => runThread<Catch>(work, tell)));
-  console.log(`${names.length - missed} of ${names.length} bugs were found`);
-  process.exitCode = missed > 0 ? 1 : 0;
+  await Promise.all(works.map((work) => runThread<Catch>(work, tellCatch)));
+  const { user, system } = process.cpuUsage();
+  console.log(
+    `${found.length} of ${names.length} bugs were caught, ${((user + system) / 1e6).toFixed(0)} s of CPU`,
+  );
+  process.exitCode = found.length < names.length ? 1 : 0;
+}
+
+function describeCatch({ name, caught, broken, seconds }: Catch): string {
+  const others = broken.filter((other) => other !== caught?.invariant).join(' ');
+  const row = [
+    name.padEnd(40),
+    caught?.invariant ?? 'NOT CAUGHT',
+    caught === null ? '-' : `seed ${caught.seed}`,
+  ];
+  const rest = [caught === null ? '-' : formatTime(caught.atMs), `${seconds.toFixed(0)} s`, others];
+  return `${[...row, ...rest].join(' | ')}\n    ${caught?.message ?? 'no invariant that is meant to has noticed'}`;
 }
 
 async function runAll(flags: Flags): Promise<void> {
@@ -127,6 +138,8 @@ async function runSome({ seeds, hours, bugs }: Work): Promise<void> {
 
 interface Flags {
   readonly bugs: boolean;
+  /** Names of bugs to hunt; empty: all. */
+  readonly only: readonly string[];
   readonly seeds: number;
   readonly firstSeed: number;
   readonly hours: number;
@@ -135,8 +148,9 @@ interface Flags {
 
 function readFlags(args: readonly string[]): Flags {
   const bugs = args.includes('--bugs');
+  const only = args.filter((arg) => BUGS.some(({ name }) => name === arg));
   const values = new Map<string, number>();
-  const rest = args.filter((arg) => arg !== '--bugs');
+  const rest = args.filter((arg) => arg !== '--bugs' && !only.includes(arg));
   for (let index = 0; index < rest.length; index += 2) {
     const [name = '', value = ''] = [rest[index], rest[index + 1]];
     const number = Number(value);
@@ -148,9 +162,10 @@ function readFlags(args: readonly string[]): Flags {
   }
   return {
     bugs,
+    only,
     seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
     firstSeed: values.get('--first-seed') ?? 1,
-    hours: values.get('--hours') ?? 24,
+    hours: values.get('--hours') ?? (bugs ? 6 : 24),
     threads: values.get('--threads') ?? Math.min(2, availableParallelism()),
   };
 }

@@ -32,7 +32,8 @@ const IS_DURABLE = true;
 /** Every sixth world has two replicas and a Lease; an election costs as much as all the rest of a day. */
 export const ELECTED_SEEDS = 6;
 
-function replicasOf(seed: number): number {
+/** Two where the seed has an election. */
+export function replicasOf(seed: number): number {
   return seed % ELECTED_SEEDS === 0 ? 2 : 1;
 }
 

@@ -15,26 +15,33 @@ const SHORT = [2, 60] as const;
 const LONG = [60, 1800] as const;
 const LEAD_MS = 15 * 60_000;
 
+interface Plan {
+  readonly durationMs: number;
+  readonly replicas: number;
+  /** Only faults of these modes, and calm of at most a quarter of an hour; left out: all. */
+  readonly modes?: readonly string[];
+}
+
 /**
  * The faults of a seed: spells of one to four at a time, and between them calm of a few minutes to an hour and a half, in
  * which everything must come right again. The last half hour is calm.
  */
-export function scheduleFaults(
-  seed: number,
-  { durationMs, replicas }: { readonly durationMs: number; readonly replicas: number },
-): readonly Fault[] {
+export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] }: Plan): readonly Fault[] {
   const random = createRandom(seed).fork('schedule');
+  const longestCalm = modes.length === 0 ? 90 : 15;
   const faults: Fault[] = [];
   let startMs = LEAD_MS + random.between(0, LEAD_MS);
   while (startMs < durationMs - 2 * LEAD_MS) {
     const count = random.pick([1, 1, 1, 2, 2, 3, 4]);
     let endMs = startMs;
     for (let index = 0; index < count; index += 1) {
-      const fault = drawFault({ random, startMs: startMs + random.between(0, 120_000), replicas });
+      const draw = { random, startMs: startMs + random.between(0, 120_000), replicas };
+      let fault = drawFault(draw);
+      while (modes.length > 0 && !modes.includes(fault.what.mode)) fault = drawFault(draw);
       faults.push(fault);
       endMs = Math.max(endMs, fault.endMs);
     }
-    startMs = endMs + random.between(3, 90) * 60_000;
+    startMs = endMs + random.between(3, longestCalm) * 60_000;
   }
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
 }

@@ -1,9 +1,15 @@
 /** A fault of our own, planted to see whether the checker finds it. */
 export interface Bug {
   readonly name: string;
-  /** The invariants of which at least one must find it. */
-  readonly caughtBy: readonly string[];
+  readonly meant: Meant;
   readonly edits: readonly Edit[];
+}
+
+interface Meant {
+  /** The invariants of which at least one must find it. */
+  readonly by: readonly string[];
+  /** The modes of faults that provoke it, which a hunt draws first; none: what befalls everybody does. */
+  readonly when: readonly string[];
 }
 
 interface Edit {
@@ -13,8 +19,8 @@ interface Edit {
   readonly replace: string;
 }
 
-function bug(name: string, caughtBy: readonly string[], ...edits: readonly Edit[]): Bug {
-  return { name, caughtBy, edits };
+function bug(name: string, meant: Meant, ...edits: readonly Edit[]): Bug {
+  return { name, meant, edits };
 }
 
 function edit(file: string, find: string, replace: string): Edit {
@@ -27,7 +33,7 @@ const ZERO = `{ form: 'values', at: context.now, values: [0], partial: null }`;
 export const BUGS: readonly Bug[] = [
   bug(
     'empty-read-as-zero',
-    ['I2'],
+    { by: ['I2'], when: ['missing'] },
     edit(
       'prometheus/samples.js',
       `if (answer.class === 'failed' ||`,
@@ -36,7 +42,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'failure-read-as-zero',
-    ['I2'],
+    { by: ['I2'], when: ['failed', 'down'] },
     edit(
       'prometheus/samples.js',
       `if (answer.class === 'failed' ||`,
@@ -45,7 +51,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'nan-read-as-zero',
-    ['I2'],
+    { by: ['I2'], when: ['nan'] },
     edit(
       'prometheus/samples.js',
       'if (Number.isNaN(value)) {',
@@ -54,7 +60,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'negative-taken-for-a-value',
-    ['I2'],
+    { by: ['I2'], when: ['negative'] },
     edit(
       'prometheus/samples.js',
       `return Number.isFinite(value) && value >= 0 ? value : 'invalid';`,
@@ -63,27 +69,27 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'part-taken-for-the-whole',
-    ['I2'],
+    { by: ['I2'], when: ['partial'] },
     edit('prometheus/samples.js', `return answer.class === 'partial' ? answer.why : null;`, 'return null;'),
   ),
   bug(
     'lowers-while-a-metric-fails',
-    ['I2'],
+    { by: ['I2'], when: ['failed', 'down'] },
     edit('decision/decide.js', '(!pick.isTrusted && pick.replicas < snapshot.target.specReplicas)', 'false'),
   ),
   bug(
     'recovery-hold-ignored',
-    ['I2'],
+    { by: ['I2'], when: ['wiped', 'missing'] },
     edit('decision/limits/recovery-hold.js', 'if (until === null ||', 'if (true ||'),
   ),
   bug(
     'young-server-trusted',
-    ['I2'],
+    { by: ['I2'], when: ['wiped', 'restarted'] },
     edit('prometheus/recovery-hold.js', 'if (startTime !== null && startTime >', 'if (false && startTime >'),
   ),
   bug(
     'stabilization-skipped',
-    ['I3', 'I24'],
+    { by: ['I3', 'I24'], when: [] },
     edit(
       'decision/limits/limits.js',
       `{ name: 'stabilization', apply: stabilize }`,
@@ -92,32 +98,32 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'maximum-skipped',
-    ['I1'],
+    { by: ['I1'], when: ['document-changed'] },
     edit('decision/limits/limits.js', `apply: limitToMaxReplicas }`, 'apply: () => null }'),
   ),
   bug(
     'scale-up-limit-skipped',
-    ['I23'],
+    { by: ['I23'], when: ['down', 'hang'] },
     edit('decision/limits/limits.js', 'apply: applyScaleUpLimit }', 'apply: () => null }'),
   ),
   bug(
     'policies-skipped',
-    ['I23'],
+    { by: ['I23'], when: [] },
     edit('decision/limits/limits.js', 'apply: applyPolicies }', 'apply: () => null }'),
   ),
   bug(
     'windows-skipped',
-    ['I4'],
+    { by: ['I4'], when: [] },
     edit('decision/limits/limits.js', 'apply: applyForbiddenWindow }', 'apply: () => null }'),
   ),
   bug(
     'window-of-the-other-direction-forgotten',
-    ['I5'],
+    { by: ['I5'], when: [] },
     edit('decision/limits/forbidden-window.js', 'const last = isAny ?', 'const last = false ?'),
   ),
   bug(
     'stored-state-not-read',
-    ['I4', 'I5', 'I23'],
+    { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
       'control/stored-memory.js',
       'return { ...fresh, uid, state, unresolved: intent };',
@@ -126,12 +132,12 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'intent-skipped',
-    ['I6'],
+    { by: ['I6'], when: [] },
     edit('control/act.js', 'wasUnannounced ? null : await ports.announce(intent);', 'null;'),
   ),
   bug(
     'lost-answer-forgotten',
-    ['I4', 'I5', 'I23'],
+    { by: ['I4', 'I5', 'I23'], when: ['applied-lost', 'applied-504'] },
     edit(
       'control/act.js',
       'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
@@ -140,7 +146,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'no-preconditions',
-    ['I9'],
+    { by: ['I9'], when: [] },
     edit(
       'kubernetes/scale.js',
       'body: { metadata: { uid, resourceVersion }, spec: { replicas } }',
@@ -149,7 +155,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'no-uid',
-    ['I9'],
+    { by: ['I9'], when: [] },
     edit(
       'kubernetes/scale.js',
       'body: { metadata: { uid, resourceVersion }, spec: { replicas } }',
@@ -158,12 +164,12 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'patches-what-is-there',
-    ['I8'],
+    { by: ['I8'], when: [] },
     edit('control/carry-out.js', `if (decision.action === 'none' || hold !== null)`, 'if (hold !== null)'),
   ),
   bug(
     'other-autoscaler-fought',
-    ['I30'],
+    { by: ['I30'], when: ['hpa-appears'] },
     edit(
       'control/why-held.js',
       'const conflict = input.sharesTargetWith ?? input.otherScaler;',
@@ -172,22 +178,22 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'deleted-scaler-goes-on',
-    ['I28'],
+    { by: ['I28'], when: ['document-removed'] },
     edit('control/controller.js', '.filter((old) => !keys.has(old))', '.filter(() => false)'),
   ),
   bug(
     'stale-cache-trusted',
-    ['I19'],
+    { by: ['I19'], when: ['silent', 'refused', 'hang', 'status'] },
     edit('control/observe.js', 'const STALE_CACHE_SECONDS = 180;', 'const STALE_CACHE_SECONDS = Infinity;'),
   ),
   bug(
     'silent-watch-kept',
-    ['I12', 'I18'],
+    { by: ['I12', 'I18'], when: ['silent'] },
     edit('kubernetes/idle-limit.js', 'const IDLE_MS = 150_000;', 'const IDLE_MS = 2_000_000_000;'),
   ),
   bug(
     'version-of-an-error-taken',
-    ['I27'],
+    { by: ['I27'], when: ['error'] },
     edit(
       'kubernetes/watch-events.js',
       `if (type === 'ERROR') {`,
@@ -196,22 +202,26 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'old-list-asked-for',
-    ['I27'],
+    { by: ['I27'], when: [] },
     edit('kubernetes/list-pages.js', '{ limit: PAGE_SIZE,', `{ limit: PAGE_SIZE, resourceVersion: '0',`),
   ),
   bug(
     'old-events-believed',
-    ['I18'],
+    { by: ['I18'], when: ['replay'] },
     edit(
       'kubernetes/ordered-sink.js',
       'const isOutdated = (object) => {',
       'const isOutdated = (object) => { return false;',
     ),
   ),
-  bug('no-back-off', ['I16'], edit('kubernetes/backoff.js', 'return waitMs;', 'return 0;')),
+  bug(
+    'no-back-off',
+    { by: ['I16'], when: ['refused', 'status'] },
+    edit('kubernetes/backoff.js', 'return waitMs;', 'return 0;'),
+  ),
   bug(
     'a-failure-ends-the-rhythm',
-    ['I22'],
+    { by: ['I22'], when: ['applied-lost', 'unapplied-lost'] },
     edit(
       'control/controller.js',
       'entry.isRunning = false; }',
@@ -220,17 +230,21 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'surprise-is-thrown',
-    ['I15'],
+    { by: ['I15'], when: ['nan'] },
     edit(
       'prometheus/samples.js',
       'if (Number.isNaN(value)) {',
       `if (Number.isNaN(value)) throw new Error('NaN'); if (false) {`,
     ),
   ),
-  bug('deadlines-left-behind', ['I17'], edit('units/clock.js', 'finally { cancel();', 'finally {')),
+  bug(
+    'deadlines-left-behind',
+    { by: ['I17'], when: ['slow'] },
+    edit('units/clock.js', 'finally { cancel();', 'finally {'),
+  ),
   bug(
     'write-after-the-term',
-    ['I10', 'I11'],
+    { by: ['I10', 'I11'], when: ['stopped', 'refused', 'hang'] },
     edit(
       'control/election.js',
       'mayWrite: () => term !== null && term.isValid() && isSteady(),',
@@ -239,7 +253,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'snapshot-without-events',
-    ['I21'],
+    { by: ['I21'], when: [] },
     edit('decision/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
   ),
 ];

@@ -1,40 +1,54 @@
 import { loadProduct } from '../product.js';
-import { ELECTED_SEEDS, runSeed } from '../run-seed.js';
+import { ELECTED_SEEDS, replicasOf, runSeed } from '../run-seed.js';
+import { scheduleFaults } from '../schedule.js';
 import type { Bug } from './bugs.js';
 import { plantBug } from './mutate.js';
 
-/** How a bug was found. */
+/** What became of a hunt. */
 export interface Catch {
   readonly name: string;
-  /** The first of the expected invariants that broke; null: none did. */
-  readonly invariant: string | null;
+  /** Null: it was not caught. */
+  readonly caught: {
+    /** The first of the expected invariants that broke. */
+    readonly invariant: string;
+    readonly seed: number;
+    /** Simulated time. */
+    readonly atMs: number;
+    /** What the checker said. */
+    readonly message: string;
+  } | null;
   /** All that broke with it. */
   readonly broken: readonly string[];
-  readonly seeds: number;
-  /** What the checker said. */
-  readonly message: string;
+  /** Of real time. */
+  readonly seconds: number;
 }
 
-/** Runs seeds with a bug planted until an invariant that ought to notice does, at most `seeds` of them. */
-export async function huntBug(
-  bug: Bug,
-  {
-    dist,
-    copies,
-    seeds,
-    hours,
-  }: { readonly dist: URL; readonly copies: URL; readonly seeds: number; readonly hours: number },
-): Promise<Catch> {
+export interface HuntOptions {
+  /** Where the compiled service is, and where copies of it may be put. */
+  readonly dist: URL;
+  readonly copies: URL;
+  /** Worlds to try, and how long each lives. */
+  readonly seeds: number;
+  readonly hours: number;
+}
+
+/** Runs worlds full of the faults that provoke a bug until an invariant that ought to notice does. */
+export async function huntBug(bug: Bug, { dist, copies, seeds, hours }: HuntOptions): Promise<Catch> {
+  const startedMs = performance.now();
   const product = await loadProduct(plantBug(bug, dist, copies));
+  const { by, when } = bug.meant;
   const broken = new Set<string>();
-  const step = bug.caughtBy.includes('I11') ? ELECTED_SEEDS : 1;
+  const step = by.includes('I11') ? ELECTED_SEEDS : 1;
+  const secondsSince = (): number => (performance.now() - startedMs) / 1000;
   for (let seed = step; seed <= seeds * step; seed += step) {
-    const { violations } = await runSeed({ seed, hours, product });
+    const plan = { durationMs: hours * 3_600_000, replicas: replicasOf(seed), modes: when };
+    const { violations } = await runSeed({ seed, hours, product, faults: scheduleFaults(seed, plan) });
     for (const { invariant } of violations) broken.add(invariant);
-    const first = violations.find(({ invariant }) => bug.caughtBy.includes(invariant));
+    const first = violations.find(({ invariant }) => by.includes(invariant));
     if (first === undefined) continue;
-    const { invariant, message } = first;
-    return { name: bug.name, invariant, broken: [...broken], seeds: seed / step, message };
+    const { invariant, atMs, message } = first;
+    const caught = { invariant, seed, atMs, message };
+    return { name: bug.name, caught, broken: [...broken], seconds: secondsSince() };
   }
-  return { name: bug.name, invariant: null, broken: [...broken], seeds, message: '' };
+  return { name: bug.name, caught: null, broken: [...broken], seconds: secondsSince() };
 }

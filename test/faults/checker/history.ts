@@ -200,6 +200,11 @@ export function lastBefore<T extends { readonly atMs: number }>(
   entries: readonly T[],
   atMs: number,
 ): T | null {
+  return entries[countUntil(entries, atMs) - 1] ?? null;
+}
+
+/** How many entries are not after `atMs`; entries are in order. */
+export function countUntil(entries: readonly { readonly atMs: number }[], atMs: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -207,7 +212,7 @@ export function lastBefore<T extends { readonly atMs: number }>(
     if ((entries[middle]?.atMs ?? 0) <= atMs) low = middle + 1;
     else high = middle;
   }
-  return entries[low - 1] ?? null;
+  return low;
 }
 
 /** Bringing a count from outside the bounds to the nearest one obeys no window and no sample (decision 11). */

@@ -1,6 +1,6 @@
 import { formatTime } from '../world/faults.js';
 import type { ApiRecord } from '../world/log.js';
-import type { History } from './history.js';
+import { countUntil, type History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
 /** Of the service's own defaults: how long after the start of its last renewal a leader may write. */
@@ -27,11 +27,9 @@ const oneWriter: Invariant = {
       .map((record) => ({ atMs: record.written?.atMs ?? 0, holder: holderOf(record) }))
       .sort((a, b) => a.atMs - b.atMs);
     return history.writes.flatMap((write): readonly Found[] => {
-      const others = terms.filter(
-        ({ atMs }) => atMs <= write.atMs && atMs >= write.record.sentMs - IN_FLIGHT_MS,
-      );
-      const before = terms.findLast(({ atMs }) => atMs < write.record.sentMs - IN_FLIGHT_MS);
-      const holders = [...(before === undefined ? [] : [before]), ...others].map(({ holder }) => holder);
+      // The term that the span begins in, and those that begin within it.
+      const first = Math.max(0, countUntil(terms, write.record.sentMs - IN_FLIGHT_MS) - 1);
+      const holders = terms.slice(first, countUntil(terms, write.atMs)).map(({ holder }) => holder);
       if (holders.some((holder) => holder.startsWith(`${write.process}_`))) return [];
       const message = `${describeWrite(write)}, the Lease was held by ${holders.join(', ') || 'nobody'}`;
       return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
@@ -46,17 +44,12 @@ const withinTerm: Invariant = {
     if (!history.isElected) return [];
     return [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {
       const found: Found[] = [];
+      const renewals = renewalsOf(requests, process);
       for (const record of requests) {
         if (record.subresource !== 'scale' || record.method !== 'PATCH') continue;
-        const last = requests.findLast(
-          (one) =>
-            one.resource === 'leases' &&
-            one.method !== 'GET' &&
-            (one.status === 200 || one.status === 201) &&
-            (one.answeredMs ?? Number.POSITIVE_INFINITY) <= record.sentMs &&
-            holderOf(one).startsWith(`${process}_`),
-        );
-        const ageMs = last === undefined ? Number.POSITIVE_INFINITY : record.sentMs - last.sentMs;
+        const before = renewals.slice(0, countUntil(renewals, record.sentMs));
+        const last = before.findLast(({ answeredMs }) => answeredMs <= record.sentMs);
+        const ageMs = last === undefined ? Number.POSITIVE_INFINITY : record.sentMs - last.atMs;
         if (ageMs <= RENEW_DEADLINE_MS) continue;
         const message = `${process} sent a PATCH at ${formatTime(record.sentMs)}, ${Math.round(ageMs / 1000)} s after its last renewal`;
         found.push({ atMs: record.sentMs, message, process });
@@ -65,5 +58,17 @@ const withinTerm: Invariant = {
     });
   },
 };
+
+/** When its successful renewals were sent and answered, in order. */
+function renewalsOf(requests: readonly ApiRecord[], process: string) {
+  const renewals: { readonly atMs: number; readonly answeredMs: number }[] = [];
+  for (const one of requests) {
+    const { resource, method, status, answeredMs, sentMs } = one;
+    if (resource !== 'leases' || method === 'GET' || (status !== 200 && status !== 201)) continue;
+    if (answeredMs !== null && holderOf(one).startsWith(`${process}_`))
+      renewals.push({ atMs: sentMs, answeredMs });
+  }
+  return renewals;
+}
 
 export const LEADERSHIP_INVARIANTS: readonly Invariant[] = [oneWriter, withinTerm];

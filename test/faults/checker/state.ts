@@ -16,12 +16,19 @@ interface Entry {
   readonly lastScaleDown: string | null;
 }
 
+/** Writes that reached the ConfigMaps. */
+function storedWrites(history: History): readonly ApiRecord[] {
+  return history.records.filter(
+    (record) => record.kind === 'api' && record.resource === 'configmaps' && record.written !== null,
+  ) as readonly ApiRecord[];
+}
+
 /** What was stored of a scaler, in the order of its arrival. */
-function entriesOf(history: History, scaler: string): readonly Entry[] {
+function entriesOf(stored: readonly ApiRecord[], scaler: string): readonly Entry[] {
   const key = scaler.replace('/', '.');
   const entries: Entry[] = [];
-  for (const record of history.records) {
-    if (record.kind !== 'api' || record.resource !== 'configmaps' || record.written === null) continue;
+  for (const record of stored) {
+    if (record.written === null) continue;
     const text = (record.body as { data?: Record<string, string | null> }).data?.[key];
     if (text === undefined || text === null) continue;
     const { intent, lastScaleUp, lastScaleDown } = JSON.parse(text) as Partial<Entry>;
@@ -41,8 +48,9 @@ const intentFirst: Invariant = {
   text: 'every accepted write was announced by a stored intent of the same counts, at most 5 s before; every lowering strictly',
   check: (history) => {
     if (!history.isDurable) return [];
+    const stored = storedWrites(history);
     return history.targets.flatMap(({ scaler }) => {
-      const entries = entriesOf(history, scaler);
+      const entries = entriesOf(stored, scaler);
       const writes = history.writes.filter((write) => write.scaler === scaler);
       return writes.flatMap((write): readonly Found[] => {
         const { sentMs } = write.record;
@@ -79,8 +87,9 @@ const timesOfChanges: Invariant = {
   text: 'what is stored without a change of replicas never changes the times of the last ones',
   check: (history) => {
     if (!history.isDurable) return [];
+    const stored = storedWrites(history);
     return history.targets.flatMap(({ scaler, replicas }) =>
-      entriesOf(history, scaler).flatMap((entry, index, entries): readonly Found[] => {
+      entriesOf(stored, scaler).flatMap((entry, index, entries): readonly Found[] => {
         const before = entries[index - 1];
         if (before === undefined) return [];
         const isSame =

@@ -4,7 +4,7 @@ import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-server.js';
 import type { DecisionRecord } from './log.js';
 import { SimulatedProcess } from './process.js';
-import { OWN_NAMESPACE, SERVICE_CONFIG, writeDocuments } from './scenario.js';
+import { OWN_NAMESPACE, SERVICE_CONFIG } from './scenario.js';
 import { openTransport, type Step } from './transport.js';
 import type { World } from './world.js';
 
@@ -17,7 +17,7 @@ export interface CrashPoint {
 /** Until a killed process is started again. */
 const RESTART_MS = 3000;
 /** Every so many cycles a snapshot is decided once more. */
-const REPLAY_EVERY = 97;
+const REPLAY_EVERY = 197;
 
 /** One replica of promscaler: a row of processes, each of which runs the whole service. */
 export class Replica {
@@ -137,14 +137,7 @@ export class Replica {
       onCycle: (output) => this.#tell(process, output),
     });
     const setDocuments = (): void => {
-      const read = product.readDocuments(writeDocuments(world.plans()), 'scalers.yaml');
-      service.setScalers(
-        read.map(({ scaler, problems: wrong }) => {
-          if (scaler === null) throw new Error(wrong.map(({ message }) => message).join('; '));
-          return scaler;
-        }),
-        0,
-      );
+      service.setScalers(world.readDocuments(), 0);
     };
     this.#setDocuments = setDocuments;
     setDocuments();

@@ -32,8 +32,20 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
   events: { apiVersion: 'events.k8s.io/v1', kind: 'Event' },
 };
 
+const MOST_PLACES = 5000;
+const places = new Map<string, Place | null>();
+
 /** The place of a path of the API; null for one that is not served. */
 export function placeOf(path: string): Place | null {
+  const known = places.get(path);
+  if (known !== undefined) return known;
+  const place = readPlace(path);
+  if (places.size >= MOST_PLACES) places.clear();
+  places.set(path, place);
+  return place;
+}
+
+function readPlace(path: string): Place | null {
   const match = PATH.exec(path);
   const [, namespace, resource, name, subresource] = match ?? [];
   if (resource === undefined || KINDS[resource] === undefined) return null;
@@ -77,7 +89,7 @@ export function applyRequest(store: Store, record: ApiRecord, doing: Doing): Wir
 }
 
 function create(store: Store, record: ApiRecord, { nowMs }: Doing): WireAnswer {
-  const { resource, namespace } = placeOf(record.path) ?? { resource: '', namespace: null };
+  const { resource, namespace } = record;
   const body = record.body as StoredObject;
   if (resource === 'events') return ok({ kind: 'Event', metadata: { name: body.metadata.name } }, 201);
   const { name } = body.metadata;

@@ -10,6 +10,8 @@ export const INGRESS = '';
 
 /** Longer than the longest range of any query. */
 const KEPT_MS = 330_000;
+/** What is too old goes several at a time. */
+const FORGOTTEN_AT_ONCE = 16;
 
 /** What one Prometheus has of one workload: raw counters, as they were when it looked. */
 export class Scrapes {
@@ -24,10 +26,9 @@ export class Scrapes {
   /** Drops what no query reaches any more. */
   forget(nowMs: number): void {
     for (const [pod, scrapes] of this.#byPod) {
-      let old = 0;
-      while (old < scrapes.length && (scrapes[old]?.atMs ?? 0) < nowMs - KEPT_MS) old += 1;
-      if (old > 0) scrapes.splice(0, old);
-      if (scrapes.length === 0) this.#byPod.delete(pod);
+      const old = startOf(scrapes, nowMs - KEPT_MS);
+      if (old === scrapes.length) this.#byPod.delete(pod);
+      else if (old >= FORGOTTEN_AT_ONCE) scrapes.splice(0, old);
     }
   }
 
@@ -36,41 +37,49 @@ export class Scrapes {
     const rates = new Map<string, number>();
     for (const [pod, scrapes] of this.#byPod) {
       if (pod === INGRESS) continue;
-      const first = scrapes.findIndex(({ atMs }) => atMs > nowMs - windowSeconds * 1000);
-      if (first === -1 || scrapes.length - first < 2) continue;
-      rates.set(pod, rate(scrapes.slice(first), value, { nowMs, windowSeconds }));
+      const found = rate(scrapes, value, { nowMs, windowSeconds });
+      if (found !== null) rates.set(pod, found);
     }
     return rates;
   }
 
   /** The rate of requests at the ingress; null without two scrapes. */
   ingressRate(nowMs: number, windowSeconds: number): number | null {
-    const scrapes = this.#byPod.get(INGRESS) ?? [];
-    const within = scrapes.filter(({ atMs }) => atMs > nowMs - windowSeconds * 1000);
-    return within.length < 2 ? null : rate(within, 'requests', { nowMs, windowSeconds });
+    return rate(this.#byPod.get(INGRESS) ?? [], 'requests', { nowMs, windowSeconds });
   }
+}
+
+/** The place of the first scrape after `sinceMs`, searched from the end: windows end at the present. */
+function startOf(scrapes: readonly Scrape[], sinceMs: number): number {
+  let start = scrapes.length;
+  while (start > 0 && (scrapes[start - 1]?.atMs ?? 0) > sinceMs) start -= 1;
+  return start;
 }
 
 /**
  * `rate` as Prometheus has it: the increase with resets made good, stretched to the ends of the window where the samples
- * come near them, but not beyond the zero that a counter began at. Source: prometheus promql/functions.go, extrapolatedRate.
+ * come near them, but not beyond the zero that a counter began at; null with fewer than two scrapes in the window.
+ * Source: prometheus promql/functions.go, extrapolatedRate.
  */
 function rate(
   scrapes: readonly Scrape[],
   value: 'cpuSeconds' | 'requests',
   { nowMs, windowSeconds }: { readonly nowMs: number; readonly windowSeconds: number },
-): number {
-  const first = scrapes[0];
+): number | null {
+  const start = startOf(scrapes, nowMs - windowSeconds * 1000);
+  const count = scrapes.length - start;
+  const first = scrapes[start];
   const last = scrapes.at(-1);
-  if (first === undefined || last === undefined) return 0;
+  if (count < 2 || first === undefined || last === undefined) return null;
   let increase = last[value] - first[value];
   let before = first[value];
-  for (const scrape of scrapes) {
-    if (scrape[value] < before) increase += before;
-    before = scrape[value];
+  for (let index = start + 1; index < scrapes.length; index += 1) {
+    const next = scrapes[index]?.[value] ?? before;
+    if (next < before) increase += before;
+    before = next;
   }
   const sampled = (last.atMs - first.atMs) / 1000;
-  const spacing = sampled / (scrapes.length - 1);
+  const spacing = sampled / (count - 1);
   let toStart = (first.atMs - nowMs) / 1000 + windowSeconds;
   let toEnd = (nowMs - last.atMs) / 1000;
   if (toStart >= spacing * 1.1) toStart = spacing / 2;

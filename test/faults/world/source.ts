@@ -1,7 +1,7 @@
 import type { Fault, SourceMode } from './faults.js';
 import type { Random } from './random.js';
 import { hashText } from './random.js';
-import { SCRAPE_SECONDS } from './scenario.js';
+import { SCRAPE_SECONDS, type MetricPlan } from './scenario.js';
 import { INGRESS, Scrapes } from './scrapes.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
@@ -82,6 +82,11 @@ export class Source {
     return null;
   }
 
+  /** What nobody asks for need not be kept. */
+  #asks({ plan }: Workload, wanted: MetricPlan['kind']): boolean {
+    return plan.metrics.some(({ kind, source }) => kind === wanted && source === this.name);
+  }
+
   #scrape(): void {
     if (this.isDown) return;
     const atMs = this.#timeline.nowMs;
@@ -92,7 +97,9 @@ export class Source {
       for (const server of this.#servers) {
         const scrapes = server.scrapes.get(workload.plan.name);
         scrapes?.forget(atMs);
-        scrapes?.add(INGRESS, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
+        if (this.#asks(workload, 'total-rate'))
+          scrapes?.add(INGRESS, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
+        if (!this.#asks(workload, 'cpu') && !this.#asks(workload, 'pod-rate')) continue;
         for (const pod of workload.pods.values()) {
           if (pod.phase !== 'Running') continue;
           if (hashText(pod.name) % 100 < percent) continue;

@@ -99,7 +99,7 @@ function exchange(
         tellReport(parts, request, record);
         const error = errorOf(request, end, parts);
         if (error !== null) reject(error);
-        else if (end.kind === 'answer') resolve(answerOf(request, end, { record, parts }));
+        else if (end.kind === 'answer') resolve(answerOf(end, { record, parts }));
       }),
     );
     parts.onStep('sent', record);
@@ -144,15 +144,13 @@ function begin(
 }
 
 function answerOf(
-  { path }: KubernetesRequest,
   end: Extract<WireEnd, { kind: 'answer' }>,
   { record, parts }: { readonly record: ApiRecord; readonly parts: TransportParts },
 ): JsonObject {
   const { process, log, timeline } = parts;
-  const isList = record.method === 'GET' && record.name === null;
-  const resource = placeOf(path)?.resource ?? '';
+  const { resource } = record;
   const heard: HeardRecord = { kind: 'heard', process: process.name, resource, atMs: timeline.nowMs };
-  if (isList) log(heard);
+  if (record.method === 'GET' && record.name === null) log(heard);
   // Over a wire nothing is shared: what one side changes later, the other does not see.
   return end.answer.body;
 }

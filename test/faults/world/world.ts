@@ -1,3 +1,4 @@
+import type { Scaler } from '../../../src/scaler/spec.js';
 import type { Product } from '../product.js';
 import { ApiServer } from './api-server.js';
 import type { Fault } from './faults.js';
@@ -5,7 +6,7 @@ import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
 import { WORLD_START_MS } from './process.js';
-import { OWN_NAMESPACE, planWorkloads, type WorkloadPlan } from './scenario.js';
+import { OWN_NAMESPACE, planWorkloads, writeDocuments, type WorkloadPlan } from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
 import { Store } from './store.js';
@@ -49,6 +50,7 @@ export class World {
   /** Several replicas, of which a Lease lets one work. */
   readonly isElected: boolean;
   readonly product: Product;
+  readonly #read = new Map<string, readonly Scaler[]>();
 
   constructor(options: WorldOptions) {
     const { seed, durationMs, faults, product } = options;
@@ -91,6 +93,19 @@ export class World {
     const last = new Map<string, WorkloadPlan | null>();
     for (const { scaler, plan } of this.documents) last.set(scaler, plan);
     return [...last.values()].filter((plan) => plan !== null);
+  }
+
+  /** The documents as the service reads them; each text is read once. */
+  readDocuments(): readonly Scaler[] {
+    const text = writeDocuments(this.plans());
+    const known = this.#read.get(text);
+    if (known !== undefined) return known;
+    const scalers = this.product.readDocuments(text, 'scalers.yaml').map(({ scaler, problems }) => {
+      if (scaler === null) throw new Error(problems.map(({ message }) => message).join('; '));
+      return scaler;
+    });
+    this.#read.set(text, scalers);
+    return scalers;
   }
 
   /** Changes a document (null: takes it away), and every run reads the set anew. */
