@@ -37,13 +37,20 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
     for (let index = 0; index < count; index += 1) {
       const draw = { random, startMs: startMs + random.between(0, 120_000), replicas };
       let fault = drawFault(draw);
-      while (modes.length > 0 && !modes.includes(fault.what.mode)) fault = drawFault(draw);
+      while (!isAmong(fault, modes)) fault = drawFault(draw);
       faults.push(fault);
       endMs = Math.max(endMs, fault.endMs);
     }
     startMs = endMs + random.between(3, longestCalm) * 60_000;
   }
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
+}
+
+/** `refused`, or `lease refused` for requests of one group alone. */
+function isAmong(fault: Fault, modes: readonly string[]): boolean {
+  const { mode } = fault.what;
+  const group = fault.kind === 'api' ? fault.group : fault.kind;
+  return modes.length === 0 || modes.includes(mode) || modes.includes(`${group} ${mode}`);
 }
 
 function drawFault(draw: Draw): Fault {

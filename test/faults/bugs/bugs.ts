@@ -8,7 +8,7 @@ export interface Bug {
 interface Meant {
   /** The invariants of which at least one must find it. */
   readonly by: readonly string[];
-  /** The modes of faults that provoke it, which a hunt draws first; none: what befalls everybody does. */
+  /** The modes of faults, or groups and modes, that provoke it, which a hunt draws first; none: what befalls everybody does. */
   readonly when: readonly string[];
 }
 
@@ -238,17 +238,17 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'deadlines-left-behind',
-    { by: ['I17'], when: ['slow'] },
-    edit('units/clock.js', 'finally { cancel();', 'finally {'),
+    'each-reload-starts-another-rhythm',
+    { by: ['I17', 'I16'], when: ['document-changed'] },
+    edit('control/controller.js', 'if (!loops.has(period))', 'if (true)'),
   ),
   bug(
-    'write-after-the-term',
-    { by: ['I10', 'I11'], when: ['stopped', 'refused', 'hang'] },
+    'renew-deadline-in-the-wrong-unit',
+    { by: ['I10', 'I11'], when: ['lease hang', 'lease refused', 'lease status'] },
     edit(
-      'control/election.js',
-      'mayWrite: () => term !== null && term.isValid() && isSteady(),',
-      'mayWrite: () => true,',
+      'control/term.js',
+      'const deadlineMs = times.renewDeadlineSeconds * 1000;',
+      'const deadlineMs = times.renewDeadlineSeconds * 1_000_000;',
     ),
   ),
   bug(

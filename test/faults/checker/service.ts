@@ -67,7 +67,7 @@ function crowds(times: readonly number[], most: number, what: string): readonly 
   return [];
 }
 
-/** Timers of a process at rest: one a loop and watch, and the few that guard them. */
+/** Timers of a process at rest: one a loop and watch, and the few that guard them; 8 with an election. */
 const MOST_TIMERS = 24;
 const MOST_CONNECTIONS = 2;
 
