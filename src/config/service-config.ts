@@ -1,37 +1,9 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import type { SourceConfig } from '../prometheus/source-config.js';
 import { deepFreeze } from '../scaler/plain.js';
 import type { ServiceInput, SourceInput } from './service-schema.js';
-import { type SignInConfig, resolveSignIn } from './sign-in-config.js';
-import { type SourceTls, resolveTls } from './source-tls.js';
-
-/** Which server answers: it settles the safety parameters that go with each query. */
-export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
-
-/** One data source, every default filled in. The same in form as that of prometheus/source-config.ts. */
-export interface SourceConfig {
-  /** What documents call it; `default` is asked where a metric names none. */
-  readonly name: string;
-  /** At least one, tried in this order. */
-  readonly urls: readonly string[];
-  readonly flavor: Flavor;
-  readonly timeoutSeconds: number;
-  readonly maxConcurrentQueries: number;
-  /** How old a resource sample may be when it is asked for. */
-  readonly scrapeIntervalSeconds: number;
-  /** May hold secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bearerTokenFile: string | null;
-  readonly basicAuth: { readonly username: string; readonly passwordFile: string } | null;
-  /** Null: by none of the ways of a managed Prometheus. */
-  readonly signIn: SignInConfig | null;
-  readonly tls: SourceTls | null;
-  /** The value of `$window`. At least four scrapes. */
-  readonly resourceWindowSeconds: number;
-  /** `cpu` and `memory` -> PromQL with `$namespaces` and `$window`. */
-  readonly resourceQueries: Readonly<Record<string, string>>;
-  /** The namespaces whose documents may ask it; empty: all. */
-  readonly namespaces: readonly string[];
-}
+import { resolveSignIn } from './sign-in-config.js';
+import { resolveTls } from './source-tls.js';
 
 /** How the cluster is reached; null: found by itself (in-cluster, $KUBECONFIG, ~/.kube/config). */
 export interface KubernetesConfig {

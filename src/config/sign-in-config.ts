@@ -1,32 +1,6 @@
+import type { SignInConfig } from '../prometheus/source-config.js';
 import type { SourceInput } from './service-schema.js';
-import { type SourceTls, resolveTls } from './source-tls.js';
-
-/** A way of signing in to a managed Prometheus. The same in form as those of prometheus/source-config.ts. */
-export type SignInConfig =
-  | {
-      readonly way: 'oauth2';
-      readonly tokenUrl: string;
-      readonly clientId: string;
-      readonly clientSecretFile: string;
-      readonly scopes: readonly string[];
-      readonly endpointParams: Readonly<Record<string, string>>;
-      readonly tls: SourceTls | null;
-    }
-  | {
-      readonly way: 'sigv4';
-      readonly region: string;
-      readonly service: string;
-      readonly roleArn: string | null;
-      readonly profile: string | null;
-      readonly credentialsFile: string | null;
-    }
-  | {
-      readonly way: 'azure';
-      readonly clientId: string | null;
-      readonly tenantId: string | null;
-      readonly cloud: 'public' | 'usgovernment' | 'china';
-    }
-  | { readonly way: 'google' };
+import { resolveTls } from './source-tls.js';
 
 /** What a way of signing in holds where nothing is written: Amazon Managed Service for Prometheus, Azure's public cloud. */
 export const SIGN_IN_DEFAULTS = { service: 'aps', cloud: 'public' } as const;

@@ -1,13 +1,5 @@
+import type { SourceTls } from '../prometheus/source-config.js';
 import type { SourceInput } from './service-schema.js';
-
-/** How a server is trusted, and who we are. */
-export interface SourceTls {
-  readonly caFile: string | null;
-  readonly certFile: string | null;
-  readonly keyFile: string | null;
-  readonly serverName: string | null;
-  readonly insecureSkipVerify: boolean;
-}
 
 /** `inFolder` joins a path to the folder of the config. */
 export function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceTls | null {

@@ -13,7 +13,7 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
   scaler: { schedules: 'all', units: 'all', promql: 'all' },
   decision: { schedules: 'all', scaler: 'all', units: 'all' },
   importers: { scaler: 'all', promql: 'all', units: 'all' },
-  config: { scaler: 'all', promql: 'all', units: 'all' },
+  config: { prometheus: 'types', scaler: 'all', promql: 'all', units: 'all' },
   backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
   prometheus: { decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
