@@ -84,7 +84,7 @@ describe('findBreaches', () => {
     ['src/cli/run.ts', "import { x } from '../control/b.js';"],
     ['src/cli/main.ts', 'const x = process.argv;'],
     ['src/cli/system-clock.ts', 'const x = Date.now();'],
-    ['src/kubernetes/transport.ts', "import axios from 'axios';"],
+    ['src/kubernetes/requests/transport.ts', "import axios from 'axios';"],
     ['src/control/a.ts', 'const x = { process: 1 }; const y = x.process; new Date(5);'],
     ['src/control/a.ts', 'interface X { readonly process: boolean; setTimeout(): void }'],
   ])('finds nothing in %s: %s', (file, text) => {

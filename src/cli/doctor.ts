@@ -2,7 +2,7 @@ import { readServiceConfig } from '../config/read-service-config.js';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { ServiceConfig } from '../config/service-config.js';
 import { resolve } from 'node:path';
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { examine } from './doctor/examine.js';
 import { type Finding, findingsOf } from './doctor/finding.js';

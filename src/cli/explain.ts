@@ -5,13 +5,13 @@ import { decideJson } from './explain/decide-json.js';
 import { explainLines } from './explain/explain-lines.js';
 import { explainPast } from './explain/explain-past.js';
 import { readStatus } from './explain/read-status.js';
-import type { ReachOptions } from './find-service.js';
+import type { ReachOptions } from './reach/find-service.js';
 import { readInput } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { readOutputFormat } from './output-format.js';
-import { createServiceClient } from './service-client.js';
-import type { ReadScaler, ScalerName } from './service-pages.js';
+import { createServiceClient } from './reach/service-client.js';
+import type { ReadScaler, ScalerName } from './reach/service-pages.js';
 
 export interface ExplainOptions extends ReachOptions {
   /** `NAMESPACE/NAME`; left out where a snapshot is given. */

@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readGeneration } from '../config/read-generation.js';
 import { whyUnreadable } from '../config/why-unreadable.js';
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import type { CommandIo } from './io.js';
 
 /** A file that a command was told to read. */

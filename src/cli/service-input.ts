@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../config/service-config.js';
 import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import type { ReadOptions } from '../scaler/read-scalers.js';
 import { readInput } from './input-files.js';
 import type { CommandIo } from './io.js';

@@ -1,9 +1,9 @@
 import { isServiceDocument } from '../config/read-service-config.js';
-import { formatProblem } from '../scaler/format-problem.js';
+import { formatProblem } from '../scaler/problems/format-problem.js';
 import { isPlainObject } from '../scaler/plain.js';
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
-import { readYaml } from '../scaler/read-yaml.js';
+import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import { type InputFile, readInput, unreadable } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';

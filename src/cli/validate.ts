@@ -1,11 +1,11 @@
 import { checkLimits } from '../config/document-set.js';
 import { resolveServiceConfig, type ServiceConfig } from '../config/service-config.js';
 import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
-import { formatProblem } from '../scaler/format-problem.js';
+import { formatProblem } from '../scaler/problems/format-problem.js';
 import { isPlainObject } from '../scaler/plain.js';
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
-import { type YamlDocument, readYaml } from '../scaler/read-yaml.js';
+import { type YamlDocument, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { Instant } from '../units/time.js';
 import type { Scaler } from '../scaler/spec.js';
 import { examine } from './doctor/examine.js';

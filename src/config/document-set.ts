@@ -1,5 +1,5 @@
-import type { Problem } from '../scaler/problem.js';
-import type { ProblemCode } from '../scaler/problem-codes.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import { MAX_DOCUMENTS, type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Generation } from './read-generation.js';

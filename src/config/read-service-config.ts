@@ -1,8 +1,8 @@
 import { checkSchema } from '../scaler/check-schema.js';
-import { type Finding, type Path, finding } from '../scaler/finding.js';
+import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
 import { isPlainObject, readPlain } from '../scaler/plain.js';
-import type { Problem } from '../scaler/problem.js';
-import { type YamlDocument, placeAll, readYaml } from '../scaler/read-yaml.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/service-facts.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
 import { checkServiceRules } from './service-rules.js';

@@ -1,4 +1,4 @@
-import type { Problem } from '../scaler/problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import { type ReadDocument, type ReadOptions, readDocuments } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';

@@ -1,8 +1,8 @@
-import { type Finding, type Path, finding, formatPath } from '../scaler/finding.js';
-import { didYouMean } from '../scaler/nearest.js';
-import { PROBLEM_CLASSES } from '../scaler/problem-codes.js';
-import { checkPromql } from '../scaler/query-rules.js';
-import { checkRules } from '../scaler/rules.js';
+import { type Finding, type Path, finding, formatPath } from '../scaler/rules/finding.js';
+import { didYouMean } from '../scaler/problems/nearest.js';
+import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
+import { checkPromql } from '../scaler/rules/query-rules.js';
+import { checkRules } from '../scaler/rules/rules.js';
 import type { DocumentInput, Loose } from '../scaler/schema.js';
 import { listVariables } from '../promql/variables.js';
 import { SERVICE_DEFAULTS } from './service-config.js';

@@ -1,11 +1,11 @@
-import type { PutResult } from '../kubernetes/state-batch.js';
-import type { Intent } from '../kubernetes/state-entry.js';
+import type { PutResult } from '../kubernetes/state/batch.js';
+import type { Intent } from '../kubernetes/state/entry.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import type { Cluster, KubernetesErrorKind, Scale, ScaleTarget } from '../kubernetes/types.js';
 import type { Clock } from '../units/clock.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import type { Leadership } from './leadership.js';
+import type { Leadership } from './election/leadership.js';
 
 /** A change of the target's count that a decision asks for. */
 export interface ScaleChange {

@@ -1,13 +1,13 @@
 import type { Decision } from '../decision/decision.js';
-import type { Intent } from '../kubernetes/state-entry.js';
+import type { Intent } from '../kubernetes/state/entry.js';
 import type { ScaleTarget } from '../kubernetes/types.js';
 import type { Instant } from '../units/time.js';
 import { changeReplicas, NOT_WANTED } from './act.js';
 import type { ScaleResult } from './act.js';
-import { isUnderWay } from './memory.js';
-import type { Memory } from './memory.js';
+import { isUnderWay } from './memory/memory.js';
+import type { Memory } from './memory/memory.js';
 import type { CycleInput, CyclePorts } from './ports.js';
-import { storedStateOf } from './stored-memory.js';
+import { storedStateOf } from './memory/stored-memory.js';
 import type { Hold } from './why-held.js';
 
 /** What came of carrying out a decision. */

@@ -5,8 +5,8 @@ import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { findSharedTargets, targetKey } from './conflicts.js';
 import type { CycleInput, CycleOutput } from './ports.js';
-import { freshMemory } from './memory.js';
-import type { Memory } from './memory.js';
+import { freshMemory } from './memory/memory.js';
+import type { Memory } from './memory/memory.js';
 import { runRounds } from './rounds.js';
 import type { Round } from './rounds.js';
 

@@ -1,4 +1,4 @@
-import type { CostChange, PodCosts } from '../kubernetes/pod-costs.js';
+import type { CostChange, PodCosts } from '../kubernetes/pods/pod-costs.js';
 import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../kubernetes/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import { rankPods } from '../prometheus/pod-ranking.js';
@@ -7,7 +7,7 @@ import { scalerKey } from '../scaler/spec.js';
 import type { Log } from '../telemetry/log.js';
 import { endedWithin } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import type { Leadership } from './leadership.js';
+import type { Leadership } from './election/leadership.js';
 import { planCosts, planTidying } from './plan-costs.js';
 
 /** Which pods go in a scale-down, by their deletion costs. */

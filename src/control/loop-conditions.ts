@@ -1,7 +1,7 @@
 import type { Condition, Decision } from '../decision/decision.js';
 import type { KubernetesError } from '../kubernetes/types.js';
 import type { Pause } from '../telemetry/cycle-record.js';
-import type { Memory } from './memory.js';
+import type { Memory } from './memory/memory.js';
 import { degradedMessage } from './why-held.js';
 import type { Hold } from './why-held.js';
 

@@ -9,8 +9,8 @@ import { shortfallOf, targetReached } from './capacity.js';
 import { afterLook, afterOwnWrite } from './conflicting-writer.js';
 import { findOtherScaler } from './conflicts.js';
 import type { CycleInput, CyclePorts } from './ports.js';
-import { forNewTarget, isUnderWay, resolveChange } from './memory.js';
-import type { Memory } from './memory.js';
+import { forNewTarget, isUnderWay, resolveChange } from './memory/memory.js';
+import type { Memory } from './memory/memory.js';
 
 /** A whole snapshot of the scaler's world, or why the target or its pods can't be read. */
 export type Observation =

@@ -1,4 +1,4 @@
-import type { CostChange, CostedPod } from '../kubernetes/pod-costs.js';
+import type { CostChange, CostedPod } from '../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../scaler/spec.js';
 
 /** More costs than this are not set for one scale-down: the pods that are left Kubernetes chooses by itself. */

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../decision/snapshot.js';
-import type { StateStore } from '../kubernetes/state-store.js';
+import type { StateStore } from '../kubernetes/state/store.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';
@@ -7,8 +7,8 @@ import type { CycleRecord } from '../telemetry/cycle-record.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { DeletionCosts } from './deletion-costs.js';
-import type { Leadership } from './leadership.js';
-import type { Memory } from './memory.js';
+import type { Leadership } from './election/leadership.js';
+import type { Memory } from './memory/memory.js';
 
 /** What one cycle of one scaler starts from. */
 export interface CycleInput {

@@ -3,7 +3,7 @@ import type { OtherScaler } from '../kubernetes/types.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { OutcomeKind, Pause } from '../telemetry/cycle-record.js';
 import { nameOtherScaler } from './conflicts.js';
-import type { Memory } from './memory.js';
+import type { Memory } from './memory/memory.js';
 import { stops } from './pause.js';
 
 /** What keeps a decision from being carried out; it does not change what is decided. */

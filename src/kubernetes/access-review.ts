@@ -1,5 +1,5 @@
 import { objectIn, textIn } from './json.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 
 /** One thing that an account may or may not do, in the words of RBAC. */
 export interface AccessQuestion {

@@ -2,17 +2,17 @@ import type { TargetRef } from '../scaler/spec.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './events.js';
-import type { Feed } from './feeds.js';
+import type { Feed } from './watch/feeds.js';
 import { SILENT, type Log } from './log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
-import { createPodCosts, type PodCosts } from './pod-costs.js';
+import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
 import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
-import type { PodStore } from './pod-store.js';
+import type { PodStore } from './pods/pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
-import { createWatches, problemOfFeed, type Watches } from './watches.js';
+import { createWatches, problemOfFeed, type Watches } from './watch/watches.js';
 
 export interface ClusterOptions {
   /** Closed when `run` ends. */

@@ -2,7 +2,7 @@ import type { Clock } from '../units/clock.js';
 import type { TargetRef } from '../scaler/spec.js';
 import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
 /** Where the `/scale` of a kind is served. */

@@ -3,7 +3,7 @@ import type { Clock } from '../units/clock.js';
 import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } from './event-body.js';
 import type { JsonObject } from './json.js';
 import type { Log } from './log.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
 
 /** Sends Events in the background. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../units/time.js';
 import { countIn, objectIn, textIn, type JsonObject } from './json.js';
-import type { KubernetesRequest, Transport } from './transport.js';
+import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
 /** The part of a Lease's spec that an election lives by. */

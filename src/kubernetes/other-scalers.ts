@@ -1,8 +1,8 @@
 import type { Clock } from '../units/clock.js';
 import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
-import { listAll, resourceScope } from './list-pages.js';
+import { listAll, resourceScope } from './watch/list-pages.js';
 import type { Log } from './log.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 import { KubernetesError, type OtherScaler } from './types.js';
 
 /** The HPAs of a namespace, or (null) of the cluster. */

@@ -1,9 +1,9 @@
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 import type { ScalableKind } from './discovery.js';
 import { countIn, objectIn, textIn, type JsonObject } from './json.js';
-import { parseSelector } from './selectors.js';
+import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
-import type { Transport } from './transport.js';
+import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Scale } from './types.js';
 
 /** A `/scale` with its selector, as kinds have it that are not watched. */

@@ -1,7 +1,7 @@
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
-import type { WatchedObject } from './object-store.js';
-import { selectorFromObject } from './selectors.js';
+import type { WatchedObject } from './watch/object-store.js';
+import { selectorFromObject } from './pods/selectors.js';
 import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
 
 /** A watched Deployment, StatefulSet or ReplicaSet, with what is needed of it. */

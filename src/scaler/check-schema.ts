@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
-import { didYouMean } from './nearest.js';
+import { type Finding, type Path, finding, formatPath, formatValue } from './rules/finding.js';
+import { didYouMean } from './problems/nearest.js';
 import { isPlainObject, valueAt, without } from './plain.js';
-import type { ProblemCode } from './problem-codes.js';
+import type { ProblemCode } from './problems/problem-codes.js';
 
 /** What a schema says of a value. */
 export interface Checked<T> {

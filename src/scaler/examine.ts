@@ -1,9 +1,9 @@
 import { checkSchema } from './check-schema.js';
-import { type Finding, type Path, finding } from './finding.js';
-import { nearest } from './nearest.js';
+import { type Finding, type Path, finding } from './rules/finding.js';
+import { nearest } from './problems/nearest.js';
 import { isPlainObject, readPlain } from './plain.js';
-import { PROBLEM_CLASSES } from './problem-codes.js';
-import { checkRules } from './rules.js';
+import { PROBLEM_CLASSES } from './problems/problem-codes.js';
+import { checkRules } from './rules/rules.js';
 import { type DocumentInput, type Loose, documentSchema } from './schema.js';
 
 /** What the checks say of one document that stands for itself. */

@@ -1,9 +1,9 @@
 import { examine } from './examine.js';
-import { type Finding, formatPath } from './finding.js';
+import { type Finding, formatPath } from './rules/finding.js';
 import { deepFreeze } from './plain.js';
-import { PROBLEM_CLASSES } from './problem-codes.js';
-import type { Problem } from './problem.js';
-import { resolveSpec } from './resolve-spec.js';
+import { PROBLEM_CLASSES } from './problems/problem-codes.js';
+import type { Problem } from './problems/problem.js';
+import { resolveSpec } from './resolve/resolve-spec.js';
 import type { DocumentInput } from './schema.js';
 import type { Scaler } from './spec.js';
 

@@ -1,10 +1,10 @@
 import { examine } from './examine.js';
-import { finding } from './finding.js';
+import { finding } from './rules/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain.js';
-import type { Place, Problem } from './problem.js';
-import { type YamlDocument, placeAll, readYaml } from './read-yaml.js';
-import { findPast } from './past-dates.js';
+import type { Place, Problem } from './problems/problem.js';
+import { type YamlDocument, placeAll, readYaml } from './yaml/read-yaml.js';
+import { findPast } from './rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from './service-facts.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';

@@ -1,5 +1,5 @@
-import { type Finding, finding, formatPath } from './finding.js';
-import { didYouMean } from './nearest.js';
+import { type Finding, finding, formatPath } from './rules/finding.js';
+import { didYouMean } from './problems/nearest.js';
 import { isPlainObject, valueAt } from './plain.js';
 
 /** What the service config says of documents. */

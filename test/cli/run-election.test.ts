@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 // The command line loads it when it is called, which would be part of the first test's time.
 import '../../src/cli/run.js';
-import { ownNamespace } from '../../src/cli/own-objects.js';
+import { ownNamespace } from '../../src/cli/running/own-objects.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';

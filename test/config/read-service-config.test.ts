@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
 import type { ServiceConfig } from '../../src/config/service-config.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
-import { formatProblem } from '../../src/scaler/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 
 const FOLDER = new URL('./bad/', import.meta.url);
 

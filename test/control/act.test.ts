@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
-import { alwaysLeads } from '../../src/control/leadership.js';
-import type { PutResult } from '../../src/kubernetes/state-batch.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import type { PutResult } from '../../src/kubernetes/state/batch.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { failure, FakeCluster } from './fake-cluster.js';

@@ -1,7 +1,7 @@
-import { createElection } from '../../src/control/election.js';
-import type { ElectionTimes } from '../../src/control/election-rules.js';
-import { newIdentity } from '../../src/control/election-rules.js';
-import type { Election } from '../../src/control/leadership.js';
+import { createElection } from '../../src/control/election/election.js';
+import type { ElectionTimes } from '../../src/control/election/election-rules.js';
+import { newIdentity } from '../../src/control/election/election-rules.js';
+import type { Election } from '../../src/control/election/leadership.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../../src/kubernetes/lease.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';

@@ -1,13 +1,13 @@
 import { runCycle } from '../../src/control/cycle.js';
 import { createDeletionCosts, type DeletionCosts } from '../../src/control/deletion-costs.js';
-import { alwaysLeads } from '../../src/control/leadership.js';
-import type { Memory } from '../../src/control/memory.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import type { Memory } from '../../src/control/memory/memory.js';
 import { metricObserver } from '../../src/control/observe-metrics.js';
 import type { CycleInput, CycleOutput } from '../../src/control/ports.js';
 import { createCluster } from '../../src/kubernetes/cluster.js';
-import { connectTo } from '../../src/kubernetes/connection.js';
-import { stateInMemory } from '../../src/kubernetes/state-store.js';
-import { createTransport } from '../../src/kubernetes/transport.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
+import { stateInMemory } from '../../src/kubernetes/state/store.js';
+import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import { objectAt } from '../../src/simulator/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { alwaysLeads } from '../../src/control/leadership.js';
-import { freshMemory } from '../../src/control/memory.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
 import { SILENT } from '../../src/kubernetes/log.js';
-import { readEntry } from '../../src/kubernetes/state-entry.js';
-import { createStateStore } from '../../src/kubernetes/state-store.js';
-import type { StateStore } from '../../src/kubernetes/state-store.js';
+import { readEntry } from '../../src/kubernetes/state/entry.js';
+import { createStateStore } from '../../src/kubernetes/state/store.js';
+import type { StateStore } from '../../src/kubernetes/state/store.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { answersFrom, at, World } from './world.js';
 

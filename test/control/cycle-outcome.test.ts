@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { freshMemory } from '../../src/control/memory.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
 import type { PatchScript } from './fake-cluster.js';
 import { failure } from './fake-cluster.js';
 import { at, World } from './world.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { freshMemory } from '../../src/control/memory.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
 import { answersFrom, at, buildScaler, settledMemory, World } from './world.js';
 
 describe('a cycle that changes nothing', () => {

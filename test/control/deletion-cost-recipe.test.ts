@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { planCosts } from '../../src/control/plan-costs.js';
-import type { CostedPod } from '../../src/kubernetes/pod-costs.js';
+import type { CostedPod } from '../../src/kubernetes/pods/pod-costs.js';
 import { findPrometheus } from '../../src/parts/find-part.js';
 import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';

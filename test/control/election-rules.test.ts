@@ -8,9 +8,9 @@ import {
   renewedSpec,
   retryDelayMs,
   takenSpec,
-} from '../../src/control/election-rules.js';
-import type { Observation } from '../../src/control/election-rules.js';
-import { watchLoopLag } from '../../src/control/loop-lag.js';
+} from '../../src/control/election/election-rules.js';
+import type { Observation } from '../../src/control/election/election-rules.js';
+import { watchLoopLag } from '../../src/control/election/loop-lag.js';
 import type { LeaseSpec } from '../../src/kubernetes/lease.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { TIMES } from './candidates.js';

@@ -1,4 +1,4 @@
-import type { KubernetesRequest, Transport } from '../../src/kubernetes/transport.js';
+import type { KubernetesRequest, Transport } from '../../src/kubernetes/requests/transport.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
 import { failure } from './fake-cluster.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_COSTS, planCosts, planTidying } from '../../src/control/plan-costs.js';
-import type { CostedPod } from '../../src/kubernetes/pod-costs.js';
+import type { CostedPod } from '../../src/kubernetes/pods/pod-costs.js';
 import { at } from './world.js';
 
 function costed(name: string, pod: Partial<CostedPod['pod']> = {}, own: number | null = null): CostedPod {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { freshMemory } from '../../src/control/memory.js';
-import type { Memory } from '../../src/control/memory.js';
-import { isStateChanged, restoreMemory, storedStateOf } from '../../src/control/stored-memory.js';
-import type { StoredEntry } from '../../src/kubernetes/state-entry.js';
-import type { StateReading } from '../../src/kubernetes/state-store.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
+import type { Memory } from '../../src/control/memory/memory.js';
+import { isStateChanged, restoreMemory, storedStateOf } from '../../src/control/memory/stored-memory.js';
+import type { StoredEntry } from '../../src/kubernetes/state/entry.js';
+import type { StateReading } from '../../src/kubernetes/state/store.js';
 import { at, buildScaler, settledMemory } from './world.js';
 
 const PLAIN = buildScaler().spec;

@@ -1,10 +1,10 @@
 import type * as decideModule from '../../src/decision/decide.js';
-import type * as lanesModule from '../../src/kubernetes/lanes.js';
+import type * as lanesModule from '../../src/kubernetes/requests/lanes.js';
 import type * as parseModule from '../../src/decision/parse-snapshot.js';
 import type * as readConfigModule from '../../src/config/read-service-config.js';
 import type * as readScalersModule from '../../src/scaler/read-scalers.js';
-import type * as requestErrorModule from '../../src/kubernetes/request-error.js';
-import type * as serviceModule from '../../src/cli/service.js';
+import type * as requestErrorModule from '../../src/kubernetes/requests/request-error.js';
+import type * as serviceModule from '../../src/cli/running/service.js';
 import type * as typesModule from '../../src/kubernetes/types.js';
 import type * as clockModule from '../../src/units/clock.js';
 import type * as logModule from '../../src/telemetry/log.js';

@@ -1,10 +1,10 @@
-import { createService } from '../../src/cli/service.js';
+import { createService } from '../../src/cli/running/service.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
-import { createLaneBudgets } from '../../src/kubernetes/lanes.js';
-import { abortError, connectionError, refusalError } from '../../src/kubernetes/request-error.js';
+import { createLaneBudgets } from '../../src/kubernetes/requests/lanes.js';
+import { abortError, connectionError, refusalError } from '../../src/kubernetes/requests/request-error.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import { readDocuments } from '../../src/scaler/read-scalers.js';
 import { createLog } from '../../src/telemetry/log.js';

@@ -1,7 +1,7 @@
 import { createCluster } from '../../src/kubernetes/cluster.js';
-import { connectTo } from '../../src/kubernetes/connection.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
 import type { Log } from '../../src/kubernetes/log.js';
-import { createTransport, type RequestReport } from '../../src/kubernetes/transport.js';
+import { createTransport, type RequestReport } from '../../src/kubernetes/requests/transport.js';
 import type { Cluster, KubernetesError } from '../../src/kubernetes/types.js';
 import { KubernetesError as KubernetesErrorClass } from '../../src/kubernetes/types.js';
 import type { TargetRef } from '../../src/scaler/spec.js';

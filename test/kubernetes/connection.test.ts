@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { connectTo, findConnection, type Connection } from '../../src/kubernetes/connection.js';
+import { connectTo, findConnection, type Connection } from '../../src/kubernetes/access/connection.js';
 import { SILENT } from '../../src/kubernetes/log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { CA, CLIENT_CERTIFICATE, CLIENT_KEY } from './test-certificates.js';

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { findConnection } from '../../src/kubernetes/connection.js';
-import { createPluginCredentials, type PluginRun, type RunPlugin } from '../../src/kubernetes/exec-plugin.js';
+import { findConnection } from '../../src/kubernetes/access/connection.js';
+import {
+  createPluginCredentials,
+  type PluginRun,
+  type RunPlugin,
+} from '../../src/kubernetes/access/exec-plugin.js';
 import { SILENT } from '../../src/kubernetes/log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { CA, CLIENT_CERTIFICATE, CLIENT_KEY } from './test-certificates.js';

@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectTo } from '../../src/kubernetes/connection.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
 import {
   createLeaseClient,
   microTime,
   type LeaseClient,
   type LeaseSpec,
 } from '../../src/kubernetes/lease.js';
-import { createTransport, type RequestReport, type Transport } from '../../src/kubernetes/transport.js';
+import {
+  createTransport,
+  type RequestReport,
+  type Transport,
+} from '../../src/kubernetes/requests/transport.js';
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds, parseInstant } from '../../src/units/time.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodStore } from '../../src/kubernetes/pod-store.js';
-import { createPodReader, type WatchedPod } from '../../src/kubernetes/pods.js';
-import { parseSelector } from '../../src/kubernetes/selectors.js';
+import { createPodStore } from '../../src/kubernetes/pods/pod-store.js';
+import { createPodReader, type WatchedPod } from '../../src/kubernetes/pods/pods.js';
+import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
 import { apiPod } from './fake-api-server.js';
 
 const read = createPodReader();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../src/kubernetes/pods.js';
-import { createTroubleReader } from '../../src/kubernetes/pod-trouble.js';
+import { createPodReader } from '../../src/kubernetes/pods/pods.js';
+import { createTroubleReader } from '../../src/kubernetes/pods/pod-trouble.js';
 import { readWatchedTarget, toScaleTarget } from '../../src/kubernetes/targets.js';
 import { apiDeployment, apiPod } from './fake-api-server.js';
 

@@ -1,10 +1,10 @@
-import { connectTo } from '../../src/kubernetes/connection.js';
-import { resourceScope } from '../../src/kubernetes/list-pages.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
+import { resourceScope } from '../../src/kubernetes/watch/list-pages.js';
 import { SILENT } from '../../src/kubernetes/log.js';
-import { createObjectStore, type ObjectStore } from '../../src/kubernetes/object-store.js';
-import { createPodReader, type WatchedPod } from '../../src/kubernetes/pods.js';
-import { createReflector, type Reflector } from '../../src/kubernetes/reflector.js';
-import { createTransport } from '../../src/kubernetes/transport.js';
+import { createObjectStore, type ObjectStore } from '../../src/kubernetes/watch/object-store.js';
+import { createPodReader, type WatchedPod } from '../../src/kubernetes/pods/pods.js';
+import { createReflector, type Reflector } from '../../src/kubernetes/watch/reflector.js';
+import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import { eventually, ManualClock, settle } from '../support/manual-clock.js';
 import { FakeApiServer } from './fake-api-server.js';
 

@@ -5,7 +5,7 @@ import {
   matchesSelector,
   parseSelector,
   selectorFromObject,
-} from '../../src/kubernetes/selectors.js';
+} from '../../src/kubernetes/pods/selectors.js';
 
 describe('selectorFromObject', () => {
   it('writes out matchLabels and takes matchExpressions', () => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { demoStateMaps, SERVICE_NAMESPACE } from '../../src/cli/demo/workloads.js';
-import { connectTo } from '../../src/kubernetes/connection.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
 import { SILENT } from '../../src/kubernetes/log.js';
-import { createStateStore } from '../../src/kubernetes/state-store.js';
-import type { StateStore } from '../../src/kubernetes/state-store.js';
-import { createTransport } from '../../src/kubernetes/transport.js';
-import type { Transport } from '../../src/kubernetes/transport.js';
+import { createStateStore } from '../../src/kubernetes/state/store.js';
+import type { StateStore } from '../../src/kubernetes/state/store.js';
+import { createTransport } from '../../src/kubernetes/requests/transport.js';
+import type { Transport } from '../../src/kubernetes/requests/transport.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { at } from '../control/world.js';

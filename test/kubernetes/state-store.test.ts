@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { bucketOf } from '../../src/kubernetes/state-key.js';
-import { stateInMemory } from '../../src/kubernetes/state-store.js';
-import { writeEntry } from '../../src/kubernetes/state-entry.js';
+import { bucketOf } from '../../src/kubernetes/state/key.js';
+import { stateInMemory } from '../../src/kubernetes/state/store.js';
+import { writeEntry } from '../../src/kubernetes/state/entry.js';
 import { at } from '../control/world.js';
 import { settle } from '../support/manual-clock.js';
 import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import type { Connection } from '../../src/kubernetes/connection.js';
+import type { Connection } from '../../src/kubernetes/access/connection.js';
 import {
   createTransport,
   type KubernetesRequest,
   type RequestReport,
   type Transport,
-} from '../../src/kubernetes/transport.js';
+} from '../../src/kubernetes/requests/transport.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import { eventually, ManualClock, settle } from '../support/manual-clock.js';
 import { cut, FakeApiServer, json, status, type Answer } from './fake-api-server.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { parseSelector } from '../../src/kubernetes/selectors.js';
+import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
 import { eventually, settle } from '../support/manual-clock.js';
 import { ClusterRig, failureOf, WEB } from './cluster-rig.js';
 import { apiDeployment, apiPod, list, openWatch } from './fake-api-server.js';

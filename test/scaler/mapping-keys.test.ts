@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { findKeyFaults } from '../../src/scaler/mapping-keys.js';
-import { readYaml } from '../../src/scaler/read-yaml.js';
+import { findKeyFaults } from '../../src/scaler/yaml/mapping-keys.js';
+import { readYaml } from '../../src/scaler/yaml/read-yaml.js';
 
 function keys(count: number): string {
   return Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');

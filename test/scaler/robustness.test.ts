@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Scalar, parseDocument } from 'yaml';
-import { formatProblem } from '../../src/scaler/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 import { parseScaler } from '../../src/scaler/parse-scaler.js';
 import { readScalers } from '../../src/scaler/read-scalers.js';
-import { offsetInText } from '../../src/scaler/scalar-offset.js';
+import { offsetInText } from '../../src/scaler/yaml/scalar-offset.js';
 
 const GOOD = {
   apiVersion: 'promscaler.dev/v1',

@@ -1,10 +1,10 @@
-import { findConnection } from '../../kubernetes/connection.js';
+import { findConnection } from '../../kubernetes/access/connection.js';
 import { createDiscovery } from '../../kubernetes/discovery.js';
-import { ConnectionError } from '../../kubernetes/kubeconfig.js';
+import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
-import { createTransport } from '../../kubernetes/transport.js';
-import { ownObjects } from '../own-objects.js';
-import { pluginRunner } from '../run-plugin.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
+import { ownObjects } from '../running/own-objects.js';
+import { pluginRunner } from '../running/run-plugin.js';
 import { VERSION } from '../version.js';
 import { type Finding, findingsOf } from './finding.js';
 import { CLUSTER_SUBJECT, type ClusterInquiry, type Inquiry } from './inquiry.js';

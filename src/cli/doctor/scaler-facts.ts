@@ -1,9 +1,9 @@
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
-import { listAll, resourceScope } from '../../kubernetes/list-pages.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/other-scalers.js';
-import { createPodReader, type WatchedPod } from '../../kubernetes/pods.js';
+import { createPodReader, type WatchedPod } from '../../kubernetes/pods/pods.js';
 import { getScale } from '../../kubernetes/scale.js';
-import { formatSelector } from '../../kubernetes/selectors.js';
+import { formatSelector } from '../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/types.js';
 import type { Answer } from '../../prometheus/answer.js';

@@ -1,5 +1,5 @@
 import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
-import { listAll, resourceScope } from '../../kubernetes/list-pages.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import type { Finding } from './finding.js';
 import { type ClusterInquiry, listSome } from './inquiry.js';
 import { orNull } from './or-error.js';

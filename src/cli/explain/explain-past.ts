@@ -1,10 +1,10 @@
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { ReachOptions } from '../find-service.js';
+import type { ReachOptions } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
-import { createServiceClient } from '../service-client.js';
-import type { PastScaler, ScalerName } from '../service-pages.js';
+import { createServiceClient } from '../reach/service-client.js';
+import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson } from './decide-json.js';
 import { explainLines } from './explain-lines.js';
 import { entryLines, momentLines } from './past-lines.js';

@@ -1,7 +1,7 @@
 import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { PastScaler } from '../service-pages.js';
+import type { PastScaler } from '../reach/service-pages.js';
 import { alignColumns, formatAmount } from './words.js';
 
 /** Which decision was in force at `at`, since when and how often, and what the metrics read then. */

@@ -1,4 +1,4 @@
-import { createTransport } from '../../kubernetes/transport.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';

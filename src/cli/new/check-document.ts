@@ -1,4 +1,4 @@
-import type { Problem } from '../../scaler/problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read-scalers.js';
 import { CommandError } from '../io.js';
 

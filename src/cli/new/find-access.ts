@@ -1,9 +1,9 @@
-import { type Connection, findConnection } from '../../kubernetes/connection.js';
-import { ConnectionError } from '../../kubernetes/kubeconfig.js';
+import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
+import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
 import { homeFolder } from '../home-folder.js';
 import type { CommandIo } from '../io.js';
-import { pluginRunner } from '../run-plugin.js';
+import { pluginRunner } from '../running/run-plugin.js';
 
 /** The way to the cluster that kubectl would take, or why there is none. */
 export interface ClusterAccess {

@@ -1,8 +1,8 @@
 import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from '../../kubernetes/targets.js';
-import type { Transport } from '../../kubernetes/transport.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
-import { didYouMean } from '../../scaler/nearest.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { AskedTarget } from './target-kind.js';
 

@@ -1,12 +1,12 @@
 import { targetKey } from '../../control/conflicts.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
-import { listAll, resourceScope } from '../../kubernetes/list-pages.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/other-scalers.js';
-import { requestingContainers } from '../../kubernetes/pods.js';
+import { requestingContainers } from '../../kubernetes/pods/pods.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
-import type { Transport } from '../../kubernetes/transport.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
-import { didYouMean } from '../../scaler/nearest.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
 

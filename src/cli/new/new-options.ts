@@ -1,5 +1,5 @@
 import { metricNames } from '../../promql/metric-names.js';
-import { BUILT_IN } from '../../scaler/presets.js';
+import { BUILT_IN } from '../../scaler/resolve/presets.js';
 import { MAX_REPLICAS } from '../../scaler/schema-parts.js';
 import { CommandError } from '../io.js';
 

@@ -1,5 +1,5 @@
 import type { TargetRef } from '../../scaler/spec.js';
-import { didYouMean } from '../../scaler/nearest.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
 import { CommandError } from '../io.js';
 
 /** A kind as a user wrote it, that only the cluster (or its spelling) can tell. */

@@ -1,4 +1,4 @@
-import { BUILT_IN, PRESETS } from '../../scaler/presets.js';
+import { BUILT_IN, PRESETS } from '../../scaler/resolve/presets.js';
 import { API_VERSION } from '../../scaler/schema.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { NewMetric, NewQuery, NewRequest } from './new-options.js';

@@ -1,12 +1,12 @@
 import { PAUSE_ANNOTATIONS } from '../../control/pause.js';
 import { objectIn, textsIn } from '../../kubernetes/json.js';
 import type { JsonObject } from '../../kubernetes/json.js';
-import { ConnectionError } from '../../kubernetes/kubeconfig.js';
+import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
-import { createTransport } from '../../kubernetes/transport.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { formatInstant } from '../../units/time.js';
-import { ANSWER_DEADLINE_MS, findCluster } from '../find-service.js';
+import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { VERSION } from '../version.js';

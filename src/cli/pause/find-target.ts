@@ -5,9 +5,9 @@ import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { nearestKeys } from '../nearest-keys.js';
 import { readTarget } from '../new/target-kind.js';
-import { createServiceClient } from '../service-client.js';
-import type { ScalerRow } from '../service-client.js';
-import type { ScalerName } from '../service-pages.js';
+import { createServiceClient } from '../reach/service-client.js';
+import type { ScalerRow } from '../reach/service-client.js';
+import type { ScalerName } from '../reach/service-pages.js';
 import type { ResumeOptions } from './pause-options.js';
 
 /** The workload whose annotations pause a scaler. */

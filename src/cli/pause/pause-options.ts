@@ -1,8 +1,8 @@
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { ReachOptions } from '../find-service.js';
+import type { ReachOptions } from '../reach/find-service.js';
 import { CommandError } from '../io.js';
-import type { ScalerName } from '../service-pages.js';
+import type { ScalerName } from '../reach/service-pages.js';
 
 /** What both commands take. */
 export interface ResumeOptions extends ReachOptions {

@@ -4,7 +4,7 @@ import type { Instant } from '../../units/time.js';
 import { formatSeconds } from '../explain/words.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { readOutputFormat } from '../output-format.js';
-import type { ScalerName } from '../service-pages.js';
+import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';

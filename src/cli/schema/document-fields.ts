@@ -1,4 +1,4 @@
-import { BUILT_IN, PRESETS } from '../../scaler/presets.js';
+import { BUILT_IN, PRESETS } from '../../scaler/resolve/presets.js';
 import type { FieldTable } from './field-text.js';
 import { SCHEDULE_FIELDS } from './schedule-fields.js';
 

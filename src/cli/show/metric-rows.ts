@@ -1,5 +1,5 @@
-import type { Path } from '../../scaler/finding.js';
-import type { MetricMember, TargetType } from '../../scaler/metric-form.js';
+import type { Path } from '../../scaler/rules/finding.js';
+import type { MetricMember, TargetType } from '../../scaler/resolve/metric-form.js';
 import type { MetricSpec, MetricTarget, MetricType, TargetRef } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';

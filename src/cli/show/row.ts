@@ -1,4 +1,4 @@
-import type { Path } from '../../scaler/finding.js';
+import type { Path } from '../../scaler/rules/finding.js';
 import { isPlainObject, valueAt } from '../../scaler/plain.js';
 
 /** One field of a document in full. */

@@ -1,5 +1,5 @@
 import { Document, isNode } from 'yaml';
-import { type Path, formatPath } from '../../scaler/finding.js';
+import { type Path, formatPath } from '../../scaler/rules/finding.js';
 import { isPlainObject } from '../../scaler/plain.js';
 import type { Row } from './row.js';
 

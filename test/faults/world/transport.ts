@@ -1,4 +1,8 @@
-import type { KubernetesRequest, RequestReport, Transport } from '../../../src/kubernetes/transport.js';
+import type {
+  KubernetesRequest,
+  RequestReport,
+  Transport,
+} from '../../../src/kubernetes/requests/transport.js';
 import type { KubernetesError } from '../../../src/kubernetes/types.js';
 import type { JsonObject } from '../../../src/kubernetes/json.js';
 import type { Product } from '../product.js';

@@ -1,7 +1,7 @@
 import { mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import { createLeaseClient, type SeenLease } from '../../../kubernetes/lease.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
-import { LEASE_NAME } from '../../own-objects.js';
+import { LEASE_NAME } from '../../running/own-objects.js';
 import { type Finding, findingsOf } from '../finding.js';
 import { CLUSTER_SUBJECT, type ClusterInquiry, REQUEST_MS } from '../inquiry.js';
 import { orError } from '../or-error.js';

@@ -1,4 +1,4 @@
-import { formatSelector } from '../../../kubernetes/selectors.js';
+import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { scalerKey } from '../../../scaler/spec.js';

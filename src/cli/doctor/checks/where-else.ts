@@ -1,8 +1,8 @@
 import { type JsonObject, objectIn, textIn } from '../../../kubernetes/json.js';
-import { listAll, resourceScope } from '../../../kubernetes/list-pages.js';
+import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { APPS_ROOT, groupOf, nameTarget } from '../../../kubernetes/targets.js';
 import type { KubernetesError } from '../../../kubernetes/types.js';
-import { nearest } from '../../../scaler/nearest.js';
+import { nearest } from '../../../scaler/problems/nearest.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { type ClusterInquiry, listSome } from '../inquiry.js';
 import { orNull } from '../or-error.js';

@@ -5,7 +5,7 @@ import {
   vectorSelectors,
   withoutMatcher,
 } from '../../../promql/vector-selectors.js';
-import { nearest } from '../../../scaler/nearest.js';
+import { nearest } from '../../../scaler/problems/nearest.js';
 import { labelValues, listSome, onlyValue, type SourceInquiry } from '../inquiry.js';
 
 export interface Why {

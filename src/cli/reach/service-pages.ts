@@ -1,0 +1,136 @@
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import { formatInstant, parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+
+/** Asks a page of the service, such as `/api/v1/scalers`. Throws `KubernetesError`. */
+export type Get = (page: string, query?: Readonly<Record<string, string>>) => Promise<JsonObject>;
+
+export interface ScalerName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ReadScaler {
+  /** The JSON form of a snapshot, unchecked. */
+  readonly snapshot: JsonObject;
+  /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
+  readonly detail: JsonObject;
+  /** Whether both are of one cycle. */
+  readonly isOneCycle: boolean;
+}
+
+/** The decision that was in force at an instant of the past, as far as it is kept. */
+export interface PastScaler {
+  /** The first instant that the service knows anything of. */
+  readonly keptFrom: string;
+  /** A row of `GET .../decisions`; null: `keptFrom` is later than the instant. */
+  readonly entry: JsonObject | null;
+  /** What it was taken on; null where there was none or it is not kept any more, and then `missing` says so. */
+  readonly snapshot: JsonObject | null;
+  readonly missing: string | null;
+  /** `GET .../history` from the beginning of the entry on; null: it has none. */
+  readonly history: JsonObject | null;
+  /** Changes of replicas made by then, as far as they are kept. */
+  readonly lastScaleUp: Instant | null;
+  readonly lastScaleDown: Instant | null;
+}
+
+export const LIST_PAGE = '/api/v1/scalers';
+/** How the service begins its answer to a path that it does not know. */
+export const NO_SUCH_PAGE = 'there is no such page';
+
+const MOST_TRIES = 3;
+
+function pageOf({ namespace, name }: ScalerName): string {
+  return `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+}
+
+/** Two pages, asked one after the other: a cycle may end between them, so they are asked again until they agree. */
+export async function readOneCycle(get: Get, name: ScalerName): Promise<ReadScaler> {
+  const page = pageOf(name);
+  for (let tries = 1; ; tries += 1) {
+    const snapshot = await get(`${page}/snapshot`);
+    const detail = await get(page);
+    const isOneCycle = textIn(snapshot, 'now') === textIn(detail, 'at');
+    if (isOneCycle || tries === MOST_TRIES) return { snapshot, detail, isOneCycle };
+  }
+}
+
+/** What is kept of the decision in force at `instant`; null where the service does not know `?at=`. */
+export async function readPast(get: Get, name: ScalerName, instant: Instant): Promise<PastScaler | null> {
+  const page = pageOf(name);
+  const at = formatInstant(instant);
+  for (let tries = 1; ; tries += 1) {
+    const list = await get(`${page}/decisions`, { at, limit: '1' });
+    const keptFrom = textIn(list, 'keptFrom');
+    if (keptFrom === null) return null;
+    const [entry = null] = objectsIn(list, 'items');
+    if (entry === null) return { ...NOTHING, keptFrom };
+    const found = objectIn(entry, 'decision') === null ? NO_SNAPSHOT : await readSnapshotAt(get, page, at);
+    // While the entry is the newest one, a cycle may have ended in between.
+    const isOneCycle = found.snapshot === null || textIn(found.snapshot, 'now') === textIn(entry, 'lastAt');
+    if (!isOneCycle && tries < MOST_TRIES) continue;
+    const since = textIn(entry, 'firstAt') ?? at;
+    const history = await orNull(get(`${page}/history`, { since }));
+    const changes = await get(`${page}/decisions`, { at, changes: 'true', limit: '100' });
+    return { keptFrom, entry, ...found, history, ...lastChanges(changes) };
+  }
+}
+
+const NO_SNAPSHOT = { snapshot: null, missing: null } as const;
+const NOTHING = {
+  entry: null,
+  ...NO_SNAPSHOT,
+  history: null,
+  lastScaleUp: null,
+  lastScaleDown: null,
+} as const;
+
+async function readSnapshotAt(
+  get: Get,
+  page: string,
+  at: string,
+): Promise<{ readonly snapshot: JsonObject | null; readonly missing: string | null }> {
+  try {
+    return { snapshot: await get(`${page}/snapshot`, { at }), missing: null };
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return { snapshot: null, missing: sentenceOf(error) };
+  }
+}
+
+async function orNull(reading: Promise<JsonObject>): Promise<JsonObject | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** 404 of a page that exists: there is nothing on it. */
+export function isMissing(error: unknown): error is KubernetesError {
+  return (
+    error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
+  );
+}
+
+/** What the service itself has said: the message names the page and the status before it. */
+function sentenceOf({ message }: KubernetesError): string {
+  return message.slice(message.indexOf('404')).replace(/^404[^:]*: /, '');
+}
+
+function lastChanges(list: JsonObject): Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'> {
+  const last: { up: Instant | null; down: Instant | null } = { up: null, down: null };
+  for (const entry of objectsIn(list, 'items')) {
+    const outcome = objectIn(entry, 'outcome');
+    const kind = textIn(outcome, 'kind');
+    const [from, to] = [countIn(outcome, 'from'), countIn(outcome, 'to')];
+    if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) continue;
+    const at = parseInstant(textIn(entry, 'lastAt') ?? '');
+    if (to > from) last.up ??= at;
+    else last.down ??= at;
+  }
+  return { lastScaleUp: last.up, lastScaleDown: last.down };
+}

@@ -1,0 +1,274 @@
+import { setMaxListeners } from 'node:events';
+import type { ServiceConfig } from '../../config/service-config.js';
+import { createController } from '../../control/controller.js';
+import { runCycle } from '../../control/cycle.js';
+import { eventsOf } from '../../control/events.js';
+import { createDeletionCosts } from '../../control/deletion-costs.js';
+import { createElection } from '../../control/election/election.js';
+import { newIdentity } from '../../control/election/election-rules.js';
+import { standsAlone } from '../../control/election/leadership.js';
+import type { Election, Leadership } from '../../control/election/leadership.js';
+import { metricObserver } from '../../control/observe-metrics.js';
+import type { CycleOutput } from '../../control/ports.js';
+import { countTurns, createTurns } from '../../control/turns.js';
+import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
+import { createCluster } from '../../kubernetes/cluster.js';
+import { createLeaseClient } from '../../kubernetes/lease.js';
+import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
+import type { StateStore } from '../../kubernetes/state/store.js';
+import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
+import type { Cluster } from '../../kubernetes/types.js';
+import { FAILURE_REASONS } from '../../prometheus/answer.js';
+import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { createApp } from '../../server/app.js';
+import { createEventStreams } from '../../server/event-streams.js';
+import { startServer } from '../../server/server.js';
+import type { OutcomeKind } from '../../telemetry/cycle-record.js';
+import { factsFirst } from '../../telemetry/log.js';
+import type { Log } from '../../telemetry/log.js';
+import { createMetrics, createRegistry } from '../../telemetry/metrics.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import { createRecorder } from '../../telemetry/recorder.js';
+import type { Recorder } from '../../telemetry/recorder.js';
+import { createRecords } from '../../telemetry/records.js';
+import { endedWithin } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import { LEASE_NAME } from './own-objects.js';
+import type { OwnObjects } from './own-objects.js';
+import { VERSION } from '../version.js';
+
+/** The parts of a service, put together but not running. Only this file knows all of them. */
+export interface Service {
+  /** The present set of documents and how many errors the last reading found. */
+  readonly setScalers: (scalers: readonly Scaler[], errors: number) => void;
+  /**
+   * Serves, and scales while it leads, until `signal` is aborted; then ends what is under way. Throws
+   * `ElectionRefusedError` where the Lease is forbidden.
+   */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface ServiceOptions extends OwnObjects {
+  readonly config: ServiceConfig;
+  /** Requests to the API server; each is to be reported. */
+  readonly openTransport: (onRequest: (report: RequestReport) => void) => Transport;
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How a data source is asked; over HTTP unless said otherwise. */
+  readonly createClient?: MetricSourceOptions['createClient'];
+  /** The pod's name, in Events and in the Lease. */
+  readonly instance: string;
+  /** Whether pages are served; yes unless said otherwise. In simulated time there are no sockets. */
+  readonly serves?: boolean;
+  /** Called after each cycle: for those who want to tell of it in another way. */
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}
+
+/** Builds clients, ledger, metrics, controller and server, and listens. Throws `ListenError` where it can't listen. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, log, dryRun } = options;
+  const serves = options.serves ?? true;
+  const records = createRecords(clock, { hasReaders: serves });
+  const { ledger, feed } = records;
+  const sources = new Map(Object.entries(config.prometheus));
+  const metrics = createMetrics(createRegistry({ process: serves }), {
+    ledger,
+    version: VERSION,
+    clock,
+    sources: [...sources.keys()],
+    failureReasons: FAILURE_REASONS,
+  });
+  const recorder = createRecorder({ ...records, metrics, log });
+  const transport = options.openTransport(metrics.observeKubernetesRequest);
+  const cluster = createCluster({
+    transport,
+    namespaces: config.kubernetes.namespaces,
+    clock,
+    log: factsFirst(log),
+    instance: options.instance,
+  });
+  const source = createMetricSource({
+    sources,
+    clock,
+    onQuery: metrics.observeQuery,
+    ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
+  });
+  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
+  const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
+  const state = openState(options, transport, election);
+  const deletionCosts = createDeletionCosts({
+    clock,
+    podCosts: cluster.podCosts,
+    leadership: election,
+    log,
+    dryRun,
+  });
+  const takeTurn = async (): Promise<() => void> => {
+    const done = await turns.takeTurn();
+    await election.untilSteady();
+    return done;
+  };
+  const controller = createController({
+    clock,
+    isSynced: cluster.isSynced,
+    follow: (scalers) => cluster.follow(scalers.map(targetOf)),
+    startRound: source.startRound,
+    runCycle: async (input) => {
+      const output = await runCycle(input, {
+        clock,
+        cluster,
+        observeMetrics,
+        dryRun,
+        leadership: election,
+        state,
+        deletionCosts,
+        takeTurn,
+      });
+      try {
+        // The queries of a term that is over were canceled: that is no failure to tell of, only a change is.
+        if (input.signal.aborted && !CHANGES.has(output.record.outcome.kind)) return output;
+        tell(output, { recorder, cluster });
+        options.onCycle?.(output);
+      } catch (error) {
+        // What was done must be remembered, even if it can't be told.
+        log.error('a cycle could not be told of', { scaler: scalerKey(input.scaler), error });
+      }
+      // It was under way when the term ended: what it leaves is the log, not a row that another replica shows, too.
+      if (!election.isLeading()) recorder.remove(scalerKey(input.scaler));
+      return output;
+    },
+    onRound: tellRound(metrics),
+    onFault: (scaler, error) =>
+      log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
+    onRemoved: recorder.remove,
+  });
+  const streams = createEventStreams({ feed, clock });
+  const app = createApp({
+    ailments: election.ailments,
+    waitingFor: () =>
+      cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet'],
+    metrics,
+    api: {
+      ...records,
+      streams,
+      writeSnapshot: snapshotToJson,
+      writeDecision: decisionToJson,
+      version: VERSION,
+      isLeading: election.isLeading,
+    },
+    onError: (error, path) => log.error('a page failed', { path, error }),
+  });
+  const server = serves ? await startServer({ app, port: config.server.port, clock }) : null;
+  if (server !== null) log.info('listening', { url: server.url });
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    setMaxListeners(0, signal);
+    try {
+      await state.reload();
+      await controller.run(signal);
+    } finally {
+      await endedWithin(clock, FLUSH_MS, state.flush());
+      for (const { key } of [...ledger.list()]) recorder.remove(key);
+    }
+  };
+  return {
+    setScalers: (scalers, errors) => {
+      state.setKnown(scalers);
+      controller.setScalers(scalers);
+      metrics.recordReload(errors);
+      feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
+    },
+    run: async (signal) => {
+      // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
+      setMaxListeners(0, signal);
+      // Whoever watches learns at once that the service stops, not when its last change is done.
+      signal.addEventListener('abort', streams.close, { once: true });
+      const ending = new AbortController();
+      setMaxListeners(0, ending.signal);
+      const watching = cluster.run(ending.signal);
+      try {
+        await election.run(signal, lead);
+      } finally {
+        ending.abort();
+        await Promise.all([server?.close(), watching]);
+      }
+    },
+  };
+}
+
+/** A candidate for the Lease, or the one that works without. */
+function openElection(
+  { config, electsLeader, instance, namespace, clock, log }: ServiceOptions,
+  parts: {
+    readonly transport: Transport;
+    readonly metrics: Metrics;
+    readonly isIdle: () => boolean;
+  },
+): Election {
+  const { transport, metrics, isIdle } = parts;
+  metrics.setLeader(!electsLeader);
+  const identity = newIdentity(instance, clock);
+  if (!electsLeader) return standsAlone(identity);
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  return createElection({
+    client: createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+    clock,
+    log,
+    times,
+    identity,
+    isIdle,
+    onChange: metrics.setLeader,
+  });
+}
+
+/** What came of a decision that has reached the API server. */
+const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
+
+function openState(
+  { keepsState, namespace, clock, log }: ServiceOptions,
+  transport: Transport,
+  leadership: Leadership,
+): StateStore {
+  if (keepsState) {
+    return createStateStore({
+      transport,
+      namespace,
+      clock,
+      log: factsFirst(log),
+      leadership,
+    });
+  }
+  log.info('the state of scalers is kept in memory alone: after a restart all windows begin anew');
+  return stateInMemory();
+}
+
+/** How long the end waits for state to be stored: where it can't be, the next start finds the intents. */
+const FLUSH_MS = 3000;
+
+/** Changes of replicas that may be under way at once, over all scalers. */
+const MAX_CHANGES_UNDER_WAY = 10;
+
+function targetOf({ namespace, spec }: Scaler): { namespace: string; ref: Scaler['spec']['scaleTargetRef'] } {
+  return { namespace, ref: spec.scaleTargetRef };
+}
+
+function tell(
+  { record, target }: CycleOutput,
+  { recorder, cluster }: { readonly recorder: Recorder; readonly cluster: Cluster },
+): void {
+  const { before } = recorder.record(record);
+  if (target === null) return;
+  const standing = before === null ? null : { ...before.record, conditions: before.conditions };
+  for (const event of eventsOf(standing, record)) cluster.recordEvent(target, event);
+}
+
+function tellRound(metrics: Metrics): (round: { latenessSeconds: number; missed: number }) => void {
+  return ({ latenessSeconds, missed }) => {
+    metrics.observeLateness(latenessSeconds);
+    if (missed > 0) metrics.countMissedRounds(missed);
+  };
+}

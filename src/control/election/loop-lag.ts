@@ -1,0 +1,29 @@
+import type { Clock } from '../../units/clock.js';
+
+/** How late this process is with what it has to do. */
+export interface LoopLag {
+  /** Milliseconds by which the last tick came late, or by which the next one is overdue: whichever is more. */
+  readonly ms: () => number;
+  readonly stop: () => void;
+}
+
+const TICK_MS = 250;
+
+/** Watches the event loop by a timer four times a second, until it is stopped. */
+export function watchLoopLag(clock: Clock): LoopLag {
+  let lastMs = 0;
+  let dueMs = 0;
+  let cancel = (): void => undefined;
+  const arm = (): void => {
+    dueMs = clock.monotonicMs() + TICK_MS;
+    cancel = clock.after(TICK_MS, () => {
+      lastMs = clock.monotonicMs() - dueMs;
+      arm();
+    });
+  };
+  arm();
+  return {
+    ms: () => Math.max(lastMs, clock.monotonicMs() - dueMs, 0),
+    stop: () => cancel(),
+  };
+}

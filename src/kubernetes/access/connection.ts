@@ -1,0 +1,269 @@
+import { readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+
+import type { Clock } from '../../units/clock.js';
+import { errorFacts } from '../requests/error-facts.js';
+import {
+  createPluginCredentials,
+  type ClusterInfo,
+  type PluginCredentials,
+  type RunPlugin,
+} from './exec-plugin.js';
+import { createFileSecret } from './file-secret.js';
+import {
+  ConnectionError,
+  INSTEAD_OF_PLUGIN,
+  readKubeconfig,
+  type KubeconfigAccess,
+  type Pem,
+} from './kubeconfig.js';
+import type { Log } from '../log.js';
+
+/** How the API server is reached, and as whom. */
+export interface Connection {
+  /** Without a slash at the end: `https://10.0.0.1:443`. */
+  readonly url: string;
+  /** Which source was used, in one line, for the log. */
+  readonly source: string;
+  /** Of the pod, or of the kubeconfig's context; absent where there is none. */
+  readonly namespace?: string;
+  /** This process is a pod of the cluster, and speaks as its service account. */
+  readonly isInCluster?: boolean;
+  /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
+  readonly authorization: (fresh?: boolean) => Promise<string | null>;
+  /** Null for plain http. The same value until a file has changed. */
+  readonly tls: () => Promise<TlsMaterial | null>;
+}
+
+/** All texts are PEM. */
+export interface TlsMaterial {
+  readonly ca: string | null;
+  readonly certificate: string | null;
+  readonly key: string | null;
+  /** What the certificate must be for, where that is not the host of the url. */
+  readonly serverName: string | null;
+  readonly verify: boolean;
+}
+
+/** Settings of the service config and what the surroundings say. */
+export interface ConnectionOptions {
+  readonly settings: {
+    readonly kubeconfig?: string | undefined;
+    readonly context?: string | undefined;
+    readonly url?: string | undefined;
+  };
+  /** The environment: KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, KUBECONFIG. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's home folder; null where there is none. */
+  readonly home: string | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where the service account's token and CA are; another folder only in tests. */
+  readonly serviceAccountFolder?: string;
+  /** Runs the credential plugin of a kubeconfig; without it a user that needs one is refused. */
+  readonly runPlugin?: RunPlugin;
+}
+
+const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+const TOKEN_AGE_MS = 60_000;
+const CERTIFICATE_AGE_MS = 300_000;
+
+/**
+ * Finds the API server: `kubeconfig` (or `context`) where it is set, else the pod's service account, else $KUBECONFIG,
+ * else ~/.kube/config; `url` replaces the address. `url` alone stands for a server that asks no credentials, unless a
+ * service account is there and the url is https. Credentials are never sent over plain http, as with kubectl. Throws
+ * `ConnectionError` with what was tried.
+ */
+export async function findConnection(options: ConnectionOptions): Promise<Connection> {
+  const { settings, env, home } = options;
+  const url = settings.url === undefined ? null : checkUrl(settings.url, 'kubernetes.url');
+  const usesKubeconfig = settings.kubeconfig !== undefined || settings.context !== undefined;
+  const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
+  if (!usesKubeconfig && host !== '' && url?.startsWith('http:') !== true)
+    return serviceAccount(options, url ?? serviceUrl(host, env['KUBERNETES_SERVICE_PORT'] ?? '443'));
+  if (!usesKubeconfig && url !== null) return connectTo(url);
+  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  const fallback = home === null ? [] : [join(home, '.kube', 'config')];
+  const found = listed.length > 0 ? listed : fallback;
+  const paths = settings.kubeconfig === undefined ? found : [settings.kubeconfig];
+  const access = await readKubeconfig(paths, settings.context ?? null);
+  if (access !== null) return fromKubeconfig(access, url, options);
+  const tried =
+    paths.length === 0
+      ? 'no kubeconfig is named'
+      : `${paths.join(' and ')} ${paths.length > 1 ? 'do' : 'does'} not exist`;
+  const outside = usesKubeconfig ? '' : ', and KUBERNETES_SERVICE_HOST is not set, so this is no pod';
+  throw new ConnectionError(`no way to the Kubernetes API: ${tried}${outside}`);
+}
+
+/** A server that asks no credentials, e.g. `kubectl proxy` or an embedded cluster. */
+export function connectTo(address: string): Connection {
+  const url = checkUrl(address, 'url');
+  return {
+    url,
+    source: `${url}, without credentials`,
+    authorization: () => Promise.resolve(null),
+    tls: () => Promise.resolve(url.startsWith('https:') ? NO_TLS_MATERIAL : null),
+  };
+}
+
+const NO_TLS_MATERIAL: TlsMaterial = {
+  ca: null,
+  certificate: null,
+  key: null,
+  serverName: null,
+  verify: true,
+};
+
+async function serviceAccount(options: ConnectionOptions, url: string): Promise<Connection> {
+  const folder = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER;
+  const token = createFileSecret({ ...options, path: join(folder, 'token'), maxAgeMs: TOKEN_AGE_MS });
+  const source = `service account of this pod, ${url}`;
+  const namespace = await readNamespace(join(folder, 'namespace'));
+  const connection: Connection = {
+    url,
+    source,
+    isInCluster: true,
+    ...(namespace === null ? {} : { namespace }),
+    authorization: async (fresh) => `Bearer ${await token.read(fresh)}`,
+    tls: tlsOf({ ...NO_ACCESS, ca: { path: join(folder, 'ca.crt') } }, options),
+  };
+  return checked(connection);
+}
+
+/** Null where it can't be read, which matters to nobody who names the namespace otherwise. */
+async function readNamespace(path: string): Promise<string | null> {
+  try {
+    const namespace = (await readFile(path, 'utf8')).trim();
+    return namespace === '' ? null : namespace;
+  } catch {
+    return null;
+  }
+}
+
+const NO_ACCESS = { ca: null, certificate: null, key: null, serverName: null, insecureSkipVerify: false };
+
+function fromKubeconfig(
+  access: KubeconfigAccess,
+  url: string | null,
+  options: ConnectionOptions,
+): Promise<Connection> {
+  const files = access.files.join(', ');
+  const address = url ?? checkUrl(access.server, `kubeconfig ${files}: server`);
+  const source = `kubeconfig ${files}, context "${access.context}", ${address}`;
+  const own = access.namespace === null ? { source } : { source, namespace: access.namespace };
+  if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), ...own });
+  if (access.insecureSkipVerify)
+    options.log.warn({ url: address }, 'the certificate of the Kubernetes API is not verified');
+  const tls = tlsOf(access, options);
+  const plugin = pluginOf(access, { ...options, address, tls });
+  const authorization = authorizationOf(access, options);
+  if (plugin === null) return checked({ url: address, ...own, authorization, tls });
+  return checked({
+    url: address,
+    ...own,
+    authorization: async (fresh) => {
+      const { token } = await plugin(fresh);
+      return token === null ? null : `Bearer ${token}`;
+    },
+    tls: withCertificateOf(plugin, tls),
+  });
+}
+
+type Plugin = (fresh?: boolean) => Promise<PluginCredentials>;
+
+function pluginOf(
+  { exec, execExtension, context, files }: KubeconfigAccess,
+  options: ConnectionOptions & { readonly address: string; readonly tls: Connection['tls'] },
+): Plugin | null {
+  if (exec === null) return null;
+  const { runPlugin, clock, address, tls } = options;
+  if (runPlugin === undefined)
+    throw new ConnectionError(
+      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", which is not run here: ${INSTEAD_OF_PLUGIN}`,
+    );
+  const clusterInfo = async (): Promise<ClusterInfo> => {
+    const { ca, serverName, verify } = (await tls()) ?? NO_TLS_MATERIAL;
+    return {
+      server: address,
+      ...(serverName === null ? {} : { 'tls-server-name': serverName }),
+      ...(verify ? {} : { 'insecure-skip-tls-verify': true }),
+      ...(ca === null ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+      ...(execExtension === null ? {} : { config: execExtension }),
+    };
+  };
+  return createPluginCredentials({ exec, clusterInfo, runPlugin, clock });
+}
+
+/** The same value until the plugin gives another certificate or a file has changed. */
+function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['tls'] {
+  let last: { readonly base: TlsMaterial | null; readonly material: TlsMaterial | null } | null = null;
+  return async () => {
+    const [{ certificate, key }, base] = await Promise.all([plugin(), tls()]);
+    if (last !== null && last.base === base && (last.material?.certificate ?? null) === certificate)
+      return last.material;
+    last = { base, material: base === null || certificate === null ? base : { ...base, certificate, key } };
+    return last.material;
+  };
+}
+
+function authorizationOf(access: KubeconfigAccess, options: ConnectionOptions): Connection['authorization'] {
+  const { token, tokenFile, basic } = access;
+  if (tokenFile !== null) {
+    const file = createFileSecret({ ...options, path: tokenFile, maxAgeMs: TOKEN_AGE_MS });
+    return async (fresh) => `Bearer ${await file.read(fresh)}`;
+  }
+  if (token !== null) return () => Promise.resolve(`Bearer ${token}`);
+  if (basic === null) return () => Promise.resolve(null);
+  const encoded = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
+  return () => Promise.resolve(`Basic ${encoded}`);
+}
+
+function tlsOf(
+  access: Pick<KubeconfigAccess, 'ca' | 'certificate' | 'key' | 'serverName' | 'insecureSkipVerify'>,
+  options: ConnectionOptions,
+): Connection['tls'] {
+  const read = (pem: Pem | null): (() => Promise<string | null>) => {
+    if (pem === null) return () => Promise.resolve(null);
+    if ('text' in pem) return () => Promise.resolve(pem.text);
+    const file = createFileSecret({
+      ...options,
+      path: pem.path,
+      maxAgeMs: CERTIFICATE_AGE_MS,
+      accepts: (text) => text.includes('-----BEGIN'),
+    });
+    return () => file.read();
+  };
+  const readCa = read(access.ca);
+  const readCertificate = read(access.certificate);
+  const readKey = read(access.key);
+  let last: TlsMaterial | null = null;
+  return async () => {
+    const [ca, certificate, key] = await Promise.all([readCa(), readCertificate(), readKey()]);
+    if (last === null || last.ca !== ca || last.certificate !== certificate || last.key !== key)
+      last = { ca, certificate, key, serverName: access.serverName, verify: !access.insecureSkipVerify };
+    return last;
+  };
+}
+
+/** Reads every file once, so that a missing one is told at the start. */
+async function checked(connection: Connection): Promise<Connection> {
+  try {
+    await connection.authorization();
+    await connection.tls();
+  } catch (cause) {
+    throw new ConnectionError(`${connection.source}: ${errorFacts(cause).message}`, { cause });
+  }
+  return connection;
+}
+
+function serviceUrl(host: string, port: string): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function checkUrl(text: string, what: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
+    throw new ConnectionError(`${what} must begin with http:// or https://, and name no user`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}

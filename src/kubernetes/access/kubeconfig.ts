@@ -1,0 +1,280 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+
+import { errorFacts } from '../requests/error-facts.js';
+import { EXEC, readExec, type ExecConfig } from './exec-config.js';
+
+/** Something is wrong with how the cluster is to be reached. The message names the file and holds no secret. */
+export class ConnectionError extends Error {
+  override name = 'ConnectionError';
+}
+
+/** A PEM text, or the file that holds it. */
+export type Pem = { readonly text: string } | { readonly path: string };
+
+/** What one context of a kubeconfig says. Paths are absolute. */
+export interface KubeconfigAccess {
+  readonly context: string;
+  /** The namespace of the context; null where it names none. */
+  readonly namespace: string | null;
+  /** The files that were read. */
+  readonly files: readonly string[];
+  readonly server: string;
+  readonly ca: Pem | null;
+  readonly insecureSkipVerify: boolean;
+  readonly serverName: string | null;
+  readonly certificate: Pem | null;
+  readonly key: Pem | null;
+  readonly token: string | null;
+  readonly tokenFile: string | null;
+  readonly basic: { readonly username: string; readonly password: string } | null;
+  /** A program that gives the credentials; null where they are written down. */
+  readonly exec: ExecConfig | null;
+  /** What the cluster tells such a program beside its address; null: nothing. */
+  readonly execExtension: unknown;
+}
+
+const text = z.string().nullish();
+
+const CLUSTER = z.looseObject({
+  server: text,
+  'certificate-authority': text,
+  'certificate-authority-data': text,
+  'insecure-skip-tls-verify': z.boolean().nullish(),
+  'tls-server-name': text,
+  'proxy-url': text,
+  extensions: z.array(z.looseObject({ name: z.string(), extension: z.unknown() })).nullish(),
+});
+
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
+
+const USER = z.looseObject({
+  token: text,
+  tokenFile: text,
+  'client-certificate': text,
+  'client-certificate-data': text,
+  'client-key': text,
+  'client-key-data': text,
+  username: text,
+  password: text,
+  as: text,
+  exec: EXEC.nullish(),
+  'auth-provider': z.looseObject({ name: text }).nullish(),
+});
+
+const CONTEXT = z.looseObject({ cluster: text, user: text, namespace: text });
+
+const KUBECONFIG = z.looseObject({
+  'current-context': text,
+  clusters: z.array(z.looseObject({ name: z.string(), cluster: CLUSTER.nullish() })).nullish(),
+  users: z.array(z.looseObject({ name: z.string(), user: USER.nullish() })).nullish(),
+  contexts: z.array(z.looseObject({ name: z.string(), context: CONTEXT.nullish() })).nullish(),
+});
+
+interface Entry<T> {
+  readonly value: T;
+  readonly file: string;
+}
+
+interface Merged {
+  readonly clusters: Map<string, Entry<z.infer<typeof CLUSTER>>>;
+  readonly users: Map<string, Entry<z.infer<typeof USER>>>;
+  readonly contexts: Map<string, Entry<z.infer<typeof CONTEXT>>>;
+  currentContext: string | null;
+  readonly files: string[];
+}
+
+/**
+ * Reads kubeconfig files and gives what `context` (default: their current context) says. Of several files the first
+ * that has a name wins, and those that do not exist are skipped, as kubectl does; null if none exists. Throws
+ * `ConnectionError`.
+ */
+export async function readKubeconfig(
+  paths: readonly string[],
+  context: string | null,
+): Promise<KubeconfigAccess | null> {
+  const merged: Merged = {
+    clusters: new Map(),
+    users: new Map(),
+    contexts: new Map(),
+    currentContext: null,
+    files: [],
+  };
+  for (const path of paths) {
+    const source = await readIfThere(path);
+    if (source !== null) merge(merged, path, parse(path, source));
+  }
+  return merged.files.length === 0 ? null : resolveContext(merged, context);
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code, message } = errorFacts(cause);
+    if (code === 'ENOENT') return null;
+    throw new ConnectionError(`kubeconfig ${path}: ${message}`, { cause });
+  }
+}
+
+function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
+  const lines = new LineCounter();
+  // Without prettyErrors: those quote the line, and the line may hold a token.
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const error = document.errors[0];
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    const what = error.code.toLowerCase().replaceAll('_', ' ');
+    throw new ConnectionError(`kubeconfig ${file}: line ${line}, column ${col}: not valid YAML (${what})`);
+  }
+  let content: unknown;
+  try {
+    content = document.toJS({ maxAliasCount: 100 });
+  } catch {
+    throw new ConnectionError(`kubeconfig ${file}: not valid YAML (unresolved or too many aliases)`);
+  }
+  const result = KUBECONFIG.safeParse(content ?? {});
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const isAlien = issue === undefined || issue.path.length === 0;
+  const why = isAlien ? 'not a kubeconfig, which is a mapping' : `${issue.path.join('.')}: ${issue.message}`;
+  throw new ConnectionError(`kubeconfig ${file}: ${why}`);
+}
+
+function merge(merged: Merged, file: string, content: z.infer<typeof KUBECONFIG>): void {
+  merged.files.push(file);
+  merged.currentContext ??= nonEmpty(content['current-context']);
+  for (const { name, cluster } of content.clusters ?? [])
+    if (!merged.clusters.has(name)) merged.clusters.set(name, { value: cluster ?? {}, file });
+  for (const { name, user } of content.users ?? [])
+    if (!merged.users.has(name)) merged.users.set(name, { value: user ?? {}, file });
+  for (const { name, context } of content.contexts ?? [])
+    if (!merged.contexts.has(name)) merged.contexts.set(name, { value: context ?? {}, file });
+}
+
+function resolveContext(merged: Merged, wanted: string | null): KubeconfigAccess {
+  const files = merged.files.join(', ');
+  const name = wanted ?? merged.currentContext;
+  if (name === null) throw new ConnectionError(`kubeconfig ${files}: no current-context is set`);
+  const context = merged.contexts.get(name);
+  if (context === undefined)
+    throw new ConnectionError(
+      `kubeconfig ${files}: there is no context "${name}"; there is ${listNames(merged.contexts)}`,
+    );
+  const place = `kubeconfig ${context.file}: context "${name}"`;
+  const cluster = merged.clusters.get(context.value.cluster ?? '');
+  if (cluster === undefined)
+    throw new ConnectionError(
+      `${place} names the cluster "${context.value.cluster ?? ''}", which is not there`,
+    );
+  const userName = nonEmpty(context.value.user);
+  const user = userName === null ? null : merged.users.get(userName);
+  if (user === undefined)
+    throw new ConnectionError(`${place} names the user "${userName ?? ''}", which is not there`);
+  return {
+    context: name,
+    namespace: nonEmpty(context.value.namespace),
+    files: merged.files,
+    ...readCluster(cluster, context.value.cluster ?? ''),
+    ...(user === null ? ANONYMOUS : readUser(user, userName ?? '')),
+  };
+}
+
+function readCluster(
+  { value, file }: Entry<z.infer<typeof CLUSTER>>,
+  name: string,
+): Pick<KubeconfigAccess, 'server' | 'ca' | 'insecureSkipVerify' | 'serverName' | 'execExtension'> {
+  const place = `kubeconfig ${file}: cluster "${name}"`;
+  const server = nonEmpty(value.server);
+  if (server === null) throw new ConnectionError(`${place} has no server`);
+  if (nonEmpty(value['proxy-url']) !== null)
+    throw new ConnectionError(`${place} has a proxy-url, which is unsupported by this version`);
+  const insecureSkipVerify = value['insecure-skip-tls-verify'] ?? false;
+  const ca = readPem(file, `${place}: certificate-authority`, {
+    data: value['certificate-authority-data'],
+    path: value['certificate-authority'],
+  });
+  if (insecureSkipVerify && ca !== null)
+    throw new ConnectionError(
+      `${place} has a certificate-authority and insecure-skip-tls-verify: one must go`,
+    );
+  const execExtension = value.extensions?.find((one) => one.name === EXEC_EXTENSION)?.extension ?? null;
+  return { server, ca, insecureSkipVerify, serverName: nonEmpty(value['tls-server-name']), execExtension };
+}
+
+type UserAccess = Pick<KubeconfigAccess, 'certificate' | 'key' | 'token' | 'tokenFile' | 'basic' | 'exec'>;
+
+const ANONYMOUS: UserAccess = {
+  certificate: null,
+  key: null,
+  token: null,
+  tokenFile: null,
+  basic: null,
+  exec: null,
+};
+
+function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): UserAccess {
+  const place = `kubeconfig ${file}: user "${name}"`;
+  if (nonEmpty(value.as) !== null)
+    throw new ConnectionError(`${place} impersonates ("as"), which is unsupported by this version`);
+  const tokenFile = pathIn(file, value.tokenFile);
+  const token = tokenFile === null ? nonEmpty(value.token) : null;
+  const certificate = readPem(file, `${place}: client-certificate`, {
+    data: value['client-certificate-data'],
+    path: value['client-certificate'],
+  });
+  const key = readPem(file, `${place}: client-key`, {
+    data: value['client-key-data'],
+    path: value['client-key'],
+  });
+  if ((certificate === null) !== (key === null))
+    throw new ConnectionError(`${place} has only one of client-certificate and client-key`);
+  const username = nonEmpty(value.username);
+  const basic = username === null ? null : { username, password: value.password ?? '' };
+  const written = { certificate, key, token, tokenFile, basic };
+  if (Object.values(written).some((one) => one !== null)) return { ...written, exec: null };
+  const provider = value['auth-provider']?.name ?? null;
+  if (provider !== null && (value.exec ?? null) === null)
+    throw new ConnectionError(
+      `${place} gets its credentials from the plugin "${provider}", which is unsupported by this version: ${INSTEAD_OF_PLUGIN}`,
+    );
+  const exec = value.exec === null || value.exec === undefined ? null : readExec(value.exec, file);
+  if (typeof exec === 'string') throw new ConnectionError(`${place}: ${exec}`);
+  return { ...written, exec };
+}
+
+/** What to do where a plugin can't be used. */
+export const INSTEAD_OF_PLUGIN =
+  'use a user with a token or a client certificate, or `kubectl proxy` and its url';
+
+function readPem(
+  file: string,
+  place: string,
+  value: { readonly data: string | null | undefined; readonly path: string | null | undefined },
+): Pem | null {
+  const data = nonEmpty(value.data);
+  if (data === null) {
+    const path = pathIn(file, value.path);
+    return path === null ? null : { path };
+  }
+  const pem = Buffer.from(data, 'base64').toString('utf8');
+  if (!pem.includes('-----BEGIN')) throw new ConnectionError(`${place}-data is no PEM text in base64`);
+  return { text: pem };
+}
+
+/** Paths in a kubeconfig count from the folder of the file they stand in. */
+function pathIn(file: string, path: string | null | undefined): string | null {
+  const written = nonEmpty(path);
+  return written === null ? null : resolve(dirname(file), written);
+}
+
+function nonEmpty(value: string | null | undefined): string | null {
+  return value === undefined || value === null || value === '' ? null : value;
+}
+
+function listNames(entries: ReadonlyMap<string, unknown>): string {
+  return entries.size === 0 ? 'none' : [...entries.keys()].map((name) => `"${name}"`).join(', ');
+}

@@ -1,0 +1,79 @@
+import type { Pod } from '../../decision/snapshot.js';
+import type { LabelSelector } from '../../scaler/spec.js';
+import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } from './deletion-cost.js';
+import type { PodStore } from './pod-store.js';
+import type { Transport } from '../requests/transport.js';
+
+/** A pod with its deletion cost. */
+export interface CostedPod {
+  readonly pod: Pod;
+  readonly resourceVersion: string;
+  /** An int32; null where it has none. Kubernetes takes one that is no number for 0. */
+  readonly cost: number | null;
+  /** Whether we have set it. */
+  readonly isOwn: boolean;
+}
+
+/** The deletion costs of pods: read from the watched store, written one by one. */
+export interface PodCosts {
+  /** The pods of a namespace that the selector matches, by name. Throws `KubernetesError`, as `Cluster.listPods`. */
+  readonly list: (namespace: string, selector: LabelSelector) => readonly CostedPod[];
+  /** Whether any pod of the namespace has a cost of ours. Throws as `list`. */
+  readonly hasOwn: (namespace: string) => boolean;
+  /**
+   * Sets a cost, or takes it away (null). Refused (`conflict`) where the pod is not as it was listed, so that nobody's
+   * cost is written over, and another pod of that name is left alone. Throws `KubernetesError`; is never sent again.
+   */
+  readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
+}
+
+export interface CostChange {
+  readonly pod: CostedPod;
+  readonly cost: number | null;
+}
+
+const DEADLINE_MS = 1000;
+
+/** The costs of the pods in a store. */
+export function createPodCosts(
+  transport: Transport,
+  storeOf: (namespace: string) => Pick<PodStore, 'selectWatched' | 'hasOwnCosts'>,
+): PodCosts {
+  return {
+    list: (namespace, selector) =>
+      storeOf(namespace)
+        .selectWatched(namespace, selector)
+        .map(({ pod, resourceVersion, cost }) => ({
+          pod,
+          resourceVersion,
+          cost: cost === undefined ? null : costNumber(cost),
+          isOwn: cost !== undefined && isOwnCost(cost),
+        })),
+    hasOwn: (namespace) => storeOf(namespace).hasOwnCosts(namespace),
+    set: async (namespace, { pod: { pod, resourceVersion }, cost }, signal) => {
+      const value = cost === null ? null : String(cost);
+      await transport.request({
+        lane: 'costs',
+        method: 'PATCH',
+        path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod.name)}`,
+        query: { fieldManager: 'promscaler' },
+        body: {
+          metadata: {
+            resourceVersion,
+            annotations: { [COST_ANNOTATION]: value, [OWN_COST_ANNOTATION]: value },
+          },
+        },
+        doing: `${cost === null ? 'removing' : 'setting'} the deletion cost of pod ${namespace}/${pod.name}`,
+        verb: 'patch',
+        resource: 'pods',
+        deadlineMs: DEADLINE_MS,
+        signal,
+      });
+    },
+  };
+}
+
+function costNumber({ cost }: WrittenCost): number | null {
+  if (cost === null) return null;
+  return /^[+-]?\d{1,10}$/.test(cost) ? Number(cost) : 0;
+}

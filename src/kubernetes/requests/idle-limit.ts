@@ -1,0 +1,43 @@
+import type { Clock } from '../../units/clock.js';
+
+const IDLE_MS = 150_000;
+
+/** Nothing came over a watch for 150 s, not even a bookmark. */
+export class IdleError extends Error {
+  override name = 'IdleError';
+}
+
+/**
+ * Runs `work` with a signal that is aborted once `idleMs` says 150 s or more, and then throws `IdleError`. A server that
+ * is stuck keeps its connection alive: only the lack of news tells (reliability.md, K12 and K14).
+ */
+export async function withIdleLimit(
+  {
+    clock,
+    signal,
+    idleMs,
+  }: { readonly clock: Clock; readonly signal: AbortSignal; readonly idleMs: () => number },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  const idle = new IdleError('silent');
+  let cancel = (): void => undefined;
+  const arm = (): void => {
+    const leftMs = IDLE_MS - idleMs();
+    if (leftMs <= 0) controller.abort(idle);
+    else cancel = clock.after(leftMs, arm);
+  };
+  const follow = (): void => controller.abort(signal.reason);
+  if (signal.aborted) follow();
+  signal.addEventListener('abort', follow);
+  arm();
+  try {
+    await work(controller.signal);
+  } catch (error) {
+    if (controller.signal.reason !== idle) throw error;
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', follow);
+  }
+  if (controller.signal.reason === idle) throw idle;
+}

@@ -1,0 +1,106 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+
+import type { Clock } from '../../units/clock.js';
+import type { Connection, TlsMaterial } from '../access/connection.js';
+import { createTokenBucket, type TokenBucket } from './token-bucket.js';
+
+/** Requests that share connections and a budget. A lane that is stuck does not delay the others (K16). */
+export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs';
+
+interface LaneBudget {
+  readonly sockets: number;
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Connections and requests a second; reliability.md, K22 and decision 12. `read` is the GET of `/scale`. */
+const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
+  lease: { sockets: 2, perSecond: 1000, burst: 1000 },
+  write: { sockets: 10, perSecond: 50, burst: 100 },
+  read: { sockets: 10, perSecond: 50, burst: 100 },
+  list: { sockets: 4, perSecond: 20, burst: 40 },
+  // Each watch keeps its connection: with a limit the last one would wait for ever.
+  watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
+  events: { sockets: 2, perSecond: 20, burst: 40 },
+  // Deletion costs of pods, a hundred at once: the change of replicas that comes after them must not wait behind them.
+  costs: { sockets: 10, perSecond: 50, burst: 100 },
+};
+
+const LANES = Object.keys(BUDGETS) as readonly Lane[];
+
+/** The agents of all lanes for one set of certificates. */
+export interface LaneAgents {
+  readonly http: Readonly<Record<Lane, HttpAgent>>;
+  readonly https: Readonly<Record<Lane, HttpsAgent>>;
+  /** Closes idle connections and lets those in use end after their request. */
+  readonly drain: () => void;
+  /** Closes every connection at once. */
+  readonly destroy: () => void;
+}
+
+/** One budget for each lane, full at the start. */
+export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBucket>> {
+  return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
+}
+
+/** Makes agents that keep connections; TLS from version 1.2. `tls` null: plain http. */
+export function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
+  const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
+  const https = byLane(
+    (lane) =>
+      new HttpsAgent({
+        keepAlive: true,
+        maxSockets: BUDGETS[lane].sockets,
+        minVersion: 'TLSv1.2',
+        rejectUnauthorized: tls?.verify ?? true,
+        ...(tls?.ca == null ? {} : { ca: tls.ca }),
+        ...(tls?.certificate == null ? {} : { cert: tls.certificate }),
+        ...(tls?.key == null ? {} : { key: tls.key }),
+        ...(tls?.serverName == null ? {} : { servername: tls.serverName }),
+      }),
+  );
+  const all = (): HttpAgent[] => [...Object.values(http), ...Object.values(https)];
+  return {
+    http,
+    https,
+    drain: () => {
+      for (const agent of all()) {
+        agent.maxFreeSockets = 0;
+        for (const sockets of Object.values(agent.freeSockets))
+          for (const socket of sockets ?? []) socket.destroy();
+      }
+    },
+    destroy: () => {
+      for (const agent of all()) agent.destroy();
+    },
+  };
+}
+
+function byLane<T>(make: (lane: Lane) => T): Readonly<Record<Lane, T>> {
+  return Object.fromEntries(LANES.map((lane) => [lane, make(lane)])) as Record<Lane, T>;
+}
+
+/** The agents in force. */
+export interface AgentSource {
+  readonly current: () => Promise<LaneAgents>;
+  readonly close: () => void;
+}
+
+/** New agents whenever the certificates have changed; the old ones end with their last request. */
+export function createAgentSource(connection: Connection): AgentSource {
+  let material: TlsMaterial | null = null;
+  let agents: LaneAgents | null = null;
+  return {
+    current: async () => {
+      const now = await connection.tls();
+      if (agents === null || now !== material) {
+        agents?.drain();
+        agents = createLaneAgents(now);
+        material = now;
+      }
+      return agents;
+    },
+    close: () => agents?.destroy(),
+  };
+}

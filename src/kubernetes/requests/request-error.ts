@@ -1,0 +1,120 @@
+import { STATUS_CODES } from 'node:http';
+
+import { DeadlineError } from '../../units/clock.js';
+import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
+import { errorFacts } from './error-facts.js';
+import { asObject, countIn, textIn } from '../json.js';
+import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+
+/** The longest piece of a server's own words in a message, in characters. */
+const MAX_WORDS = 500;
+const MAX_RETRY_AFTER_SECONDS = 60;
+
+/** An answer of the API server, or of what stands before it, that is no success. */
+export interface Refusal {
+  /** What was asked: `reading scale of deployment shop/web`. */
+  readonly doing: string;
+  readonly status: number;
+  readonly body: string;
+  readonly retryAfter: string | null;
+  readonly now: Instant;
+  /** What may not appear in the message, whatever the server echoes. */
+  readonly secret: string | null;
+}
+
+/** `DOING: 403 Forbidden: what the server said`. Source of the kinds: reliability.md, 1.3. */
+export function refusalError(refusal: Refusal): KubernetesError {
+  const { doing, status, body, secret } = refusal;
+  const words = redact(readableWords(body), secret);
+  const title = `${status} ${STATUS_CODES[status] ?? 'unknown status'}`;
+  return new KubernetesError(kindOfStatus(status), `${doing}: ${title}${words === '' ? '' : `: ${words}`}`, {
+    status,
+    retryAfterSeconds: retryAfterSeconds(refusal.retryAfter, refusal.now),
+  });
+}
+
+/** What kind of failure a status is; 3xx is none that a client of Kubernetes expects. */
+export function kindOfStatus(status: number): KubernetesErrorKind {
+  switch (status) {
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'not_found';
+    case 409:
+      return 'conflict';
+    case 410:
+      return 'gone';
+    case 429:
+      return 'rate_limited';
+    default:
+      if (status >= 500) return 'server_error';
+      return status >= 400 ? 'invalid' : 'bad_answer';
+  }
+}
+
+/** The error of a request that got no usable answer. Only code and message of `cause` are kept (S20). */
+export function connectionError(
+  doing: string,
+  cause: unknown,
+  context: { readonly signal: AbortSignal; readonly secret: string | null },
+): KubernetesError {
+  if (context.signal.aborted) return abortError(doing, context.signal);
+  const { code, message } = errorFacts(cause);
+  // Where several addresses were tried, the error of them all has no message.
+  const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
+  const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
+  const kind = words.includes('maxContentLength') ? 'bad_answer' : 'connection';
+  return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
+}
+
+/** The error of a request whose signal was aborted: the deadline passed, or the caller went. */
+export function abortError(doing: string, signal: AbortSignal): KubernetesError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof DeadlineError)
+    return new KubernetesError('timeout', `${doing}: ${reason.message}`, { cause: reason });
+  return new KubernetesError('canceled', `${doing}: canceled`);
+}
+
+/** The message of a Status object, the error of a service behind the API server's proxy, or a short plain text; nothing of a web page. */
+function readableWords(body: string): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return body.trimStart().startsWith('<') ? '' : clean(body);
+  }
+  const status = asObject(parsed);
+  return clean(textIn(status, 'message') ?? textIn(status, 'reason') ?? textIn(status, 'error') ?? '');
+}
+
+function clean(text: string): string {
+  const line = text.replace(/\p{Cc}+/gu, ' ').trim();
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}...` : line;
+}
+
+function redact(text: string, secret: string | null): string {
+  if (secret === null) return text;
+  const bare = secret.replace(/^\S+ /, '');
+  return bare === '' ? text : text.replaceAll(bare, '[redacted]');
+}
+
+/** Seconds of a `Retry-After` (a number or a date), at most 60; null where it is none. */
+export function retryAfterSeconds(header: string | null, now: Instant): number | null {
+  if (header === null || header.trim() === '') return null;
+  const seconds = /^\d+$/.test(header.trim())
+    ? Number(header)
+    : secondsBetween(now, instantFromMs(Date.parse(header)));
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
+}
+
+/** The error of a `Status` object that came within a watch, by its `code`. */
+export function statusObjectError(doing: string, object: unknown): KubernetesError {
+  const status = asObject(object);
+  const code = countIn(status, 'code') ?? 0;
+  const isExpired = ['Expired', 'Gone'].includes(textIn(status, 'reason') ?? '');
+  const words = clean(textIn(status, 'message') ?? textIn(status, 'reason') ?? 'no message');
+  const kind = isExpired ? 'gone' : kindOfStatus(code);
+  return new KubernetesError(kind, `${doing}: error event ${code}: ${words}`, { status: code });
+}

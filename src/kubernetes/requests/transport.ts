@@ -1,0 +1,284 @@
+import { IncomingMessage } from 'node:http';
+
+import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
+
+import { sleep, withDeadline, type Clock } from '../../units/clock.js';
+import type { Connection } from '../access/connection.js';
+import { errorFacts } from './error-facts.js';
+import { asObject, type JsonObject } from '../json.js';
+import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
+import { abortError, connectionError, refusalError } from './request-error.js';
+import { KubernetesError } from '../types.js';
+import { holdStream, readText, type WatchStream } from '../watch/watch-stream.js';
+
+/** One request to the API server. */
+export interface KubernetesRequest {
+  readonly lane: Lane;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** From the root of the API, every part encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a PATCH is a merge-patch. */
+  readonly body?: JsonObject;
+  /** For messages: `reading scale of deployment shop/web`. */
+  readonly doing: string;
+  /** For the request metrics, as RBAC has them: `patch`, `deployments/scale`. */
+  readonly verb: string;
+  readonly resource: string;
+  /** From the call to the last byte, repetitions included. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one request came to, for the metrics. `code` is the HTTP status, or the kind of the failure without one. */
+export interface RequestReport {
+  readonly verb: string;
+  readonly resource: string;
+  readonly code: string;
+  readonly seconds: number;
+}
+
+/** Requests to one API server. Everything throws `KubernetesError`, whose messages hold no secret. */
+export interface Transport {
+  /**
+   * Sends a request and gives the object of the answer. A 401 is repeated once where the token has changed; a GET up to
+   * three times where the server asks for it by `Retry-After` and once after a lost connection; nothing else.
+   */
+  readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
+  /**
+   * Opens a watch: `deadlineMs` is the time until its head is there. Afterwards only `signal` and `close` end it, and
+   * both destroy the connection.
+   */
+  readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
+  /** Closes all connections. */
+  readonly close: () => void;
+}
+
+export interface TransportOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly onRequest?: ((report: RequestReport) => void) | undefined;
+  /** The `Date` header of each answer, for those who compare clocks. */
+  readonly onServerDate?: ((date: string) => void) | undefined;
+  /** `promscaler/VERSION`. */
+  readonly userAgent?: string | undefined;
+}
+
+const MAX_ATTEMPTS = 3;
+const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
+  lease: 4 * 1024 * 1024,
+  write: 4 * 1024 * 1024,
+  read: 4 * 1024 * 1024,
+  list: 256 * 1024 * 1024,
+  watch: 64 * 1024,
+  events: 4 * 1024 * 1024,
+  costs: 4 * 1024 * 1024,
+};
+
+const client = axios.create({
+  // No proxy of the environment, no redirect: both would carry the token elsewhere.
+  proxy: false,
+  maxRedirects: 0,
+  maxBodyLength: 4 * 1024 * 1024,
+  validateStatus: () => true,
+  transformRequest: [(body: unknown) => body],
+  transformResponse: [(body: unknown) => body],
+});
+
+/** Makes a transport; it connects when it is first asked. */
+export function createTransport(options: TransportOptions): Transport {
+  const { clock } = options;
+  const budgets = createLaneBudgets(clock);
+  const agents = createAgentSource(options.connection);
+
+  const attempt = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+    const exchange = await send(request, { ...options, agents, signal, responseType: 'arraybuffer' });
+    return readAnswer(request, exchange);
+  };
+
+  const repeat = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+    for (let attempts = 1; ; attempts += 1) {
+      await budgets[request.lane].take(signal);
+      try {
+        return await attempt(request, signal);
+      } catch (error) {
+        const waitMs = repetitionDelayMs(request, error, attempts);
+        if (waitMs === null) throw error;
+        if (waitMs > 0) await sleep(clock, waitMs * (1 + clock.random()), signal);
+        if (signal.aborted) throw error;
+      }
+    }
+  };
+
+  const open = async (request: KubernetesRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+    await budgets.watch.take(signal);
+    const exchange = await send(request, { ...options, agents, signal, responseType: 'stream' });
+    const body: unknown = exchange.response.data;
+    if (!(body instanceof IncomingMessage))
+      throw new KubernetesError('bad_answer', `${request.doing}: the answer is no stream`);
+    if (exchange.response.status === 200) return body;
+    throw refusal(request, exchange, await readText(body, signal));
+  };
+
+  return {
+    request: (request) =>
+      withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, (signal) =>
+        repeat(request, signal),
+      ),
+    openWatch: async (request) => {
+      const body = await withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, (signal) =>
+        open(request, signal),
+      );
+      return holdStream(body, request.signal);
+    },
+    close: () => agents.close(),
+  };
+}
+
+interface Exchange {
+  readonly response: AxiosResponse<unknown>;
+  readonly authorization: string | null;
+  readonly clock: Clock;
+}
+
+interface Sending extends TransportOptions {
+  readonly agents: AgentSource;
+  readonly signal: AbortSignal;
+  readonly responseType: 'arraybuffer' | 'stream';
+}
+
+/** Sends once, and once more where the answer was 401 and the token has changed since: a rotation, not a refusal. */
+async function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
+  const { connection, signal } = sending;
+  const authorization = await credentials(request, () => connection.authorization());
+  const exchange = await sendOnce(request, sending, authorization);
+  if (exchange.response.status !== 401 || signal.aborted) return exchange;
+  const renewed = await credentials(request, () => connection.authorization(true));
+  if (renewed === authorization) return exchange;
+  if (exchange.response.data instanceof IncomingMessage) exchange.response.data.destroy();
+  return sendOnce(request, sending, renewed);
+}
+
+async function credentials<T>(request: KubernetesRequest, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new KubernetesError('unauthorized', `${request.doing}: credentials: ${errorFacts(cause).message}`, {
+      cause,
+    });
+  }
+}
+
+async function sendOnce(
+  request: KubernetesRequest,
+  sending: Sending,
+  authorization: string | null,
+): Promise<Exchange> {
+  const { clock, signal, onRequest, connection } = sending;
+  if (signal.aborted) throw abortError(request.doing, signal);
+  const agents = await credentials(request, () => sending.agents.current());
+  const startedMs = clock.monotonicMs();
+  const report = (code: string): void =>
+    onRequest?.({
+      verb: request.verb,
+      resource: request.resource,
+      code,
+      seconds: (clock.monotonicMs() - startedMs) / 1000,
+    });
+  try {
+    const response = await client.request<unknown>({
+      ...axiosRequest(request, sending, authorization),
+      url: `${connection.url}${request.path}${queryText(request.query)}`,
+      httpAgent: agents.http[request.lane],
+      httpsAgent: agents.https[request.lane],
+    });
+    report(String(response.status));
+    const date: unknown = response.headers['date'];
+    if (typeof date === 'string') sending.onServerDate?.(date);
+    return { response, authorization, clock };
+  } catch (cause) {
+    // An AxiosError holds the token in its config: it must not travel any further.
+    const error = connectionError(request.doing, cause, { signal, secret: authorization });
+    report(error.kind);
+    throw error;
+  }
+}
+
+function axiosRequest(
+  request: KubernetesRequest,
+  { signal, responseType, userAgent }: Sending,
+  authorization: string | null,
+): AxiosRequestConfig {
+  const isStream = responseType === 'stream';
+  return {
+    method: request.method,
+    responseType,
+    signal,
+    // A watch is not compressed: each event is to be readable when it comes.
+    decompress: !isStream,
+    maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
+    headers: {
+      Accept: 'application/json',
+      'User-Agent': userAgent ?? 'promscaler',
+      ...(isStream ? { 'Accept-Encoding': 'identity' } : {}),
+      ...(authorization === null ? {} : { Authorization: authorization }),
+      ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
+    },
+    ...(request.body === undefined ? {} : { data: JSON.stringify(request.body) }),
+  };
+}
+
+function contentType(method: KubernetesRequest['method']): string {
+  return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+}
+
+function queryText(query: Readonly<Record<string, string>> | undefined): string {
+  return query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
+}
+
+function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject {
+  const { response } = exchange;
+  const body = Buffer.isBuffer(response.data) ? response.data.toString('utf8') : '';
+  if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    throw new KubernetesError(
+      'bad_answer',
+      `${request.doing}: ${response.status}, but the answer is no JSON`,
+    );
+  }
+  const object = asObject(parsed);
+  if (object === null)
+    throw new KubernetesError(
+      'bad_answer',
+      `${request.doing}: ${response.status}, but the answer is no object`,
+    );
+  return object;
+}
+
+function refusal(request: KubernetesRequest, exchange: Exchange, body: string): KubernetesError {
+  const { response, authorization, clock } = exchange;
+  const retryAfter: unknown = response.headers['retry-after'];
+  return refusalError({
+    doing: request.doing,
+    status: response.status,
+    body,
+    retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+    now: clock.now(),
+    secret: authorization,
+  });
+}
+
+/** Milliseconds until a repetition (jitter comes on top), or null where the request must not be repeated. */
+function repetitionDelayMs(request: KubernetesRequest, error: unknown, attempts: number): number | null {
+  if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
+    return null;
+  // A connection the server had closed while it was idle is noticed only by the next request.
+  if (error.kind === 'connection') return attempts === 1 ? 0 : null;
+  const asksToWait = error.kind === 'rate_limited' || error.kind === 'server_error';
+  return asksToWait && error.retryAfterSeconds !== null
+    ? Math.max(error.retryAfterSeconds, 0.5) * 1000
+    : null;
+}

@@ -1,0 +1,148 @@
+import { sleep, type Clock } from '../../units/clock.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
+import type { Transport } from '../requests/transport.js';
+import { KubernetesError } from '../types.js';
+
+/** A kind of object, in one namespace or in all. */
+export interface ResourceScope {
+  /** `/apis/apps/v1/namespaces/shop/deployments`. */
+  readonly path: string;
+  /** As RBAC has it: `deployments`. */
+  readonly plural: string;
+  /** Null: the whole cluster. */
+  readonly namespace: string | null;
+}
+
+/** `deployments of namespace shop`, `pods of all namespaces`. */
+export function nameScope({ plural, namespace }: ResourceScope): string {
+  return `${plural} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+}
+
+/** The path of a resource, all of it or in one namespace. `root` is `/api/v1` or `/apis/GROUP/VERSION`. */
+export function resourceScope(root: string, plural: string, namespace: string | null): ResourceScope {
+  const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return { path: `${root}${scope}/${plural}`, plural, namespace };
+}
+
+const PAGE_SIZE = '500';
+/** No cluster has that many; a server that goes on handing out tokens would keep us for ever. */
+const MAX_PAGES = 10_000;
+const PAGE_DEADLINE_MS = 30_000;
+const WHOLE_DEADLINE_MS = 120_000;
+
+/** A complete list. `resourceVersion` is where a watch goes on. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+export interface Listing<T> {
+  readonly transport: Transport;
+  readonly scope: ResourceScope;
+  /** Takes what is needed of an object, page by page; null leaves it out. */
+  readonly convert: (object: JsonObject) => T | null;
+  /** Only the objects whose labels match, in the text form of a selector; left out: all. */
+  readonly labelSelector?: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. Where a later page has expired it
+ * starts anew without pages: the token of the 410 would go on inconsistently. Throws `KubernetesError`.
+ * Source: reliability.md, K2, K4, K5.
+ */
+export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
+  const items: T[] = [];
+  let resourceVersion: string | null = null;
+  let token: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    let page: JsonObject;
+    try {
+      page = await requestPage(listing, { limit: PAGE_SIZE, ...(token === null ? {} : { continue: token }) });
+    } catch (error) {
+      if (token !== null && error instanceof KubernetesError && error.kind === 'gone')
+        return listWhole(listing);
+      throw error;
+    }
+    const read = readPage(listing, page);
+    items.push(...read.items);
+    // All pages are of one version; should they not be, the oldest one misses nothing.
+    resourceVersion ??= read.resourceVersion;
+    token = read.token;
+    if (token === null) return { items, resourceVersion };
+  }
+  throw new KubernetesError(
+    'bad_answer',
+    `listing ${nameScope(listing.scope)}: more than ${MAX_PAGES} pages`,
+  );
+}
+
+const TOO_LARGE_ATTEMPTS = 3;
+const TOO_LARGE_REST_SECONDS = 1;
+
+/**
+ * Lists a resource as it was at `version` or later, which the server answers from its watch cache. A server whose cache
+ * is not there yet says so and is asked three times; then, and where it no longer takes the version, the list is a
+ * consistent one. Throws `KubernetesError`. Source: reliability.md, K3.
+ */
+export async function listNotOlder<T>(
+  listing: Listing<T>,
+  version: string,
+  clock: Clock,
+): Promise<Listed<T>> {
+  const query = { resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
+  for (let attempt = 1; attempt <= TOO_LARGE_ATTEMPTS; attempt += 1) {
+    try {
+      return readPage(listing, await requestPage(listing, query));
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+      if (error.kind === 'gone' || error.kind === 'invalid') break;
+      if (!isTooLarge(error)) throw error;
+      // Where the server names a time in its header the transport has waited and asked three times already.
+      if (error.retryAfterSeconds !== null) break;
+      if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_REST_SECONDS * 1000, listing.signal);
+    }
+  }
+  return listAll(listing);
+}
+
+/** Servers of every age say it in these words; only the newer ones name a cause. */
+function isTooLarge({ status, message }: KubernetesError): boolean {
+  return status === 504 && message.includes('Too large resource version');
+}
+
+async function listWhole<T>(listing: Listing<T>): Promise<Listed<T>> {
+  return readPage(listing, await requestPage(listing, {}));
+}
+
+function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, string>>): Promise<JsonObject> {
+  const { transport, scope, labelSelector, signal } = listing;
+  return transport.request({
+    lane: 'list',
+    method: 'GET',
+    path: scope.path,
+    query: labelSelector === undefined ? query : { ...query, labelSelector },
+    doing: `listing ${nameScope(scope)}`,
+    verb: 'list',
+    resource: scope.plural,
+    deadlineMs: 'limit' in query ? PAGE_DEADLINE_MS : WHOLE_DEADLINE_MS,
+    signal,
+  });
+}
+
+function readPage<T>(
+  { scope, convert }: Listing<T>,
+  page: JsonObject,
+): Listed<T> & { readonly token: string | null } {
+  const metadata = objectIn(page, 'metadata');
+  const resourceVersion = textIn(metadata, 'resourceVersion') ?? '';
+  if (textIn(page, 'kind')?.endsWith('List') !== true || resourceVersion === '')
+    throw new KubernetesError('bad_answer', `listing ${nameScope(scope)}: the answer is no list`);
+  const items: T[] = [];
+  for (const object of objectsIn(page, 'items')) {
+    const item = convert(object);
+    if (item !== null) items.push(item);
+  }
+  const token = textIn(metadata, 'continue') ?? '';
+  return { items, resourceVersion, token: token === '' ? null : token };
+}

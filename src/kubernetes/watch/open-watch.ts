@@ -1,0 +1,38 @@
+import { nameScope, type ResourceScope } from './list-pages.js';
+import type { Transport } from '../requests/transport.js';
+import type { WatchStream } from './watch-stream.js';
+
+const WATCH_START_DEADLINE_MS = 30_000;
+
+/** One watch of a resource. */
+export interface WatchRequest {
+  /** The version after which events are wanted. */
+  readonly version: string;
+  /** When the server ends it. */
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Opens a watch with bookmarks; throws `KubernetesError` where it does not begin. Source: reliability.md, K7. */
+export function openResourceWatch(
+  transport: Transport,
+  scope: ResourceScope,
+  { version, timeoutSeconds, signal }: WatchRequest,
+): Promise<WatchStream> {
+  return transport.openWatch({
+    lane: 'watch',
+    method: 'GET',
+    path: scope.path,
+    query: {
+      watch: '1',
+      resourceVersion: version,
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(timeoutSeconds),
+    },
+    doing: `watching ${nameScope(scope)}`,
+    verb: 'watch',
+    resource: scope.plural,
+    deadlineMs: WATCH_START_DEADLINE_MS,
+    signal,
+  });
+}

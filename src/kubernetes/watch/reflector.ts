@@ -1,0 +1,283 @@
+import { sleep, withDeadline, type Clock } from '../../units/clock.js';
+import { createBackoff, type Backoff } from '../requests/backoff.js';
+import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
+import { objectIn, textIn, type JsonObject } from '../json.js';
+import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
+import type { Log } from '../log.js';
+import type { ObjectStore, WatchedObject } from './object-store.js';
+import { openResourceWatch, type WatchRequest } from './open-watch.js';
+import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
+import { isOlder } from '../resource-version.js';
+import type { Transport } from '../requests/transport.js';
+import { KubernetesError } from '../types.js';
+import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
+import { splitLines } from './watch-lines.js';
+import { streamError } from './watch-stream.js';
+
+/** Keeps one store equal to what the server has, for one resource in one namespace or in all. */
+export interface Reflector {
+  /** Lists and watches until `signal` is aborted; never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Listed at least once. */
+  readonly isSynced: () => boolean;
+  /** Seconds since the last event, bookmark or finished list; infinite before the first list. */
+  readonly ageSeconds: () => number;
+  /** The failure that has not been mended yet; null while a watch runs. */
+  readonly failure: () => KubernetesError | null;
+  /** Calls back after each list and after each failure, until the answer is called. */
+  readonly onChange: (listener: () => void) => () => void;
+}
+
+export interface ReflectorOptions<T extends WatchedObject> {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scope: ResourceScope;
+  readonly store: ObjectStore<T>;
+  /** Takes what is needed of an object; null for one that cannot be read. */
+  readonly convert: (object: JsonObject) => T | null;
+}
+
+const MIN_WATCH_SECONDS = 240;
+/** 240 to 480 s by chance, so that watches do not all begin anew together. */
+const WATCH_SPAN_SECONDS = 241;
+const WATCH_GRACE_SECONDS = 15;
+/** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
+const SHORT_WATCH_MS = 1000;
+const INTERNAL_ERROR_PATIENCE_MS = 60_000;
+const OLD_LIST_PATIENCE_MS = 60_000;
+const RELIST_REST_MS = 120_000;
+
+/**
+ * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
+ * server says that this version is gone, and then from its cache, which is enough. Source: reliability.md, K1-K12.
+ */
+export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
+  const loop = new ReflectorLoop(options);
+  return {
+    run: (signal) => loop.run(signal),
+    isSynced: () => loop.isSynced,
+    ageSeconds: () => loop.ageSeconds,
+    failure: () => loop.failure,
+    onChange: (listener) => {
+      loop.listeners.add(listener);
+      return () => loop.listeners.delete(listener);
+    },
+  };
+}
+
+class ReflectorLoop<T extends WatchedObject> {
+  readonly listeners = new Set<() => void>();
+  failure: KubernetesError | null = null;
+  readonly #options: ReflectorOptions<T>;
+  readonly #clock: Clock;
+  readonly #sink: OrderedSink<T>;
+  readonly #backoff: Backoff;
+  readonly #slowBackoff: Backoff;
+  /** Where the watch stands; null: the next step is a list. */
+  #version: string | null = null;
+  /** The newest version ever seen. */
+  #newest: string | null = null;
+  /** The next list need only be as new as this; null: it must be consistent. */
+  #relistFrom: string | null = null;
+  #heardMs: number | null = null;
+  #listedMs: number | null = null;
+  #internalErrorMs: number | null = null;
+  #oldListMs: number | null = null;
+  #sawBookmark = false;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#sink = createOrderedSink(options.store);
+    this.#backoff = createBackoff(options.clock);
+    this.#slowBackoff = createBackoff(options.clock, 30_000, 300_000);
+  }
+
+  get isSynced(): boolean {
+    return this.#listedMs !== null;
+  }
+
+  get ageSeconds(): number {
+    return this.#heardMs === null
+      ? Number.POSITIVE_INFINITY
+      : (this.#clock.monotonicMs() - this.#heardMs) / 1000;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const pauseMs = await this.#step(signal);
+      if (pauseMs > 0) await sleep(this.#clock, pauseMs, signal);
+    }
+  }
+
+  /** One list or one watch; gives the milliseconds to wait before the next step. */
+  async #step(signal: AbortSignal): Promise<number> {
+    try {
+      if (this.#version !== null) return await this.#watch(this.#version, signal);
+      await this.#list(signal);
+      return 0;
+    } catch (error) {
+      return signal.aborted ? 0 : this.#recover(error);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const from = this.#relistFrom;
+    // Tried once: whatever fails, the next list is a consistent one.
+    this.#relistFrom = null;
+    const listing = { ...this.#options, signal };
+    const { items, resourceVersion } = await (from === null
+      ? listAll(listing)
+      : listNotOlder(listing, from, this.#clock));
+    this.#refuseOldList(resourceVersion);
+    this.#sink.replace(items, resourceVersion);
+    this.#advance(resourceVersion);
+    this.#listedMs = this.#clock.monotonicMs();
+    this.failure = null;
+    this.#notify();
+  }
+
+  /** A list may be older than what was seen: a stale server, or a cluster that was restored. Only time tells. */
+  #refuseOldList(version: string): void {
+    const newest = this.#newest;
+    const now = this.#clock.monotonicMs();
+    if (newest === null || !isOlder(version, newest)) {
+      this.#oldListMs = null;
+      return;
+    }
+    this.#oldListMs ??= now;
+    if (now - this.#oldListMs < OLD_LIST_PATIENCE_MS)
+      throw new KubernetesError(
+        'bad_answer',
+        `listing ${this.#name}: the list is of version ${version}, older than ${newest}, which was seen`,
+      );
+    this.#newest = null;
+    this.#oldListMs = null;
+  }
+
+  #advance(version: string): void {
+    this.#heardMs = this.#clock.monotonicMs();
+    this.#internalErrorMs = null;
+    if (version === '') return;
+    if (this.#version === null || !isOlder(version, this.#version)) this.#version = version;
+    if (this.#newest === null || !isOlder(version, this.#newest)) this.#newest = version;
+  }
+
+  async #watch(version: string, signal: AbortSignal): Promise<number> {
+    const startedMs = this.#clock.monotonicMs();
+    const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(this.#clock.random() * WATCH_SPAN_SECONDS);
+    const deadlineMs = (timeoutSeconds + WATCH_GRACE_SECONDS) * 1000;
+    const elapsedMs = (): number => this.#clock.monotonicMs() - startedMs;
+    const idleMs = (): number => Math.min(elapsedMs(), this.ageSeconds * 1000);
+    try {
+      await withIdleLimit({ clock: this.#clock, signal, idleMs }, (idle) =>
+        withDeadline(this.#clock, { ms: deadlineMs, parent: idle }, (deadline) =>
+          this.#consume({ version, timeoutSeconds, signal: deadline }),
+        ),
+      );
+    } catch (error) {
+      if (error instanceof IdleError) return this.#recoverFromSilence();
+      // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
+      if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
+      throw error;
+    }
+    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#backoff.next() : 0;
+  }
+
+  async #consume(watch: WatchRequest): Promise<void> {
+    const doing = `watching ${this.#name}`;
+    const stream = await openResourceWatch(this.#options.transport, this.#options.scope, watch);
+    this.failure = null;
+    try {
+      for await (const line of splitLines(stream.chunks)) this.#apply(readWatchEvent(line, doing));
+    } catch (cause) {
+      throw cause instanceof KubernetesError ? cause : streamError(doing, cause);
+    } finally {
+      stream.close();
+    }
+  }
+
+  #apply(event: WatchEvent): void {
+    switch (event.type) {
+      case 'put':
+        this.#put(event);
+        break;
+      case 'delete':
+        this.#delete(event);
+        break;
+      case 'bookmark':
+        this.#sawBookmark = true;
+        break;
+      case 'unknown':
+        this.#options.log.warn({ resource: this.#name }, 'an event of an unknown type was ignored');
+        return;
+      default:
+        event.type satisfies never;
+    }
+    this.#advance(event.resourceVersion);
+  }
+
+  #put({ object }: WatchEvent): void {
+    const item = this.#options.convert(object);
+    if (item === null) this.#options.log.warn({ resource: this.#name }, 'an object could not be read');
+    else this.#sink.put(item);
+  }
+
+  #delete({ object, resourceVersion }: WatchEvent): void {
+    const metadata = objectIn(object, 'metadata');
+    const [namespace, name] = [textIn(metadata, 'namespace') ?? '', textIn(metadata, 'name') ?? ''];
+    this.#sink.remove({ namespace, name, resourceVersion });
+  }
+
+  /** A server with bookmarks went silent: connect anew. One without is only quiet: list, so that we know. */
+  #recoverFromSilence(): number {
+    if (!this.#sawBookmark) this.#version = null;
+    this.#options.log.info({ resource: this.#name }, 'a silent watch was ended');
+    return 0;
+  }
+
+  /** Settles where to go on after a failure; gives the milliseconds to wait before that. */
+  #recover(cause: unknown): number {
+    const error =
+      cause instanceof KubernetesError
+        ? cause
+        : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
+    const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
+    this.#options.log[level]({ resource: this.#name, error: error.message }, 'a list or watch failed');
+    this.failure = error;
+    this.#notify();
+    if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
+    if (this.#isVersionLost(error)) this.#version = null;
+    const now = this.#clock.monotonicMs();
+    const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
+    switch (error.kind) {
+      case 'gone':
+        return now - (this.#listedMs ?? now) >= RELIST_REST_MS ? 0 : this.#backoff.next();
+      case 'forbidden':
+      case 'not_found':
+        return this.#slowBackoff.next();
+      case 'unauthorized':
+        return Math.max(5000, this.#backoff.next());
+      default:
+        return Math.max(retryAfterMs, this.#backoff.next());
+    }
+  }
+
+  /** The next step must be a list. Everything else goes on from the last version, which spares the server one. */
+  #isVersionLost(error: KubernetesError): boolean {
+    if (error.kind === 'gone') return true;
+    if (!(error instanceof WatchEventError)) return error.kind === 'not_found' || error.kind === 'invalid';
+    if (error.status !== 500) return false;
+    this.#internalErrorMs ??= this.#clock.monotonicMs();
+    return this.#clock.monotonicMs() - this.#internalErrorMs > INTERNAL_ERROR_PATIENCE_MS;
+  }
+
+  #notify(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  get #name(): string {
+    return nameScope(this.#options.scope);
+  }
+}

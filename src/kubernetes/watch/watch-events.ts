@@ -1,0 +1,51 @@
+import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
+import { statusObjectError } from '../requests/request-error.js';
+import { KubernetesError } from '../types.js';
+
+/** One line of a watch. `resourceVersion` is empty where the object has none. */
+export interface WatchEvent {
+  readonly type: 'put' | 'delete' | 'bookmark' | 'unknown';
+  readonly object: JsonObject;
+  readonly resourceVersion: string;
+}
+
+/** An ERROR event: the server ended a watch that had begun. */
+export class WatchEventError extends KubernetesError {}
+
+/**
+ * Reads a line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for what is
+ * no event: the watch then goes on from the last version, so that nothing is lost. Source: reliability.md, K8, K9, K19.
+ */
+export function readWatchEvent(line: string, doing: string): WatchEvent {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    throw new KubernetesError('bad_answer', `${doing}: a line of the stream is no JSON`);
+  }
+  const event = asObject(parsed);
+  const object = objectIn(event, 'object');
+  const type = textIn(event, 'type');
+  if (type === 'ERROR') {
+    const { kind, message, status } = statusObjectError(doing, object);
+    throw new WatchEventError(kind, message, status === null ? {} : { status });
+  }
+  if (object === null || type === null)
+    throw new KubernetesError('bad_answer', `${doing}: a line of the stream is no event`);
+  const resourceVersion = textIn(objectIn(object, 'metadata'), 'resourceVersion') ?? '';
+  return { type: typeOf(type), object, resourceVersion };
+}
+
+function typeOf(type: string): WatchEvent['type'] {
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return 'put';
+    case 'DELETED':
+      return 'delete';
+    case 'BOOKMARK':
+      return 'bookmark';
+    default:
+      return 'unknown';
+  }
+}

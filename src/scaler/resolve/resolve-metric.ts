@@ -1,0 +1,128 @@
+import { metricNames } from '../../promql/metric-names.js';
+import { parseQuantity, type Milli } from '../../units/quantity.js';
+import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
+import { BUILT_IN } from './presets.js';
+import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetRef } from '../spec.js';
+
+type Queried = NonNullable<MetricInput['external']>;
+
+/** The name of a metric with a query: the one it is given, else the first that its query selects; null: neither. */
+export function queriedName(body: Loose<Queried>): string | null {
+  return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
+}
+
+/** `NAME`, or `CONTAINER/NAME`: what sets a metric apart beside its type (contract.md section 5); null: not readable. */
+export function identityOf(metric: Loose<MetricInput>): string | null {
+  const { resource, containerResource } = metric;
+  if (resource !== undefined) return resource.name ?? null;
+  if (containerResource !== undefined) {
+    const { container, name } = containerResource;
+    return container === undefined || name === undefined ? null : `${container}/${name}`;
+  }
+  const body = metric.pods ?? metric.object ?? metric.external;
+  return body === undefined ? null : queriedName(body);
+}
+
+/** The metric that the HPA uses where a document names none: cpu at 80 % of the requests. */
+export const DEFAULT_METRIC: MetricSpec = {
+  type: 'Resource',
+  name: 'cpu',
+  identity: 'cpu',
+  target: { type: 'Utilization', percent: BUILT_IN.cpuUtilizationPercent },
+  source: BUILT_IN.source,
+};
+
+/** A metric with its short forms written out. The input must have passed the schema and `checkMetricForm`. */
+export function resolveMetric(metric: MetricInput): MetricSpec {
+  const member = memberOf(metric);
+  const target = resolveTarget(metric);
+  const { resource, containerResource, pods, object, external } = metric;
+  if (resource !== undefined) {
+    const { name } = resource;
+    return { type: 'Resource', name, identity: name, target, source: BUILT_IN.source };
+  }
+  if (containerResource !== undefined) {
+    const { name, container } = containerResource;
+    const identity = `${container}/${name}`;
+    return { type: 'ContainerResource', name, container, identity, target, source: BUILT_IN.source };
+  }
+  if (pods !== undefined) return { type: 'Pods', ...resolveQueried(pods), target };
+  const body = object ?? external;
+  if (body === undefined) throw new Error(`a metric without a member passed its checks: ${member ?? 'none'}`);
+  const total = {
+    ...resolveQueried(body),
+    target,
+    activation: resolveActivation(body),
+    onMissing: body.onMissing ?? 'error',
+    onNaN: body.onNaN ?? 'error',
+    guard: body.guard ?? null,
+    freshness: body.freshness ?? null,
+  } as const;
+  if (object === undefined) return { type: 'External', ...total };
+  const { describedObject } = object;
+  return {
+    type: 'Object',
+    ...total,
+    describedObject: describedObject === undefined ? null : resolveReference(describedObject),
+  };
+}
+
+function resolveActivation({
+  activation,
+}: NonNullable<MetricInput['external']>): { readonly above: Milli } | null {
+  const above = activation === undefined ? null : parseQuantity(activation.above);
+  return above === null ? null : { above };
+}
+
+function resolveQueried(body: Queried): {
+  readonly name: string;
+  readonly identity: string;
+  readonly query: string;
+  readonly source: string;
+  readonly selector: LabelSelector;
+} {
+  const { query, source = BUILT_IN.source } = body;
+  if (query === undefined) throw new Error('a metric without a query passed its checks');
+  // No name can be taken from a query that is no PromQL, which a snapshot may hold all the same.
+  const name = queriedName(body) ?? 'unnamed';
+  return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
+}
+
+/** The requirements of a selector, `matchLabels` first; none for a selector that is left out. */
+export function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
+    key,
+    operator: 'In',
+    values: [value],
+  }));
+  const expressions = (selector?.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }): LabelRequirement => ({ key, operator, values }),
+  );
+  return [...labels, ...expressions];
+}
+
+/** A reference with what is left out filled in: apps/v1, Deployment. `extensions` was the first home of both. */
+export function resolveReference(reference: {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly name: string;
+}): TargetRef {
+  const { apiVersion = BUILT_IN.targetApiVersion, kind = BUILT_IN.targetKind, name } = reference;
+  const isMoved = apiVersion === 'extensions/v1beta1' && ['Deployment', 'ReplicaSet'].includes(kind);
+  return { apiVersion: isMoved ? BUILT_IN.targetApiVersion : apiVersion, kind, name };
+}
+
+function resolveTarget(metric: MetricInput): MetricTarget {
+  const target = targetOf(metric);
+  const type = targetTypeOf(target);
+  if (type === 'Utilization' && target.averageUtilization !== undefined) {
+    return { type, percent: target.averageUtilization };
+  }
+  const quantity = type === 'Value' ? target.value : target.averageValue;
+  const milli = quantity === undefined ? null : parseQuantity(quantity);
+  if (milli === null || type === null || type === 'Utilization') {
+    throw new Error('a metric without a target passed its checks');
+  }
+  return { type, milli };
+}

@@ -1,0 +1,24 @@
+import { parseRange } from '../../schedules/local-time.js';
+import type { Schedule } from '../../schedules/schedule.js';
+import { BUILT_IN } from './presets.js';
+import type { ScheduleInput } from '../schema.js';
+
+/** A schedule with its defaults. The input must have passed its rules; throws a plain Error where a date has not. */
+export function resolveSchedule(input: ScheduleInput): Schedule {
+  const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
+  return {
+    name,
+    recurring: start === undefined || end === undefined ? null : { start, end },
+    timeZone,
+    minReplicas: input.minReplicas ?? null,
+    maxReplicas: input.maxReplicas ?? null,
+    rampSeconds: input.rampSeconds ?? 0,
+    exceptions: input.exceptions ?? [],
+    dates: (input.dates ?? []).map((range) => {
+      const occurrence = parseRange(range.start, range.end, timeZone);
+      if (occurrence === null)
+        throw new Error(`schedule ${name}: ${range.start} to ${range.end} is no range`);
+      return occurrence;
+    }),
+  };
+}

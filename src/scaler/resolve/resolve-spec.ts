@@ -1,0 +1,128 @@
+import { milliToNumber, parseQuantity } from '../../units/quantity.js';
+import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
+import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
+import { resolveSchedule } from './resolve-schedule.js';
+import type { ScalingRulesInput, SpecInput } from '../schema.js';
+import type {
+  Behavior,
+  DownscaleConfirmation,
+  Fallback,
+  PodDeletionCost,
+  ScaleUpLimit,
+  ScalerSpec,
+  ScalingPolicy,
+  ScalingRules,
+} from '../spec.js';
+
+/** The policies of `behavior` where a direction gives none. Source: algorithm.md, point 29. */
+const UP_POLICIES: readonly ScalingPolicy[] = [
+  { type: 'Pods', value: 4, periodSeconds: 15 },
+  { type: 'Percent', value: 100, periodSeconds: 15 },
+];
+const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
+
+/**
+ * A spec with short forms written out, presets and defaults filled in and quantities as milli-units. The input must
+ * have passed the schema and the rules on the form of metrics; throws a plain Error where it has not.
+ */
+export function resolveSpec(input: SpecInput): ScalerSpec {
+  const preset = input.preset ?? BUILT_IN.preset;
+  const values = PRESETS[preset];
+  const tolerance = toleranceNumber(input.tolerance) ?? BUILT_IN.tolerance;
+  const downscaleStabilizationSeconds =
+    input.downscaleStabilizationSeconds ?? values.downscaleStabilizationSeconds;
+  const metrics = input.metrics ?? [];
+  return {
+    preset,
+    scaleTargetRef: resolveReference(input.scaleTargetRef),
+    minReplicas: input.minReplicas ?? BUILT_IN.minReplicas,
+    maxReplicas: input.maxReplicas,
+    metrics: metrics.length === 0 ? [DEFAULT_METRIC] : metrics.map(resolveMetric),
+    behavior: resolveBehavior(input.behavior, { tolerance, downscaleStabilizationSeconds }),
+    tolerance,
+    scaleUpLimit: resolveScaleUpLimit(input, values),
+    upscaleForbiddenWindowSeconds:
+      input.upscaleForbiddenWindowSeconds ?? values.upscaleForbiddenWindowSeconds,
+    downscaleForbiddenWindowSeconds:
+      input.downscaleForbiddenWindowSeconds ?? values.downscaleForbiddenWindowSeconds,
+    forbiddenWindowsSince: input.forbiddenWindowsSince ?? values.forbiddenWindowsSince,
+    cpuInitializationPeriodSeconds:
+      input.cpuInitializationPeriodSeconds ?? BUILT_IN.cpuInitializationPeriodSeconds,
+    initialReadinessDelaySeconds: input.initialReadinessDelaySeconds ?? BUILT_IN.initialReadinessDelaySeconds,
+    downscaleStabilizationSeconds,
+    cooldownSeconds: input.cooldownSeconds ?? BUILT_IN.cooldownSeconds,
+    downscaleConfirmation: resolveConfirmation(input.downscaleConfirmation),
+    maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
+    podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
+    syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
+    dryRun: input.dryRun ?? false,
+    paused: input.paused ?? false,
+    fallback: resolveFallback(input),
+    schedules: (input.schedules ?? []).map(resolveSchedule),
+    podDeletionCost: resolveDeletionCost(input),
+  };
+}
+
+/** The share a tolerance stands for; plain decimals as they are, quantities with a suffix to the milli-unit. */
+export function toleranceNumber(value: string | number | undefined): number | null {
+  if (value === undefined || typeof value === 'number') return value ?? null;
+  if (/^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
+  const milli = parseQuantity(value);
+  return milli === null ? null : milliToNumber(milli);
+}
+
+function resolveFallback({ fallback }: SpecInput): Fallback | null {
+  const { afterSeconds, replicas, mode = BUILT_IN.fallbackMode } = fallback ?? {};
+  return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
+}
+
+function resolveDeletionCost({ podDeletionCost }: SpecInput): PodDeletionCost | null {
+  const { query, order = BUILT_IN.deletionOrder, source = BUILT_IN.source } = podDeletionCost ?? {};
+  return query === undefined ? null : { query, order, source };
+}
+
+function resolveConfirmation(input: SpecInput['downscaleConfirmation']): DownscaleConfirmation | null {
+  if (input === undefined) return null;
+  const { seconds = BUILT_IN.confirmationSeconds, decisions = BUILT_IN.confirmationDecisions } = input;
+  return { seconds, decisions };
+}
+
+function resolveScaleUpLimit(input: SpecInput, values: PresetValues): ScaleUpLimit {
+  const factor = input.scaleUpLimitFactor ?? values.scaleUpLimitFactor;
+  const minimum = input.scaleUpLimitMinimum ?? values.scaleUpLimitMinimum;
+  return {
+    factor: factor ?? BUILT_IN.scaleUpLimitFactor,
+    minimum: minimum ?? BUILT_IN.scaleUpLimitMinimum,
+    isExplicit: factor !== null || minimum !== null,
+  };
+}
+
+type ScalerWide = Pick<ScalerSpec, 'tolerance' | 'downscaleStabilizationSeconds'>;
+
+function resolveBehavior(input: SpecInput['behavior'], scalerWide: ScalerWide): Behavior | null {
+  if (input === undefined) return null;
+  const { tolerance, downscaleStabilizationSeconds } = scalerWide;
+  return {
+    scaleUp: resolveRules(input.scaleUp ?? {}, {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: UP_POLICIES,
+      tolerance,
+    }),
+    scaleDown: resolveRules(input.scaleDown ?? {}, {
+      stabilizationWindowSeconds: downscaleStabilizationSeconds,
+      selectPolicy: 'Max',
+      policies: DOWN_POLICIES,
+      tolerance,
+    }),
+  };
+}
+
+function resolveRules(input: ScalingRulesInput, defaults: ScalingRules): ScalingRules {
+  return {
+    stabilizationWindowSeconds: input.stabilizationWindowSeconds ?? defaults.stabilizationWindowSeconds,
+    selectPolicy: input.selectPolicy ?? defaults.selectPolicy,
+    policies: input.policies ?? defaults.policies,
+    tolerance: toleranceNumber(input.tolerance) ?? defaults.tolerance,
+  };
+}

@@ -1,0 +1,40 @@
+import { dropsLabel } from '../../promql/dropped-label.js';
+import { type Finding, type IsBroken, finding, formatPath } from './finding.js';
+import { checkSideQuery } from './query-rules.js';
+import { resolveReference } from '../resolve/resolve-metric.js';
+import type { Loose, SpecInput } from '../schema.js';
+
+const PATH = ['spec', 'podDeletionCost'];
+const QUERY = [...PATH, 'query'];
+
+/** A ranking without a query, one that cannot name pods, and one for pods that no ReplicaSet chooses among. */
+export function checkDeletionCost(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
+  const { podDeletionCost } = spec;
+  if (podDeletionCost === undefined || (Object.keys(podDeletionCost).length === 0 && !isBroken(PATH)))
+    return [];
+  const { query } = podDeletionCost;
+  const findings = [...checkTarget(spec)];
+  if (query === undefined) {
+    if (!isBroken(QUERY)) findings.push(finding('missing-field', QUERY, `${formatPath(QUERY)} is missing`));
+    return findings;
+  }
+  findings.push(...checkSideQuery(query, QUERY, false));
+  if (dropsLabel(query, 'pod')) {
+    const message = `${formatPath(QUERY)}: its answer has no label "pod", so that it ranks no pod: aggregate by (pod)`;
+    findings.push(finding('no-pod-label', QUERY, message));
+  }
+  return findings;
+}
+
+/** The annotation is read by the ReplicaSet controller, which is behind a Deployment, too, and by nobody else. */
+function checkTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
+  const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });
+  const isApps = apiVersion.startsWith('apps/');
+  if (kind === 'DaemonSet' || (isApps && (kind === 'Deployment' || kind === 'ReplicaSet'))) return [];
+  const why =
+    isApps && kind === 'StatefulSet'
+      ? 'the pods of a StatefulSet go by their number, the highest first'
+      : `nobody reads the cost of the pods of a ${kind}`;
+  const message = `${formatPath(PATH)} is for a Deployment or ReplicaSet: ${why}`;
+  return [{ ...finding('deletion-cost-target', PATH, message), at: 'key' }];
+}

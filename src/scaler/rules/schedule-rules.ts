@@ -1,0 +1,132 @@
+import { CronError, readCron } from '../../schedules/cron.js';
+import { isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
+import { type Finding, type IsBroken, type Path, finding, formatPath, formatValue } from './finding.js';
+import { didYouMean } from '../problems/nearest.js';
+import { BUILT_IN } from '../resolve/presets.js';
+import type { Loose, ScheduleInput, SpecInput } from '../schema.js';
+
+type LooseSchedule = Loose<ScheduleInput>;
+
+interface Place {
+  readonly path: Path;
+  readonly isBroken: IsBroken;
+}
+
+/** Everything that is wrong with the schedules of a spec, beside their shape. */
+export function checkSchedules(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
+  const seen = new Set<string>();
+  return (spec.schedules ?? []).flatMap((schedule, index) => {
+    if (schedule === undefined) return [];
+    const place = { path: ['spec', 'schedules', index], isBroken };
+    const isSecond = schedule.name !== undefined && seen.has(schedule.name);
+    if (schedule.name !== undefined) seen.add(schedule.name);
+    return [
+      ...(isSecond ? [duplicate(place.path, schedule.name)] : []),
+      ...checkTimes(schedule, place),
+      ...checkBounds(schedule, spec, place),
+    ];
+  });
+}
+
+function duplicate(path: Path, name: string | undefined): Finding {
+  const message = `${formatPath(path)}.name is ${formatValue(name)}, as that of an earlier schedule`;
+  return finding('duplicate-schedule', [...path, 'name'], message);
+}
+
+function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonly Finding[] {
+  const { start, end, dates, timeZone = BUILT_IN.timeZone } = schedule;
+  const name = formatPath(path);
+  const has = (field: string): boolean => isBroken([...path, field]);
+  if ((start === undefined) !== (end === undefined) && !has('start') && !has('end')) {
+    const [there, missing] = start === undefined ? ['end', 'start'] : ['start', 'end'];
+    return [finding('schedule-times', path, `${name} has ${there}, so it needs ${missing}, too`)];
+  }
+  if (start === undefined && dates === undefined && !has('start') && !has('dates')) {
+    const message = `${name} says no time: it needs start and end (cron, five fields), or dates`;
+    return [finding('schedule-times', path, message)];
+  }
+  if (!isTimeZone(timeZone)) return [unknownTimeZone([...path, 'timeZone'], timeZone)];
+  return [
+    ...checkCron(start, timeZone, [...path, 'start']),
+    ...checkCron(end, timeZone, [...path, 'end']),
+    ...checkExceptions(schedule, path),
+    ...checkDates(schedule, timeZone, path),
+  ];
+}
+
+function unknownTimeZone(path: Path, timeZone: string): Finding {
+  const hint = didYouMean(timeZone, Intl.supportedValuesOf('timeZone'));
+  const message = `${formatPath(path)} is ${formatValue(timeZone)}, must be an IANA time zone, such as Europe/Warsaw${hint}`;
+  return finding('unknown-time-zone', path, message);
+}
+
+function checkCron(expression: string | undefined, timeZone: string, path: Path): readonly Finding[] {
+  if (expression === undefined) return [];
+  try {
+    readCron(expression, timeZone);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error;
+    const message = `${formatPath(path)}: ${formatValue(expression)} ${error.message}`;
+    return [finding('cron', path, message)];
+  }
+}
+
+function checkExceptions({ exceptions, start }: LooseSchedule, path: Path): readonly Finding[] {
+  const findings: Finding[] = [];
+  (exceptions ?? []).forEach((text, index) => {
+    const local = text === undefined ? null : parseLocalTime(text);
+    if (text === undefined || (local !== null && !local.hasTime)) return;
+    const at = [...path, 'exceptions', index];
+    const message = `${formatPath(at)} is ${formatValue(text)}, must be a date such as 2026-12-25`;
+    findings.push(finding('schedule-date', at, message));
+  });
+  if ((exceptions ?? []).length > 0 && start === undefined) {
+    const at = [...path, 'exceptions'];
+    const message = `${formatPath(at)} leaves out starts, but there is no start: dates are not affected`;
+    findings.push(finding('schedule-times', at, message));
+  }
+  return findings;
+}
+
+function checkDates({ dates }: LooseSchedule, timeZone: string, path: Path): readonly Finding[] {
+  return (dates ?? []).flatMap((range, index) => {
+    if (range?.start === undefined || range.end === undefined) return [];
+    const at = [...path, 'dates', index];
+    const wrong = (['start', 'end'] as const).filter((field) => parseLocalTime(range[field] ?? '') === null);
+    if (wrong.length > 0)
+      return wrong.map((field) => {
+        const shown = `${formatPath([...at, field])} is ${formatValue(range[field])}`;
+        const message = `${shown}, must be a local date or time such as 2026-11-27 or 2026-11-27T06:00`;
+        return finding('schedule-date', [...at, field], message);
+      });
+    if (parseRange(range.start, range.end, timeZone) !== null) return [];
+    const message = `${formatPath([...at, 'end'])} is ${range.end}, must be later than its start (${range.start})`;
+    return [finding('schedule-date', [...at, 'end'], message)];
+  });
+}
+
+function checkBounds(
+  schedule: LooseSchedule,
+  spec: Loose<SpecInput>,
+  { path, isBroken }: Place,
+): readonly Finding[] {
+  const { minReplicas: min, maxReplicas: max } = schedule;
+  const name = formatPath(path);
+  if (min === undefined && max === undefined) {
+    if (isBroken([...path, 'minReplicas']) || isBroken([...path, 'maxReplicas'])) return [];
+    return [finding('schedule-bounds', path, `${name} changes nothing: it needs minReplicas or maxReplicas`)];
+  }
+  const ceiling = max ?? spec.maxReplicas;
+  if (min !== undefined && ceiling !== undefined && min > ceiling) {
+    const of = max === undefined ? 'spec.maxReplicas' : `${name}.maxReplicas`;
+    const message = `${name}.minReplicas is ${min}, must be at most ${of} (${ceiling})`;
+    return [finding('replica-bounds', [...path, 'minReplicas'], message)];
+  }
+  const floor = min ?? spec.minReplicas ?? 1;
+  if (max !== undefined && floor > max) {
+    const message = `${name}.maxReplicas is ${max}, must be at least spec.minReplicas (${floor})`;
+    return [finding('replica-bounds', [...path, 'maxReplicas'], message)];
+  }
+  return [];
+}

@@ -1,0 +1,240 @@
+import {
+  type Alias,
+  type Document,
+  LineCounter,
+  Scalar,
+  type YAMLError,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  visit,
+} from 'yaml';
+import { type Finding, formatPath } from '../rules/finding.js';
+import { findKeyFaults } from './mapping-keys.js';
+import { MAX_DEPTH } from '../plain.js';
+import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
+import type { Place, Problem } from '../problems/problem.js';
+import { offsetInText } from './scalar-offset.js';
+import { findTooDeep } from './yaml-depth.js';
+
+/** The longest file that is read: a ConfigMap cannot hold more. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** One document of a YAML text. Documents without content are left out. */
+export interface YamlDocument {
+  /** Plain JSON; undefined where the text is broken. */
+  readonly value: unknown;
+  /** What is wrong with the text; the value of a document with a duplicate key is still there. */
+  readonly problems: readonly Problem[];
+  /** The finding with file, line and column. */
+  readonly place: (finding: Finding) => Problem;
+}
+
+/** The findings as problems of the document, in the order of the text. */
+export function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
+  return findings.map(place).sort((a, b) => compare(a.place, b.place));
+}
+
+function compare(a: Place | null, b: Place | null): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+}
+
+interface Source {
+  readonly text: string;
+  readonly file: string | null;
+  readonly lines: LineCounter;
+}
+
+/**
+ * The documents of a YAML 1.2 text. Refused with their place: broken syntax, duplicate keys, keys that are no text,
+ * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, more than 64 levels. `file` is what the
+ * user calls it.
+ */
+export function readYaml(text: string, file: string | null): readonly YamlDocument[] {
+  const source: Source = { text, file, lines: new LineCounter() };
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > MAX_FILE_BYTES) {
+    return [
+      refused(
+        source,
+        'yaml-size',
+        `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`,
+        null,
+      ),
+    ];
+  }
+  const tooDeep = findTooDeep(text, MAX_DEPTH);
+  if (tooDeep !== null) {
+    source.lines.addNewLine(0);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+      source.lines.addNewLine(at + 1);
+    return [refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep)];
+  }
+  const options = { lineCounter: source.lines, uniqueKeys: false, stringKeys: true, merge: false } as const;
+  const documents = parseAllDocuments(text, { ...options, prettyErrors: false, logLevel: 'silent' });
+  return Array.from(documents)
+    .filter((document) => document.errors.length > 0 || hasContent(document))
+    .map((document) => readDocument(document, source));
+}
+
+function hasContent({ contents }: Document): boolean {
+  return contents !== null && !(isScalar(contents) && contents.value === null);
+}
+
+function refused(source: Source, code: ProblemCode, message: string, offset: number | null): YamlDocument {
+  const problem = problemAt(source, { code, message, path: '', offset });
+  return { value: undefined, problems: [problem], place: () => problem };
+}
+
+function readDocument(document: Document, source: Source): YamlDocument {
+  const problems = [
+    ...syntaxProblems(document, source),
+    ...keyProblems(document, source),
+    ...aliasProblems(document, source),
+  ];
+  const isReadable = problems.every(({ code }) => code === 'duplicate-key');
+  return {
+    // Of a key given twice the value holds the last one.
+    value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
+    problems,
+    place: (found) => {
+      const { code, message, path } = found;
+      return problemAt(source, {
+        code,
+        message,
+        path: formatPath(path),
+        offset: findOffset(document, source, found),
+      });
+    },
+  };
+}
+
+const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
+  NON_STRING_KEY: 'key-not-text',
+  TAG_RESOLVE_FAILED: 'yaml-tag',
+  BAD_ALIAS: 'yaml-alias',
+};
+
+/** Of what breaks the syntax the first alone: the rest follows from it. */
+function syntaxProblems(document: Document, source: Source): readonly Problem[] {
+  const problems: Problem[] = [];
+  const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
+  for (const { code, pos, message } of all) {
+    const own = YAML_CODES[code] ?? 'yaml-syntax';
+    if (problems.some((other) => other.code === own)) continue;
+    problems.push(
+      problemAt(source, {
+        code: own,
+        message: yamlSentence(own, message, source.text.slice(...pos)),
+        path: '',
+        offset: pos[0],
+      }),
+    );
+  }
+  return problems;
+}
+
+/** What to do about the mistakes that queries invite, by what the parser says of them. */
+const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
+  // { query: rate(x[5m]) }
+  [/flow-(?:seq|map)-(?:start|end)/, '; within { } a query needs quotes'],
+  // query: rate(x{a: "b"}[5m])
+  [/Nested mappings are not allowed in compact/, '; a text with ": " in it needs quotes'],
+  // query: "rate(x{a="b"}[5m])"
+  [
+    /Unexpected scalar at node end/,
+    '; a text with double quotes in it needs single ones around it: \'x{a="b"}\'',
+  ],
+];
+
+function yamlSentence(code: ProblemCode, message: string, text: string): string {
+  const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
+  switch (code) {
+    case 'key-not-text':
+      return 'a key must be text; a value that begins with {{ or [ needs quotes';
+    case 'yaml-tag':
+      return `the tag ${word} is not known here; only plain YAML is read`;
+    default:
+      return `not YAML: ${message}${YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? ''}`;
+  }
+}
+
+function keyProblems(document: Document, source: Source): readonly Problem[] {
+  return findKeyFaults(document).map(({ kind, message, offset }) => {
+    const code = kind === 'twice' ? 'duplicate-key' : 'yaml-size';
+    return problemAt(source, { code, message, path: '', offset });
+  });
+}
+
+function aliasProblems(document: Document, source: Source): readonly Problem[] {
+  const problems: Problem[] = [];
+  visit(document, {
+    Alias: (_, alias: Alias) => {
+      const message = `*${alias.source} is an alias, which is not read here: write the value out`;
+      problems.push(
+        problemAt(source, { code: 'yaml-alias', message, path: '', offset: alias.range?.[0] ?? 0 }),
+      );
+    },
+  });
+  return problems;
+}
+
+interface Located {
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly path: string;
+  readonly offset: number | null;
+}
+
+function problemAt({ text, file, lines }: Source, { code, message, path, offset }: Located): Problem {
+  const severity = PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error';
+  if (offset === null) return { code, severity, message, file, place: null, path, sourceLine: null };
+  const { line, col } = lines.linePos(offset);
+  const start = lines.lineStarts[line - 1] ?? 0;
+  const end = text.indexOf('\n', start);
+  const sourceLine = text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '');
+  return { code, severity, message, file, place: { line, column: col }, path, sourceLine };
+}
+
+/** The offset that a finding points at; where its path leads nowhere, the key of the last part that is there. */
+function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
+  let node: unknown = document.contents;
+  let last = startOf(node) ?? 0;
+  for (const [index, step] of path.entries()) {
+    const next = stepInto(node, step);
+    if (next === null) return last;
+    const isEnd = index === path.length - 1;
+    const key = startOf(next.key);
+    if (isEnd && (at === 'key' || startOf(next.value) === null)) return key ?? startOf(next.value) ?? last;
+    node = next.value;
+    // Lists have no keys: their entries stand for themselves.
+    last = key ?? startOf(node) ?? last;
+  }
+  if (offset !== null && node instanceof Scalar) return offsetInText(source.text, node, offset);
+  return path.length > 0 && isCollection(node) && !node.flow && typeof path.at(-1) === 'string'
+    ? last
+    : (startOf(node) ?? last);
+}
+
+function stepInto(
+  node: unknown,
+  step: string | number,
+): { readonly key: unknown; readonly value: unknown } | null {
+  if (isSeq(node) && typeof step === 'number') {
+    const item = node.items[step];
+    return item === undefined ? null : { key: null, value: item };
+  }
+  if (!isMap(node)) return null;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+  return pair === undefined ? null : { key: pair.key, value: pair.value };
+}
+
+/** Null for what is not there, or is an empty value: that has no text to point at. */
+function startOf(node: unknown): number | null {
+  if (!isNode(node) || node.range === null || node.range === undefined) return null;
+  const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;
+  return isEmpty ? null : node.range[0];
+}
