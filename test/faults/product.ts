@@ -27,12 +27,12 @@ export type Product = Pick<typeof serviceModule, 'createService'> &
   Pick<typeof decideModule, 'decide'>;
 
 const MODULES = [
-  'cli/service',
+  'cli/running/service',
   'scaler/read-scalers',
   'config/read-service-config',
-  'kubernetes/request-error',
+  'kubernetes/requests/request-error',
   'kubernetes/types',
-  'kubernetes/lanes',
+  'kubernetes/requests/lanes',
   'units/clock',
   'telemetry/log',
   'decision/write-json',

@@ -125,7 +125,7 @@ export const BUGS: readonly Bug[] = [
     'stored-state-not-read',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
-      'control/stored-memory.js',
+      'control/memory/stored-memory.js',
       'return { ...fresh, uid, state, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
@@ -189,13 +189,13 @@ export const BUGS: readonly Bug[] = [
   bug(
     'silent-watch-kept',
     { by: ['I12', 'I18'], when: ['silent'] },
-    edit('kubernetes/idle-limit.js', 'const IDLE_MS = 150_000;', 'const IDLE_MS = 2_000_000_000;'),
+    edit('kubernetes/requests/idle-limit.js', 'const IDLE_MS = 150_000;', 'const IDLE_MS = 2_000_000_000;'),
   ),
   bug(
     'version-of-an-error-taken',
     { by: ['I27'], when: ['error'] },
     edit(
-      'kubernetes/watch-events.js',
+      'kubernetes/watch/watch-events.js',
       `if (type === 'ERROR') {`,
       `if (type === 'ERROR') return { type: 'bookmark', object, resourceVersion: textIn(objectIn(object, 'metadata'), 'resourceVersion') ?? '' }; if (type === 'ERROR') {`,
     ),
@@ -203,13 +203,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'old-list-asked-for',
     { by: ['I27'], when: [] },
-    edit('kubernetes/list-pages.js', '{ limit: PAGE_SIZE,', `{ limit: PAGE_SIZE, resourceVersion: '0',`),
+    edit(
+      'kubernetes/watch/list-pages.js',
+      '{ limit: PAGE_SIZE,',
+      `{ limit: PAGE_SIZE, resourceVersion: '0',`,
+    ),
   ),
   bug(
     'old-events-believed',
     { by: ['I18'], when: ['replay'] },
     edit(
-      'kubernetes/ordered-sink.js',
+      'kubernetes/watch/ordered-sink.js',
       'const isOutdated = (object) => {',
       'const isOutdated = (object) => { return false;',
     ),
@@ -217,7 +221,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'no-back-off',
     { by: ['I16'], when: ['refused', 'status'] },
-    edit('kubernetes/backoff.js', 'return waitMs;', 'return 0;'),
+    edit('kubernetes/requests/backoff.js', 'return waitMs;', 'return 0;'),
   ),
   bug(
     'a-failure-ends-the-rhythm',
@@ -246,7 +250,7 @@ export const BUGS: readonly Bug[] = [
     'renew-deadline-in-the-wrong-unit',
     { by: ['I10', 'I11'], when: ['lease hang', 'lease refused', 'lease status'] },
     edit(
-      'control/term.js',
+      'control/election/term.js',
       'const deadlineMs = times.renewDeadlineSeconds * 1000;',
       'const deadlineMs = times.renewDeadlineSeconds * 1_000_000;',
     ),
