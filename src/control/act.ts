@@ -1,4 +1,5 @@
 import type { PutResult } from '../kubernetes/state/batch.js';
+import { announcedCounts } from '../kubernetes/state/entry.js';
 import type { Intent } from '../kubernetes/state/entry.js';
 import { KubernetesError } from '../kubernetes/types.js';
 import type { Cluster, KubernetesErrorKind, Scale, ScaleTarget } from '../kubernetes/types.js';
@@ -12,6 +13,8 @@ export interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
+  /** An earlier change of it whose outcome is not known; null: none. */
+  readonly pending: Intent | null;
   /** Asked just before each PATCH, since what comes before it may have taken seconds. Left out: always. */
   readonly isWanted?: () => boolean;
 }
@@ -125,7 +128,16 @@ async function prepare(
     if (moved !== null) return moved;
     const { resourceVersion } = scale;
     const generation = target.generation ?? null;
-    const intent = { epoch: leadership.epoch(), from, to, resourceVersion, generation, at: begun.at };
+    const earlier = earlierCounts(change, resourceVersion);
+    const intent = {
+      epoch: leadership.epoch(),
+      from,
+      to,
+      earlier,
+      resourceVersion,
+      generation,
+      at: begun.at,
+    };
     const wasUnannounced = progress.unannounced !== null;
     const announced = wasUnannounced ? null : await ports.announce(intent);
     if (announced?.kind === 'refused') return { kind: 'given-up', message: announced.message };
@@ -140,6 +152,12 @@ async function prepare(
     // What failed may have taken long to do so: without the intent there is another try, on a count read anew.
     if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
   }
+}
+
+/** What a PATCH that may still go through beside ours asks for: it has the same precondition. */
+function earlierCounts({ to, pending }: ScaleChange, resourceVersion: string): readonly number[] {
+  if (pending?.resourceVersion !== resourceVersion) return [];
+  return [...new Set(announcedCounts(pending))].filter((count) => count !== to);
 }
 
 /** By the clock that went further: a virtual machine that was stopped may show it by one of them alone. */

@@ -58,6 +58,7 @@ export async function carryOut(
       target,
       from: asked.currentReplicas,
       to: asked.desiredReplicas,
+      pending: memory.unresolved,
       isWanted: isCurrent,
     };
     const result = await changeReplicas({ clock, cluster, leadership, announce }, change, patience);

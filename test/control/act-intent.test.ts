@@ -13,6 +13,8 @@ class Rig {
   readonly cluster = new FakeCluster();
   readonly intents: Intent[] = [];
   mayWrite = true;
+  /** What became of an earlier change is not known. */
+  pending: Intent | null = null;
   /** What storing the intent comes to. */
   announce: () => PutResult = () => ({ kind: 'written', stored: 'text' });
 
@@ -26,7 +28,8 @@ class Rig {
       return Promise.resolve(this.announce());
     };
     const { clock, cluster } = this;
-    return changeReplicas({ clock, cluster, leadership, announce }, { target, from: 5, to }, signal);
+    const asked = { target, from: 5, to, pending: this.pending };
+    return changeReplicas({ clock, cluster, leadership, announce }, asked, signal);
   }
 }
 
@@ -43,9 +46,21 @@ describe('the intent of a change', () => {
     await rig.change(8);
 
     expect(rig.intents).toEqual([
-      { epoch: '3/a', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(0) },
+      { epoch: '3/a', from: 5, to: 8, earlier: [], resourceVersion: '100', generation: 1, at: at(0) },
     ]);
     expect(rig.cluster.arrived).toHaveLength(1);
+  });
+
+  it.each([
+    ['each count once that may still be reached, but its own', '100', [9, 8, 7, 9], [9, 7]],
+    ['none that was asked for another resourceVersion', '99', [9, 7], []],
+  ])('names %s', async (_, resourceVersion, [to = 0, ...earlier], named) => {
+    const rig = new Rig();
+    rig.pending = { epoch: '2/b', from: 5, to, earlier, resourceVersion, generation: 1, at: at(-15) };
+
+    await rig.change(8);
+
+    expect(rig.intents).toMatchObject([{ to: 8, earlier: named }]);
   });
 
   it('is stored anew with the new resourceVersion when only that has moved', async () => {

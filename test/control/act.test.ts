@@ -16,7 +16,7 @@ async function change(cluster: FakeCluster, to = 8, isAllowed?: () => boolean): 
   const allowed = isAllowed === undefined ? {} : { isWanted: isAllowed };
   const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
   const ports = { clock: new ManualClock(), cluster, leadership: alwaysLeads('test'), announce };
-  return changeReplicas(ports, { target, from: 5, to, ...allowed }, signal);
+  return changeReplicas(ports, { target, from: 5, to, pending: null, ...allowed }, signal);
 }
 
 describe('changeReplicas from 5 to 8', () => {
@@ -187,7 +187,15 @@ describe('changeReplicas at a failure', () => {
     expect(await change(cluster)).toEqual({
       kind: 'failed',
       message: `the server said ${kind}`,
-      unresolved: { epoch: '0/test', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(0) },
+      unresolved: {
+        epoch: '0/test',
+        from: 5,
+        to: 8,
+        earlier: [],
+        resourceVersion: '100',
+        generation: 1,
+        at: at(0),
+      },
     });
     expect(cluster.arrived).toHaveLength(1);
   });

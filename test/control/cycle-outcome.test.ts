@@ -34,6 +34,7 @@ describe('a PATCH whose answer is lost', () => {
       epoch: '0/test',
       from: 5,
       to: 8,
+      earlier: [],
       resourceVersion: '100',
       generation: 1,
       at: at(0),
@@ -133,6 +134,28 @@ describe('a PATCH whose answer is lost', () => {
 
     expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(15), scaleEvents: [] } });
   });
+
+  it.each([
+    [8, [{ at: at(30), change: 3 }]],
+    [9, [{ at: at(30), change: 4 }]],
+    [7, []],
+  ])(
+    'was asked for 8 and then for 9 and is found at %d: of our two the late one counts',
+    async (found, events) => {
+      const world = new World();
+      world.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);
+      world.load = 80;
+      await world.cycle();
+      world.load = 90;
+      await world.nextCycle();
+      world.cluster.setReplicas(found);
+    world.load = found * 10;
+
+      const { memory } = await world.nextCycle();
+
+      expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(30), scaleEvents: events } });
+    },
+  );
 
   it('counts though the watch still shows 5 when the next cycle runs', async () => {
     const world = new World();

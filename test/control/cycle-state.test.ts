@@ -153,7 +153,7 @@ describe('what is stored', () => {
 });
 
 describe('an intent that somebody else has left', () => {
-  const intent = { epoch: '1/other', from: 5, to: 8, resourceVersion: '100', generation: 1 };
+  const intent = { epoch: '1/other', from: 5, to: 8, earlier: [], resourceVersion: '100', generation: 1 };
 
   it.each([
     [4.999, 'conflict'],

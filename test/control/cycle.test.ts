@@ -217,7 +217,15 @@ describe('a cycle whose target is another object', () => {
     world.load = 30;
     world.memory = {
       ...settledMemory({ scaleEvents: [{ at: at(-5), change: 1 }], lastScaleUp: at(-5) }),
-      unresolved: { epoch: '0/test', from: 3, to: 5, at: at(-5), resourceVersion: '99', generation: 1 },
+      unresolved: {
+        epoch: '0/test',
+        from: 3,
+        to: 5,
+        earlier: [],
+        at: at(-5),
+        resourceVersion: '99',
+        generation: 1,
+      },
       override: { wanted: 8, got: 5 },
     };
     world.cluster.recreate('uid-2');

@@ -54,7 +54,15 @@ describe('resolveChange', () => {
     const memory = settledMemory({ lastScaleUp: at(-50), lastScaleDown: at(-90), scaleEvents: [event] });
     return {
       ...memory,
-      unresolved: { epoch: '1/a', from: 5, to, at: at(0), resourceVersion: '100', generation: 7 },
+      unresolved: {
+        epoch: '1/a',
+        from: 5,
+        to,
+        earlier: [],
+        at: at(0),
+        resourceVersion: '100',
+        generation: 7,
+      },
     };
   }
 

@@ -10,7 +10,15 @@ const PLAIN = buildScaler().spec;
 const WITH_FALLBACK = buildScaler({ fallback: { afterSeconds: 180, replicas: 10 } }).spec;
 const NOW = { now: at(0), spec: PLAIN };
 
-const INTENT = { epoch: '2/b', from: 5, to: 8, resourceVersion: '100', generation: 1, at: at(-20) };
+const INTENT = {
+  epoch: '2/b',
+  from: 5,
+  to: 8,
+  earlier: [],
+  resourceVersion: '100',
+  generation: 1,
+  at: at(-20),
+};
 
 function entry(over: Partial<StoredEntry> = {}): StoredEntry {
   return {

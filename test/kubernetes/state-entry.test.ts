@@ -13,6 +13,7 @@ const INTENT: Intent = {
   epoch: '3/pod-a',
   from: 5,
   to: 8,
+  earlier: [9, 7],
   resourceVersion: '100',
   generation: 7,
   at: at(30),
@@ -58,7 +59,7 @@ describe('writeEntry', () => {
       '{"v":1,"epoch":"4/pod-b","uid":"uid-1","lastScaleUp":"2026-01-01T00:00:00Z",' +
         '"lastScaleDown":"2025-12-31T23:58:59.750Z",' +
         '"scaleEvents":[["2025-12-31T23:58:59.750Z",-2],["2026-01-01T00:00:00Z",3]],"zeroedBySelf":true,' +
-        '"intent":{"epoch":"3/pod-a","from":5,"to":8,"resourceVersion":"100","generation":7,"at":"2026-01-01T00:00:30Z"}}',
+        '"intent":{"epoch":"3/pod-a","from":5,"to":8,"earlier":[9,7],"resourceVersion":"100","generation":7,"at":"2026-01-01T00:00:30Z"}}',
     );
     expect(readEntry(text)).toEqual({ epoch: '4/pod-b', ...full });
   });

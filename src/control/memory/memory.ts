@@ -1,5 +1,6 @@
 import { EMPTY_STATE } from '../../decision/snapshot.js';
 import type { State } from '../../decision/snapshot.js';
+import { announcedCounts } from '../../kubernetes/state/entry.js';
 import type { Intent } from '../../kubernetes/state/entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
@@ -93,7 +94,7 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
 /**
  * What became of a PATCH whose answer was lost, or whose sender is gone, by a live read.
  * - With the resourceVersion that it was sent for, it has not gone through; it still may, up to 60 s.
- * - At `to` it went through and counts for windows and policies.
+ * - At a count that was announced it went through and counts for windows and policies.
  * - At `from` in the same generation nothing has changed the `spec`: it never happened, and never will.
  * - Else it counts for the windows alone: the count is somebody else's, perhaps after ours.
  *
@@ -103,7 +104,7 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
 export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Memory {
   const { unresolved, state } = memory;
   if (unresolved === null) return memory;
-  const { from, to, at, resourceVersion, generation } = unresolved;
+  const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
   // The watch will soon tell whether it is the same generation.
@@ -113,10 +114,18 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   if (isSame || isUntouched) return { ...memory, unresolved: null };
   const latest = addSeconds(at, LATEST_SECONDS);
   const happenedAt = now < latest ? now : latest;
-  const started = withMove(withMove(state, to - from, happenedAt), live.specReplicas - from, happenedAt);
-  if (live.specReplicas !== to) return { ...memory, unresolved: null, state: started };
-  const scaleEvents = [...state.scaleEvents, { at: happenedAt, change: to - from }];
-  return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf: to === 0 } };
+  const change = live.specReplicas - from;
+  const started = withMove(withAnnounced(state, unresolved, happenedAt), change, happenedAt);
+  if (!announcedCounts(unresolved).includes(live.specReplicas))
+    return { ...memory, unresolved: null, state: started };
+  const scaleEvents = [...state.scaleEvents, { at: happenedAt, change }];
+  const zeroedBySelf = live.specReplicas === 0;
+  return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
+}
+
+/** The state after an announced change that may have been made: the window of each direction it can have had begins. */
+export function withAnnounced(state: State, intent: Intent, at: Instant): State {
+  return announcedCounts(intent).reduce((moved, count) => withMove(moved, count - intent.from, at), state);
 }
 
 /** The state after a change of the count that may have been ours: its window begins. */

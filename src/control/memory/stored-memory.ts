@@ -5,7 +5,7 @@ import type { StateReading } from '../../kubernetes/state/store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from '../conflicting-writer.js';
-import { freshMemory, laterOf, withMove } from './memory.js';
+import { freshMemory, laterOf, withAnnounced } from './memory.js';
 import type { Memory } from './memory.js';
 
 /**
@@ -55,10 +55,8 @@ function takeOver(memory: Memory, entry: StoredEntry): Memory {
   // Of another target: one of the two is gone, and the next look at the target tells which.
   if (uid !== null && uid !== entry.uid) return memory;
   // There is a place for one: of ours, the window at least is kept.
-  const isLost = unresolved !== null && entry.intent !== null;
-  const state = isLost
-    ? withMove(memory.state, unresolved.to - unresolved.from, unresolved.at)
-    : memory.state;
+  const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
+  const state = lost === null ? memory.state : withAnnounced(memory.state, lost, lost.at);
   return {
     ...memory,
     uid: entry.uid,

@@ -9,11 +9,21 @@ export interface Intent {
   readonly epoch: string;
   readonly from: number;
   readonly to: number;
+  /**
+   * What earlier PATCHes with the same precondition asked for, whose outcome is not known either: of all of them one
+   * goes through at most.
+   */
+  readonly earlier: readonly number[];
   /** The precondition of its PATCH: on an object with another one it can't go through. */
   readonly resourceVersion: string;
   /** Of the target before the PATCH, or older; null where its kind does not tell. */
   readonly generation: number | null;
   readonly at: Instant;
+}
+
+/** Every count that the target may come to by an intent: its own one first. */
+export function announcedCounts({ to, earlier }: Intent): readonly number[] {
+  return [to, ...earlier];
 }
 
 /** What is stored of a scaler, beside who stored it. */
@@ -70,6 +80,7 @@ const entrySchema = z.strictObject({
       epoch: z.string().min(1),
       from: replicas,
       to: replicas,
+      earlier: z.array(replicas).optional(),
       resourceVersion: z.string().min(1),
       generation: z.int().min(0).optional(),
       at: instant,
@@ -103,11 +114,18 @@ function textOf(epoch: string, state: StoredState): string {
     scaleEvents: events.length === 0 ? undefined : events,
     zeroedBySelf: zeroedBySelf ? true : undefined,
     failingSince: failing.length === 0 ? undefined : Object.fromEntries(failing),
-    intent:
-      intent === null
-        ? undefined
-        : { ...intent, generation: intent.generation ?? undefined, at: formatInstant(intent.at) },
+    intent: intent === null ? undefined : jsonOf(intent),
   });
+}
+
+function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
+  const { earlier, generation, at } = intent;
+  return {
+    ...intent,
+    earlier: earlier.length === 0 ? undefined : [...earlier],
+    generation: generation ?? undefined,
+    at: formatInstant(at),
+  };
 }
 
 /** Keeps the youngest of each direction and puts the older ones together, each pair at its later time. */
@@ -168,7 +186,10 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     scaleEvents: (scaleEvents ?? []).map(([at, change]) => ({ at, change })),
     zeroedBySelf: zeroedBySelf ?? false,
     failingSince: new Map(Object.entries(failingSince ?? {})),
-    intent: intent === undefined ? null : { ...intent, generation: intent.generation ?? null },
+    intent:
+      intent === undefined
+        ? null
+        : { ...intent, earlier: intent.earlier ?? [], generation: intent.generation ?? null },
   };
 }
 
