@@ -3,8 +3,10 @@ import { scalerKey } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './conflicts.js';
 import type { CycleInput, CycleOutput } from './ports.js';
+import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
 import { runRounds } from './rounds.js';
@@ -33,6 +35,8 @@ export interface ControllerPorts {
   ) => RoundAnswers;
   readonly runCycle: (input: CycleInput) => Promise<CycleOutput>;
   readonly onRound: (round: Round) => void;
+  /** The wall clock was set ahead, or back (negative), by so many seconds. */
+  readonly onClockSet: (seconds: number) => void;
   /** A cycle that threw: our own fault, never a failure of the outside. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
@@ -41,6 +45,8 @@ export interface ControllerPorts {
 interface Entry {
   scaler: Scaler;
   memory: Memory;
+  /** What the wall clock had been set by when the times of the memory were taken. */
+  clockSetBy: number;
   isRunning: boolean;
 }
 
@@ -54,7 +60,15 @@ export function createController(ports: ControllerPorts): Controller {
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
   const underWay = new Set<Promise<void>>();
   let shared: ReadonlyMap<string, string> = new Map();
+  const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
+
+  const beginEntry = (scaler: Scaler): Entry => ({
+    scaler,
+    memory: freshMemory(ports.clock.now(), null),
+    clockSetBy: wallClock.setBySeconds(),
+    isRunning: false,
+  });
 
   const startLoops = (): void => {
     if (running === null || running.aborted) return;
@@ -85,6 +99,7 @@ export function createController(ports: ControllerPorts): Controller {
     const due = [...entries.values()].filter(
       ({ scaler, isRunning }) => scaler.spec.syncPeriodSeconds === period && !isRunning,
     );
+    for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
     const asked = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
     const answers = ports.startRound(asked, signal);
     for (const entry of due) track(runEntry(entry, { round, answers, signal }));
@@ -130,14 +145,14 @@ export function createController(ports: ControllerPorts): Controller {
         entries.delete(key);
         ports.onRemoved(key);
       }
-      for (const scaler of scalers) keepOrAdd(entries, scaler, ports.clock);
+      for (const scaler of scalers) keepOrAdd(entries, scaler, beginEntry);
       shared = findSharedTargets(scalers);
       ports.follow(scalers);
       startLoops();
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
-      for (const [key, { scaler }] of entries) entries.set(key, newEntry(scaler, ports.clock));
+      for (const [key, { scaler }] of entries) entries.set(key, beginEntry(scaler));
       running = signal;
       startLoops();
       await untilAborted(signal);
@@ -148,7 +163,7 @@ export function createController(ports: ControllerPorts): Controller {
   };
 }
 
-function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, clock: Clock): void {
+function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, beginEntry: (scaler: Scaler) => Entry): void {
   const key = scalerKey(scaler);
   const old = entries.get(key);
   const isSameTarget =
@@ -156,11 +171,13 @@ function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, clock: Clock): v
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   if (isSameTarget) old.scaler = scaler;
-  else entries.set(key, newEntry(scaler, clock));
+  else entries.set(key, beginEntry(scaler));
 }
 
-function newEntry(scaler: Scaler, clock: Clock): Entry {
-  return { scaler, memory: freshMemory(clock.now(), null), isRunning: false };
+function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
+  if (entry.clockSetBy === setBySeconds) return;
+  entry.memory = shiftMemory(entry.memory, setBySeconds - entry.clockSetBy, now);
+  entry.clockSetBy = setBySeconds;
 }
 
 async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,11 @@ export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;
 }
 
+/** The earlier of two instants. */
+export function earliest(a: Instant, b: Instant): Instant {
+  return a < b ? a : b;
+}
+
 /** The later of two instants. */
 export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;

@@ -29,6 +29,7 @@ export class ControllerRig {
   readonly followed: (readonly string[])[] = [];
   readonly faults: (readonly [string, unknown])[] = [];
   readonly removed: string[] = [];
+  readonly clockSteps: number[] = [];
   script: CycleScript = (_input, run) => run();
 
   constructor() {
@@ -68,6 +69,7 @@ export class ControllerRig {
         return output;
       },
       onRound: (round) => this.rounds.push(round),
+      onClockSet: (seconds) => this.clockSteps.push(seconds),
       onFault: (scaler, error) => this.faults.push([scalerKey(scaler), error]),
       onRemoved: (key) => this.removed.push(key),
     };

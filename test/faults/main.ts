@@ -48,7 +48,8 @@ async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
     if (one.caught !== null) found.push(one);
     console.log(describeCatch(one));
   };
-  await Promise.all(works.map((work) => runThread<Catch>(work, tellCatch)));
+  const hunts = works.filter(({ bugs }) => bugs.length > 0);
+  await Promise.all(hunts.map((work) => runThread<Catch>(work, tellCatch)));
   const { user, system } = process.cpuUsage();
   console.log(
     `${found.length} of ${names.length} bugs were caught, ${((user + system) / 1e6).toFixed(0)} s of CPU`,

@@ -144,6 +144,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onRound: tellRound(metrics),
     onFault: (scaler, error) =>
       log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
+    onClockSet: (seconds) =>
+      log.warn('the clock was set; windows go on as if it had not been', { seconds: Math.round(seconds) }),
     onRemoved: recorder.remove,
   });
   const streams = createEventStreams({ feed, clock });

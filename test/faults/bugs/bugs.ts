@@ -145,6 +145,11 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
+    'earlier-change-forgotten',
+    { by: ['I4', 'I5', 'I23'], when: ['late-504'] },
+    edit('control/act.js', 'return [...new Set(announcedCounts(pending))]', 'return []'),
+  ),
+  bug(
     'no-preconditions',
     { by: ['I9'], when: [] },
     edit(
