@@ -1,4 +1,5 @@
 import type { Clock } from '../units/clock.js';
+import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { createBreaker } from './breaker.js';
@@ -13,6 +14,8 @@ export interface QueryReport {
   readonly answerClass: Answer['class'];
   /** Null unless the class is `failed`. */
   readonly reason: FailureReason | null;
+  /** By how much the server's clock is ahead of ours, as far as the way there and back can tell; null: no value came. */
+  readonly clockAheadSeconds: number | null;
 }
 
 export interface AskOptions {
@@ -67,6 +70,7 @@ export function createQueryQueue(options: {
       // Those in flight end by their own deadlines, so whoever waits is here soon after his.
       if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
       const mayRetry = breaker.mayRetry();
+      const sentAt = clock.now();
       const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal, mayRetry });
       breaker.learn(answer);
       onQuery({
@@ -74,6 +78,7 @@ export function createQueryQueue(options: {
         seconds: (clock.monotonicMs() - startMs) / 1000,
         answerClass: answer.class,
         reason: answer.class === 'failed' ? answer.reason : null,
+        clockAheadSeconds: clockAhead(answer, sentAt, clock.now()),
       });
       return answer;
     } catch {
@@ -94,6 +99,15 @@ export function createQueryQueue(options: {
     },
     startTime: ({ seconds, signal }) => client.startTime({ timeoutMs: seconds * 1000, signal }),
   };
+}
+
+/** 0 where the server evaluated the query between our sending and its answer. */
+function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
+  if (answer.class !== 'value' && answer.class !== 'partial') return null;
+  const { evaluatedAt } = answer;
+  return evaluatedAt > answeredAt
+    ? secondsBetween(answeredAt, evaluatedAt)
+    : Math.min(0, secondsBetween(sentAt, evaluatedAt));
 }
 
 function noSlot(config: SourceConfig, seconds: number): Answer {

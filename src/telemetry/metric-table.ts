@@ -98,6 +98,11 @@ export const SERVICE_METRICS = {
     buckets: REQUEST_SECONDS,
   }),
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
+  sourceClock: service(
+    'promscaler_source_clock_ahead_seconds',
+    'By how much the clock of a data source is ahead of that of promscaler (negative: behind).',
+    ['source'],
+  ),
   kubernetesRequests: counter(
     'promscaler_kubernetes_requests_total',
     'Requests to the API server (code is the HTTP status or the kind of failure).',

@@ -13,6 +13,8 @@ export interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly reason: string | null;
+  /** Of the source's clock before ours; null: nothing came that tells. */
+  readonly clockAheadSeconds: number | null;
 }
 
 /** One request to the API server that came to an end. `code`: the HTTP status, or the kind of failure. */
@@ -70,10 +72,11 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     observeSync: (seconds) => service.syncDuration.observe(seconds),
     observeLateness: (seconds) => service.syncLateness.observe(seconds),
     countMissedRounds: (rounds) => service.missedRounds.inc(rounds),
-    observeQuery: ({ source, seconds, reason }) => {
+    observeQuery: ({ source, seconds, reason, clockAheadSeconds }) => {
       service.queries.inc({ source });
       service.queryDuration.observe({ source }, seconds);
       if (reason !== null) service.queryErrors.inc({ source, reason });
+      if (clockAheadSeconds !== null) service.sourceClock.set({ source }, clockAheadSeconds);
     },
     observeKubernetesRequest: ({ verb, resource, code, seconds }) => {
       service.kubernetesRequests.inc({ verb, resource, code });
@@ -109,7 +112,7 @@ async function render(registry: Registry, clock: Clock): Promise<string> {
 type ServiceMetrics = ReturnType<typeof createServiceMetrics>;
 
 function createServiceMetrics(registry: Registry) {
-  const { buildInfo, leader, lastReloadSuccessful, problems, ...rest } = SERVICE_METRICS;
+  const { buildInfo, leader, lastReloadSuccessful, problems, sourceClock, ...rest } = SERVICE_METRICS;
   const counter = (row: MetricRow): Counter => new Counter(configOf(row, registry));
   const gauge = (row: MetricRow): Gauge => new Gauge(configOf(row, registry));
   const histogram = (row: MetricRow): Histogram =>
@@ -121,6 +124,7 @@ function createServiceMetrics(registry: Registry) {
     queries: counter(rest.queries),
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),
+    sourceClock: gauge(sourceClock),
     kubernetesRequests: counter(rest.kubernetesRequests),
     kubernetesDuration: histogram(rest.kubernetesDuration),
     reloads: counter(rest.reloads),

@@ -197,6 +197,26 @@ describe('a round', () => {
     expect(reports.every(({ source, seconds }) => source === 'default' && seconds >= 0)).toBe(true);
   });
 
+  it.each([
+    ['value', 0, 0],
+    ['value', 2000, 2],
+    ['value', -3000, -3],
+    ['missing', 0, null],
+  ] as const)(
+    'tells by a %s of %d ms off how far the clock of the source is ahead',
+    async (kind, offMs, ahead) => {
+      const now = at(0);
+      const missing: Answer = { class: 'missing', message: 'nothing' };
+      const value = { ...answerOf(1), evaluatedAt: at(offMs / 1000) };
+      const clock = { ...realClock, now: () => now };
+      const { start, reports } = setUp(() => (kind === 'value' ? value : missing), {}, clock);
+
+      await start(due([externalMetric()])).of('shop/web');
+
+      expect(reports.map(({ clockAheadSeconds }) => clockAheadSeconds)).toEqual([ahead]);
+    },
+  );
+
   it('asks for the start time of a source once', async () => {
     const { start, startTimeCount } = setUp(() => answerOf(1));
     const round = start(due([externalMetric()]));

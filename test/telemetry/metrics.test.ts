@@ -148,8 +148,8 @@ describe('createMetrics', () => {
   it('counts queries, requests, reloads and rounds', async () => {
     const { metrics } = build();
 
-    metrics.observeQuery({ source: 'default', seconds: 0.3, reason: null });
-    metrics.observeQuery({ source: 'default', seconds: 10, reason: 'timeout' });
+    metrics.observeQuery({ source: 'default', seconds: 0.3, reason: null, clockAheadSeconds: -2.5 });
+    metrics.observeQuery({ source: 'default', seconds: 10, reason: 'timeout', clockAheadSeconds: -2.5 });
     metrics.observeKubernetesRequest({
       verb: 'patch',
       resource: 'deployments/scale',
@@ -173,6 +173,7 @@ describe('createMetrics', () => {
       'promscaler_query_duration_seconds_count{source="default"} 2',
       'promscaler_query_errors_total{source="default",reason="timeout"} 1',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_source_clock_ahead_seconds{source="default"} -2.5',
       'promscaler_kubernetes_requests_total{verb="patch",resource="deployments/scale",code="200"} 1',
       'promscaler_kubernetes_requests_total{verb="watch",resource="pods",code="200"} 1',
       'promscaler_kubernetes_request_duration_seconds_sum{verb="patch",resource="deployments/scale",code="200"} 0.02',

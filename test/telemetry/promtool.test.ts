@@ -30,7 +30,7 @@ it('promtool check metrics finds nothing in a page with 2 scalers and each kind 
       }),
     );
   }
-  metrics.observeQuery({ source: 'default', seconds: 1, reason: 'timeout' });
+  metrics.observeQuery({ source: 'default', seconds: 1, reason: 'timeout', clockAheadSeconds: -2.5 });
   metrics.observeKubernetesRequest({ verb: 'get', resource: 'pods', code: '200', seconds: 0.1 });
   metrics.observeSync(0.1);
   metrics.observeLateness(0.1);

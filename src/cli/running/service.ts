@@ -33,6 +33,7 @@ import type { Metrics } from '../../telemetry/metrics.js';
 import { createRecorder } from '../../telemetry/recorder.js';
 import type { Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
+import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { LEASE_NAME } from './own-objects.js';
@@ -90,10 +91,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log: factsFirst(log),
     instance: options.instance,
   });
+  const tellClock = watchSourceClocks(log);
   const source = createMetricSource({
     sources,
     clock,
-    onQuery: metrics.observeQuery,
+    onQuery: (report) => {
+      metrics.observeQuery(report);
+      if (report.clockAheadSeconds !== null) tellClock(report.source, report.clockAheadSeconds);
+    },
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
