@@ -217,7 +217,7 @@ function processMode(random: Random): WorldMode {
     },
     { mode: 'restart' },
     { mode: 'stopped' },
-    { mode: 'clock-jump', seconds: random.pick([-10, 10, -50, 50]) },
+    { mode: 'clock-jump', seconds: random.pick([-10, 10, -50, 50, -3600, 3600]) },
   ]);
 }
 

@@ -10,6 +10,8 @@ interface Meant {
   readonly by: readonly string[];
   /** The modes of faults, or groups and modes, that provoke it, which a hunt draws first; none: what befalls everybody does. */
   readonly when: readonly string[];
+  /** How long the worlds must be in which it shows; left out: as long as the hunt's are. */
+  readonly hours?: number;
 }
 
 interface Edit {
@@ -146,7 +148,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'earlier-change-forgotten',
-    { by: ['I4', 'I5', 'I23'], when: ['late-504'] },
+    { by: ['I4', 'I5', 'I23'], when: ['late-504'], hours: 24 },
     edit('control/act.js', 'return [...new Set(announcedCounts(pending))]', 'return []'),
   ),
   bug(

@@ -33,10 +33,11 @@ export interface HuntOptions {
 }
 
 /** Runs worlds full of the faults that provoke a bug until an invariant that ought to notice does. */
-export async function huntBug(bug: Bug, { dist, copies, seeds, hours }: HuntOptions): Promise<Catch> {
+export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
   const startedMs = performance.now();
+  const { dist, copies, seeds } = options;
   const product = await loadProduct(plantBug(bug, dist, copies));
-  const { by, when } = bug.meant;
+  const { by, when, hours = options.hours } = bug.meant;
   const broken = new Set<string>();
   const step = by.includes('I11') ? ELECTED_SEEDS : 1;
   const secondsSince = (): number => (performance.now() - startedMs) / 1000;

@@ -82,6 +82,16 @@ function isStoreFailing(history: History, atMs: number): boolean {
   );
 }
 
+/** What is remembered goes along with a wall clock that is set, and back (F48). */
+function isClockSet(history: History, fromMs: number, toMs: number): boolean {
+  return history.faults.some(
+    ({ kind, what, startMs, endMs }) =>
+      kind === 'world' &&
+      what.mode === 'clock-jump' &&
+      [startMs, endMs].some((atMs) => atMs > fromMs - LEARNED_MS && atMs <= toMs),
+  );
+}
+
 const timesOfChanges: Invariant = {
   id: 'I7',
   text: 'what is stored without a change of replicas never changes the times of the last ones',
@@ -98,7 +108,7 @@ const timesOfChanges: Invariant = {
           ({ atMs }) =>
             atMs <= entry.atMs && atMs > Math.min(before.atMs, entry.atMs - LEARNED_MS) - LEARNED_MS,
         );
-        if (isSame || isChanged) return [];
+        if (isSame || isChanged || isClockSet(history, before.atMs, entry.atMs)) return [];
         const message = `the last changes of ${scaler} became others without a change`;
         return [{ atMs: entry.atMs, message, scaler, process: entry.record.process }];
       }),
