@@ -6,7 +6,8 @@ import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import type { Sample, Snapshot } from '../../src/decision/snapshot.js';
 import { createPrometheusClient } from '../../src/prometheus/client.js';
 import { toSample } from '../../src/prometheus/samples.js';
-import { aPod, aSource, at, realClock, startServer, T0 } from './fakes.js';
+import { aPod, aSource, at, T0 } from '../support/builders.js';
+import { realClock, startServer } from './fakes.js';
 
 /*
  * The table of reliability.md, 3.2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so

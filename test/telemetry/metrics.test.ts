@@ -1,3 +1,4 @@
+import { at } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
@@ -13,7 +14,6 @@ import {
   CPU,
   MEMORY,
   QUEUE,
-  at,
   condition,
   decision,
   limitStep,

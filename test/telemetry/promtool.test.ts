@@ -4,7 +4,8 @@ import { findPromtool } from '../../src/parts/find-part.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { at, condition, decision, limitStep, record, scaler } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { condition, decision, limitStep, record, scaler } from './record-builder.js';
 
 // The first run on a machine fetches 20 MB; ever after it is in the cache.
 jest.setTimeout(300_000);
