@@ -50,7 +50,7 @@ export function whyHeld(input: {
 }
 
 /** The hold of a pause. */
-export function heldByPause({ message }: Pause): Hold {
+function heldByPause({ message }: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message };
 }
 

@@ -40,7 +40,7 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
 }
 
 /** The query of a ranking as it is sent for this scaler. */
-export function rankingQuery({ query }: PodDeletionCost, scaler: Scaler): string {
+function rankingQuery({ query }: PodDeletionCost, scaler: Scaler): string {
   return substitute(query, variablesOf(scaler));
 }
 

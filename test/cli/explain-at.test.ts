@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readMoment } from '../../src/cli/explain/read-moment.js';
-import { SILENT_LOG } from '../../src/telemetry/log.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import { createRecorder } from '../../src/telemetry/recorder.js';
 import type { Recorder } from '../../src/telemetry/recorder.js';
@@ -9,6 +8,7 @@ import type { Records } from '../../src/telemetry/records.js';
 import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { SILENT_LOG } from '../support/silent-log.js';
 import { runCli } from './fake-io.js';
 import type { Ran } from './fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from './live-service.js';

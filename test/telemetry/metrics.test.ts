@@ -1,4 +1,5 @@
 import { at } from '../support/builders.js';
+import { SILENT_LOG } from '../support/silent-log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
@@ -9,7 +10,6 @@ import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { createRecorder } from '../../src/telemetry/recorder.js';
 import { createRecords } from '../../src/telemetry/records.js';
-import { SILENT_LOG } from '../../src/telemetry/log.js';
 import {
   CPU,
   MEMORY,
