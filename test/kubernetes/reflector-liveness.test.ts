@@ -18,6 +18,16 @@ function bytewise(...events: readonly unknown[]): Answer {
   };
 }
 
+/** A watch that stays open, and what sends an event over it. */
+function heldWatch(): { readonly watch: Answer; readonly send: (line: unknown) => void } {
+  let send: (line: unknown) => void = () => undefined;
+  const watch: Answer = (response, request) => {
+    openWatch()(response, request);
+    send = (line) => response.write(`${JSON.stringify(line)}\n`);
+  };
+  return { watch, send: (line) => send(line) };
+}
+
 describe('paging', () => {
   it('goes on after an empty page and shows nothing before the last one', async () => {
     let release = (): void => undefined;
@@ -103,15 +113,8 @@ describe('the stream', () => {
 
 describe('liveness', () => {
   it('is as old as the last event, bookmark or list', async () => {
-    let send: (line: unknown) => void = () => undefined;
-    const rig = await startReflector({
-      watches: [
-        (response, request) => {
-          openWatch()(response, request);
-          send = (line) => response.write(`${JSON.stringify(line)}\n`);
-        },
-      ],
-    });
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
     await settle();
 
@@ -165,15 +168,8 @@ describe('liveness', () => {
   });
 
   it('ends a watch 15 s after its timeoutSeconds although news come, and goes on from the last version', async () => {
-    let send: (line: unknown) => void = () => undefined;
-    const rig = await startReflector({
-      watches: [
-        (response, request) => {
-          openWatch()(response, request);
-          send = (line) => response.write(`${JSON.stringify(line)}\n`);
-        },
-      ],
-    });
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
     await settle(20);
 
