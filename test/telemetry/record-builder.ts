@@ -2,8 +2,12 @@ import type { Condition, Decision, LimitStep, MetricResult } from '../../src/dec
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import type { Ledger } from '../../src/telemetry/ledger.js';
+import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
 import { aScaler, at, cpuMetric, externalMetric } from '../support/builders.js';
 
 export const CPU: MetricSpec = { ...cpuMetric, target: { type: 'Utilization', percent: 60 } };
@@ -100,4 +104,15 @@ export function record(
     seconds: { observe: 0.01, decide: 0.001, act: 0 },
     ...rest,
   };
+}
+
+/** Metrics over a ledger: one data source, whose queries fail for two reasons. */
+export function metricsOf(ledger: Ledger): Metrics {
+  return createMetrics(createRegistry({ process: false }), {
+    ledger,
+    version: '1.2.3',
+    clock: SYSTEM_CLOCK,
+    sources: ['default'],
+    failureReasons: ['timeout', 'connection'],
+  });
 }
