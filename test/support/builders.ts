@@ -14,17 +14,22 @@ export function at(seconds: number): Instant {
   return addSeconds(T0, seconds);
 }
 
+interface Place {
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** A document with this spec, `shop/web` unless said otherwise; nothing of it is checked. */
+export function aDocument<Spec>(
+  spec: Spec,
+  { name = 'web', namespace = 'shop' }: Place = {},
+): Readonly<Record<string, unknown>> & { readonly spec: Spec } {
+  return { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: { name, namespace }, spec };
+}
+
 /** The scaler of a document with this spec, `shop/web` unless said otherwise. Throws where it is refused. */
-export function scalerOf(
-  spec: Readonly<Record<string, unknown>>,
-  { name = 'web', namespace = 'shop' }: { readonly name?: string; readonly namespace?: string } = {},
-): Scaler {
-  const { scaler, problems } = parseScaler({
-    apiVersion: 'promscaler.dev/v1',
-    kind: 'Scaler',
-    metadata: { name, namespace },
-    spec,
-  });
+export function scalerOf(spec: Readonly<Record<string, unknown>>, place: Place = {}): Scaler {
+  const { scaler, problems } = parseScaler(aDocument(spec, place));
   if (scaler === null || problems.some(({ severity }) => severity === 'error'))
     throw new Error(JSON.stringify(problems));
   return scaler;
