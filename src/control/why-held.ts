@@ -49,7 +49,6 @@ export function whyHeld(input: {
   return heldByOverride(input.memory, asked);
 }
 
-/** The hold of a pause. */
 function heldByPause({ message }: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message };
 }
