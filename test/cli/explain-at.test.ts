@@ -8,7 +8,7 @@ import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { SILENT_LOG } from '../support/silent-log.js';
-import { metricsOf } from '../telemetry/record-builder.js';
+import { condition, metricsOf } from '../telemetry/record-builder.js';
 import { runCli } from './fake-io.js';
 import type { Ran } from './fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from './live-service.js';
@@ -132,12 +132,7 @@ describe('explain --at', () => {
 
   it('tells why nothing was decided while the target could not be read', async () => {
     const world = startRecords();
-    const gone = {
-      type: 'AbleToScale',
-      status: 'False',
-      reason: 'FailedGetScale',
-      message: 'not found',
-    } as const;
+    const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
     world.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
     world.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));
