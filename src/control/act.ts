@@ -1,8 +1,8 @@
 import type { PutResult } from '../kubernetes/state/batch.js';
 import { announcedCounts } from '../kubernetes/state/entry.js';
 import type { Intent } from '../kubernetes/state/entry.js';
-import { KubernetesError } from '../kubernetes/types.js';
-import type { Cluster, KubernetesErrorKind, Scale, ScaleTarget } from '../kubernetes/types.js';
+import { KubernetesError, UNKNOWN_OUTCOME } from '../kubernetes/types.js';
+import type { Cluster, Scale, ScaleTarget } from '../kubernetes/types.js';
 import type { Clock } from '../units/clock.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
@@ -62,14 +62,6 @@ export const INTENT_SECONDS = 5;
 
 /** Why a change is given up whose document is gone or another one by now. */
 export const NOT_WANTED = 'the scaler is not wanted any more';
-
-const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
-  'timeout',
-  'connection',
-  'server_error',
-  'bad_answer',
-  'canceled',
-];
 
 /**
  * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.

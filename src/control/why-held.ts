@@ -49,8 +49,7 @@ export function whyHeld(input: {
   return heldByOverride(input.memory, asked);
 }
 
-/** The hold of a pause. */
-export function heldByPause({ message }: Pause): Hold {
+function heldByPause({ message }: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message };
 }
 

@@ -109,6 +109,15 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
+/** After these a write may have been done all the same. */
+export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
+  'timeout',
+  'connection',
+  'server_error',
+  'bad_answer',
+  'canceled',
+];
+
 /** A request to the API server that failed. Its message holds no header, token or whole answer. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';

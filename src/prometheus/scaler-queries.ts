@@ -1,6 +1,6 @@
 import { podsPattern } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
-import type { MetricSpec, PodDeletionCost, Scaler } from '../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Answer } from './answer.js';
 import type { MetricChecks } from './metric-checks.js';
 import { isByNamespace, resourceQuery } from './resource-queries.js';
@@ -36,12 +36,8 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
   if (podDeletionCost === null || dryRun) return null;
   const source = sourceFor(scaler, podDeletionCost.source, sources);
   if ('kind' in source) return source;
-  return { kind: 'query', source, query: rankingQuery(podDeletionCost, scaler), checks: null };
-}
-
-/** The query of a ranking as it is sent for this scaler. */
-export function rankingQuery({ query }: PodDeletionCost, scaler: Scaler): string {
-  return substitute(query, variablesOf(scaler));
+  const query = substitute(podDeletionCost.query, variablesOf(scaler));
+  return { kind: 'query', source, query, checks: null };
 }
 
 /** The data source of that name, or why this scaler can't ask it. */

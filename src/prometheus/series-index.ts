@@ -1,3 +1,4 @@
+import { isFulfilled } from '../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../scaler/spec.js';
 import type { Series } from './answer.js';
 
@@ -49,7 +50,9 @@ export function selectSeries(series: readonly Series[], selector: LabelSelector)
     chosen = requirement;
   }
   const rest = selector.filter((requirement) => requirement !== chosen);
-  return rest.length === 0 ? candidates : candidates.filter((one) => rest.every((each) => meets(one, each)));
+  return rest.length === 0
+    ? candidates
+    : candidates.filter((one) => rest.every((each) => isFulfilled(each, labelOf(one, each.key))));
 }
 
 /** The series with one of the requirement's values, by an index that all scalers of an answer share. */
@@ -77,23 +80,6 @@ function groupByLabel(series: readonly Series[], key: string): ReadonlyMap<strin
     else group.push(one);
   }
   return groups;
-}
-
-/** As metav1.LabelSelector: `NotIn` and `DoesNotExist` also hold for a label that is not there. */
-function meets(series: Series, { key, operator, values }: LabelRequirement): boolean {
-  const value = labelOf(series, key);
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      return operator satisfies never;
-  }
 }
 
 /** A label's value; to Prometheus an empty one is no label. */

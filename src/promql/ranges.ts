@@ -2,7 +2,7 @@ import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
 
 /** How far Prometheus looks back for the value of a selector without a range, unless it was started otherwise. */
-export const LOOKBACK_SECONDS = 300;
+const LOOKBACK_SECONDS = 300;
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
   ms: 0.001,

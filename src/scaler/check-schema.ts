@@ -72,7 +72,7 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A field that the schema does not know, at its key. */
-export function unknownField(path: Path, known: readonly string[]): Finding {
+function unknownField(path: Path, known: readonly string[]): Finding {
   const key = String(path.at(-1));
   const hint =
     FOREIGN_FIELDS.get(formatPath(path)) ??

@@ -34,7 +34,7 @@ export function buildScaler(document: DocumentInput): Scaler {
 }
 
 /** A finding as the problem of a value that came from no file. */
-export function placelessProblem(found: Finding): Problem {
+function placelessProblem(found: Finding): Problem {
   return {
     code: found.code,
     severity: PROBLEM_CLASSES[found.code] === 'warning' ? 'warning' : 'error',

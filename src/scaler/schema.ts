@@ -164,7 +164,7 @@ const defaultableFields = {
 };
 
 /** The `spec` of a scaler document; unknown fields are refused. */
-export const specSchema = z.strictObject({
+const specSchema = z.strictObject({
   scaleTargetRef: targetRef,
   maxReplicas: z.int().min(1).max(MAX_REPLICAS),
   ...defaultableFields,

@@ -9,33 +9,23 @@ import type { Instant } from '../units/time.js';
 import type {
   Answer,
   decisionEntrySchema,
-  decisionListSchema,
   historySchema,
-  limitSchema,
   metricSchema,
   outcomeSchema,
   scalerDetailSchema,
-  scalerListSchema,
   scalerSchema,
 } from './answer-schemas.js';
-import type { timedConditionSchema } from './decision-schemas.js';
 
 /** A row of `GET /api/v1/scalers`. Times are RFC 3339; null: not known now. */
 export type ScalerView = Answer<typeof scalerSchema>;
 export type MetricView = Answer<typeof metricSchema>;
-export type LimitView = Answer<typeof limitSchema>;
-export type ConditionView = Answer<typeof timedConditionSchema>;
 export type OutcomeView = Answer<typeof outcomeSchema>;
-
-/** `GET /api/v1/scalers`. */
-export type ScalerListView = Answer<typeof scalerListSchema>;
 
 /** `GET /api/v1/scalers/NAMESPACE/NAME`; `decision` is the JSON form that snapshot.md describes. */
 export type ScalerDetailView = Answer<typeof scalerDetailSchema>;
 
 /** A row of `GET .../decisions`: cycles in a row that came to the same. */
 export type DecisionView = Answer<typeof decisionEntrySchema>;
-export type DecisionListView = Answer<typeof decisionListSchema>;
 
 /** `GET .../history`. */
 export type HistoryView = Answer<typeof historySchema>;
@@ -149,7 +139,7 @@ function columnsOf(
 }
 
 /** What the numbers of a metric count. */
-export function metricUnit(spec: MetricSpec): MetricView['unit'] {
+function metricUnit(spec: MetricSpec): MetricView['unit'] {
   return UNITS[spec.target.type];
 }
 

@@ -48,14 +48,6 @@ export function createLog(options: LogOptions): Log {
   return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') };
 }
 
-/** A log that says nothing. */
-export const SILENT_LOG: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /** The same log for a client that states the facts first, as pino does. */
 export function factsFirst(log: Log): Readonly<Record<LogLevel, (facts: Facts, message: string) => void>> {
   return {

@@ -5,7 +5,7 @@ import type { Import, Source } from './sources.js';
 type Access = 'all' | 'types';
 
 /** Who may import whom, folder by folder of `src`; its own files always. A folder that is not here is a breach. */
-export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
+const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
   units: {},
   promql: {},
   parts: { units: 'all' },
@@ -36,7 +36,7 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
 const TOP = 'cli';
 
 /** Package -> the files and folders below `src` that may import it. A package that is not here is a breach. */
-export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
+const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: ['prometheus/send.ts', 'kubernetes/requests/transport.ts', 'cli/'],
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],

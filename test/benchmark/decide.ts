@@ -1,6 +1,7 @@
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import type { Snapshot } from '../../src/decision/snapshot.js';
+import { aDocument } from '../support/builders.js';
 import { median, print } from './report.js';
 
 /** How long one decision takes: a cpu utilization and requests per pod, with the pods given. */
@@ -31,19 +32,14 @@ function snapshotOf(count: number): Snapshot {
   const long = '2026-01-01T00:00:00Z';
   const query = 'sum by (pod) (rate(http_requests_total{pod=~"$pods"}[1m]))';
   return parseSnapshot({
-    scaler: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name: 'web', namespace: 'shop' },
-      spec: {
-        scaleTargetRef: { name: 'web' },
-        maxReplicas: count * 2,
-        metrics: [
-          { resource: { name: 'cpu', target: { averageUtilization: 60 } } },
-          { pods: { metric: { name: 'rps' }, query, target: { averageValue: 50 } } },
-        ],
-      },
-    },
+    scaler: aDocument({
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: count * 2,
+      metrics: [
+        { resource: { name: 'cpu', target: { averageUtilization: 60 } } },
+        { pods: { metric: { name: 'rps' }, query, target: { averageValue: 50 } } },
+      ],
+    }),
     now: '2026-01-01T01:00:00Z',
     target: { specReplicas: count },
     pods: names.map((name) => ({

@@ -5,7 +5,7 @@ export interface Workload {
 }
 
 export const NAMESPACES = 10;
-export const WORKLOADS_PER_NAMESPACE = 100;
+const WORKLOADS_PER_NAMESPACE = 100;
 export const PODS_PER_WORKLOAD = 5;
 export const PODS = NAMESPACES * WORKLOADS_PER_NAMESPACE * PODS_PER_WORKLOAD;
 

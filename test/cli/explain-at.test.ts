@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readMoment } from '../../src/cli/explain/read-moment.js';
-import { SILENT_LOG } from '../../src/telemetry/log.js';
-import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import { createRecorder } from '../../src/telemetry/recorder.js';
 import type { Recorder } from '../../src/telemetry/recorder.js';
 import { createRecords } from '../../src/telemetry/records.js';
@@ -9,6 +7,8 @@ import type { Records } from '../../src/telemetry/records.js';
 import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { SILENT_LOG } from '../support/silent-log.js';
+import { condition, metricsOf } from '../telemetry/record-builder.js';
 import { runCli } from './fake-io.js';
 import type { Ran } from './fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from './live-service.js';
@@ -23,11 +23,8 @@ function startRecords(overrides: Partial<Records> = {}): {
   readonly records: Records;
   readonly recorder: Recorder;
 } {
-  const clock = new ManualClock();
-  const records = { ...createRecords(clock), ...overrides };
-  const { ledger } = records;
-  const some = { version: '0', clock, sources: [], failureReasons: [] };
-  const metrics = createMetrics(createRegistry({ process: false }), { ledger, ...some });
+  const records = { ...createRecords(new ManualClock()), ...overrides };
+  const metrics = metricsOf(records.ledger);
   return { records, recorder: createRecorder({ ...records, metrics, log: SILENT_LOG }) };
 }
 
@@ -135,12 +132,7 @@ describe('explain --at', () => {
 
   it('tells why nothing was decided while the target could not be read', async () => {
     const world = startRecords();
-    const gone = {
-      type: 'AbleToScale',
-      status: 'False',
-      reason: 'FailedGetScale',
-      message: 'not found',
-    } as const;
+    const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
     world.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
     world.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));

@@ -6,6 +6,7 @@ import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { condition } from '../telemetry/record-builder.js';
 import { folderOf, runCli } from './fake-io.js';
 import { appOf, cpuSnapshot, listen, readyPod, recordOf, scalerDocument } from './live-service.js';
 import type { Listening } from './live-service.js';
@@ -306,12 +307,7 @@ describe('explain NAMESPACE/NAME', () => {
 
   it('says why there is no decision yet', async () => {
     const ledger = createLedger();
-    const failed = {
-      type: 'AbleToScale',
-      status: 'False',
-      reason: 'FailedGetScale',
-      message: 'not found',
-    } as const;
+    const failed = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     ledger.add(recordOf(cpuSnapshot(83), { snapshot: null, decision: null, conditions: [failed] }));
     service = await listen(appOf(ledger));
 

@@ -11,6 +11,7 @@ import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import type { Records } from '../../src/telemetry/records.js';
+import { aDocument } from '../support/builders.js';
 import { partsOf } from '../server/app-parts.js';
 import { folderOf } from './fake-io.js';
 
@@ -129,18 +130,16 @@ export function scalerDocument({
 }: Readonly<Record<string, unknown>> & { name?: string; namespace?: string } = {}): Readonly<
   Record<string, unknown>
 > {
-  return {
-    apiVersion: 'promscaler.dev/v1',
-    kind: 'Scaler',
-    metadata: { name, namespace },
-    spec: {
+  return aDocument(
+    {
       scaleTargetRef: { name },
       minReplicas: 2,
       maxReplicas: 10,
       metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }],
       ...spec,
     },
-  };
+    { name, namespace },
+  );
 }
 
 /** What a cycle on this snapshot leaves behind, where nothing was changed unless told otherwise. */

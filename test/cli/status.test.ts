@@ -249,6 +249,17 @@ describe('status --watch', () => {
     await eventually(() => clock.nextMs === 3000, 'the end of the round');
   }
 
+  /** A service that answers 500 while it `isAway`. */
+  async function serveAtTimes(ledger: Ledger): Promise<{ readonly url: readonly string[]; isAway: boolean }> {
+    const app = appOf(ledger);
+    const state = { isAway: false };
+    service = await listen((request, response) => {
+      if (state.isAway) response.writeHead(500).end();
+      else app(request, response);
+    });
+    return Object.assign(state, { url: ['--url', service.url] });
+  }
+
   it('prints a row again once it has changed, below its column, and not because time has passed', async () => {
     const ledger = fourScalers();
     const url = await serve(ledger);
@@ -266,18 +277,13 @@ describe('status --watch', () => {
 
   it('tells once that the service is away for 2 rounds, and goes on when it is back', async () => {
     const ledger = fourScalers();
-    let isAway = false;
-    const app = appOf(ledger);
-    service = await listen((request, response) => {
-      if (isAway) response.writeHead(500).end();
-      else app(request, response);
-    });
+    const served = await serveAtTimes(ledger);
 
-    const { exitCode, stdout, stderr } = await watching(['--url', service.url], async (clock) => {
-      isAway = true;
+    const { exitCode, stdout, stderr } = await watching(served.url, async (clock) => {
+      served.isAway = true;
       await nextRound(clock);
       await nextRound(clock);
-      isAway = false;
+      served.isAway = false;
       ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
       await nextRound(clock);
     });
@@ -288,19 +294,14 @@ describe('status --watch', () => {
 
   it('draws the whole table anew on a terminal, the last one while the service is away', async () => {
     const ledger = fourScalers();
-    let isAway = false;
-    const app = appOf(ledger);
-    service = await listen((request, response) => {
-      if (isAway) response.writeHead(500).end();
-      else app(request, response);
-    });
+    const served = await serveAtTimes(ledger);
 
     const { stdout, stderr } = await watching(
-      ['--url', service.url],
+      served.url,
       async (clock) => {
         ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
         await nextRound(clock);
-        isAway = true;
+        served.isAway = true;
         await nextRound(clock);
       },
       { isTerminal: true },

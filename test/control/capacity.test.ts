@@ -2,27 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { shortfallOf, targetReached } from '../../src/control/capacity.js';
 import { eventsOf } from '../../src/control/events.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../src/kubernetes/types.js';
-import { at, World } from './world.js';
+import { aPod, at } from '../support/builders.js';
+import { World } from './world.js';
 
 const CPU: PodTrouble = { kind: 'unschedulable', why: 'cpu' };
 const CRASH: PodTrouble = { kind: 'waiting', why: 'CrashLoopBackOff' };
 
-function pod(over: Partial<ClusterPod> = {}): ClusterPod {
-  return {
-    name: 'web-1',
-    phase: 'Running',
-    deleting: false,
-    startTime: at(0),
-    ready: true,
-    readyChangedAt: at(0),
-    requests: new Map(),
-    podRequests: null,
-    ...over,
-  };
-}
-
 const many = (count: number, over: Partial<ClusterPod> = {}): readonly ClusterPod[] =>
-  Array.from({ length: count }, () => pod(over));
+  Array.from({ length: count }, () => aPod('web-1', over));
 const unready = (count: number, trouble?: PodTrouble): readonly ClusterPod[] =>
   many(count, { ready: false, ...(trouble === undefined ? {} : { trouble }) });
 
@@ -61,7 +48,7 @@ describe('TargetReached', () => {
     ['failed', { phase: 'Failed' as const }],
     ['completed', { phase: 'Succeeded' as const }],
   ])('counts no pod that is %s', (_, over) => {
-    expect(look(3, [...many(2), pod(over)]).message).toBe('3 wanted, 2 ready: 1 not created');
+    expect(look(3, [...many(2), aPod('web-1', over)]).message).toBe('3 wanted, 2 ready: 1 not created');
   });
 
   it.each([

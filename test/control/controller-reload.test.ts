@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
-import { ControllerRig, gate } from './controller-rig.js';
+import { ControllerRig } from './controller-rig.js';
 import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
@@ -27,16 +27,12 @@ describe('a removed scaler', () => {
 
   it('patches nothing though its cycle is under way, and is reported again when that has ended', async () => {
     const rig = new ControllerRig();
-    const queries = gate();
     rig.world.load = 80;
-    rig.script = async (_input, run) => {
-      await queries.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles();
     await rig.start(WEB);
 
     rig.controller.setScalers([]);
-    queries.open();
+    letGo();
     await settle();
 
     expect(rig.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
@@ -48,19 +44,15 @@ describe('a removed scaler', () => {
 
   it('that comes back while its old cycle is under way is a new one, and only the new one patches', async () => {
     const rig = new ControllerRig();
-    const queries = gate();
     rig.world.load = 80;
-    rig.script = async (input, run) => {
-      if (input === rig.inputs[0]) await queries.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles((input) => input === rig.inputs[0]);
     await rig.start(WEB);
     rig.controller.setScalers([]);
     rig.world.load = 60;
     rig.controller.setScalers([WEB]);
     await settle();
 
-    queries.open();
+    letGo();
     await settle();
 
     expect(rig.inputs[1]?.memory).toMatchObject({ uid: null, state: { recommendations: null } });
@@ -91,14 +83,10 @@ describe('a reload', () => {
 
   it('keeps what a cycle learns that was under way', async () => {
     const rig = new ControllerRig();
-    const slow = gate();
-    rig.script = async (input, run) => {
-      if (input.now === at(0)) await slow.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles((input) => input.now === at(0));
     await rig.start(WEB);
     rig.controller.setScalers([buildScaler({ maxReplicas: 6 })]);
-    slow.open();
+    letGo();
     await settle();
 
     await rig.clock.advanceAndSettle(15_000);
@@ -109,16 +97,12 @@ describe('a reload', () => {
 
   it('patches nothing for the old document though its cycle is under way: it may be paused by now', async () => {
     const rig = new ControllerRig();
-    const queries = gate();
     rig.world.load = 80;
-    rig.script = async (_input, run) => {
-      await queries.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles();
     await rig.start(WEB);
 
     rig.controller.setScalers([buildScaler({ paused: true })]);
-    queries.open();
+    letGo();
     await settle();
 
     expect(rig.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
@@ -151,16 +135,12 @@ describe('a reload', () => {
 
   it('lets a cycle for the old target patch nothing any more', async () => {
     const rig = new ControllerRig();
-    const slow = gate();
     rig.world.load = 80;
-    rig.script = async (input, run) => {
-      if (input.now === at(0)) await slow.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles((input) => input.now === at(0));
     await rig.start(WEB);
 
     rig.controller.setScalers([buildScaler({ scaleTargetRef: { name: 'api' } })]);
-    slow.open();
+    letGo();
     await settle();
 
     expect(rig.world.cluster.arrived).toEqual([]);

@@ -53,6 +53,16 @@ export class ControllerRig {
       .map(({ scaler }) => scalerKey(scaler));
   }
 
+  /** Holds each cycle that `isMeant` just before it runs; what it gives back lets them go on. */
+  holdCycles(isMeant: (input: CycleInput) => boolean = () => true): () => void {
+    const { opened, open } = gate();
+    this.script = async (input, run) => {
+      if (isMeant(input)) await opened;
+      return run();
+    };
+    return open;
+  }
+
   #ports(): ControllerPorts {
     return {
       clock: this.clock,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
-import { ControllerRig, gate } from './controller-rig.js';
+import { ControllerRig } from './controller-rig.js';
 import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
@@ -57,19 +57,15 @@ describe('a controller that is run again', () => {
 
   it('lets a cycle of the first term, 6 s late, patch nothing and leave nothing behind', async () => {
     const rig = new ControllerRig();
-    const slow = gate();
     rig.world.load = 80;
-    rig.script = async (input, run) => {
-      if (input === rig.inputs[0]) await slow.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles((input) => input === rig.inputs[0]);
     await rig.start(WEB);
     rig.stop.abort();
     await rig.clock.advanceAndSettle(6000);
     rig.world.load = 60;
     await twoTerms(rig, 1);
 
-    slow.open();
+    letGo();
     await settle();
     await rig.clock.advanceAndSettle(15_000);
 

@@ -65,15 +65,11 @@ describe('the rounds of a controller', () => {
 describe('a slow scaler', () => {
   it('is left out of the next rounds until its cycle ends; the other goes on', async () => {
     const rig = new ControllerRig();
-    const slow = gate();
-    rig.script = async (input, run) => {
-      if (input.scaler.name === 'web' && input.now === at(0)) await slow.opened;
-      return run();
-    };
+    const letGo = rig.holdCycles((input) => input.scaler.name === 'web' && input.now === at(0));
     await rig.start(WEB, API);
 
     await rig.clock.advanceAndSettle(30_000);
-    slow.open();
+    letGo();
     await rig.clock.advanceAndSettle(15_000);
 
     expect(rig.asked).toEqual([

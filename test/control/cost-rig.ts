@@ -12,8 +12,9 @@ import type { Answer } from '../../src/prometheus/answer.js';
 import { objectAt } from '../../src/simulator/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
 import type { Facts } from '../../src/telemetry/log.js';
+import { aSource } from '../support/builders.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
-import { answerOf, answersFrom, buildScaler, settledMemory, SOURCE } from './world.js';
+import { answerOf, answersFrom, buildScaler, settledMemory } from './world.js';
 
 export const WEB = { namespace: 'shop', name: 'web' } as const;
 export const COST = 'controller.kubernetes.io/pod-deletion-cost';
@@ -102,7 +103,7 @@ export class CostRig {
         clock: this.clock,
         cluster: this.#cluster,
         observeMetrics: metricObserver({
-          sources: new Map([['default', SOURCE]]),
+          sources: new Map([['default', aSource()]]),
           recoveryHoldMaxSeconds: 0,
         }),
         dryRun: false,

@@ -11,7 +11,7 @@ import { createMetricSource } from '../../src/prometheus/planner.js';
 import { type PodRanking, rankPods } from '../../src/prometheus/pod-ranking.js';
 import { readScalers } from '../../src/scaler/read-scalers.js';
 import { scalerKey } from '../../src/scaler/spec.js';
-import { SOURCE } from './world.js';
+import { aPod, aSource } from '../support/builders.js';
 
 jest.setTimeout(240_000);
 
@@ -65,7 +65,7 @@ async function ask(): Promise<PodRanking> {
   const [scaler] = readScalers(text, 'one-per-node.yaml').scalers;
   if (scaler === undefined) throw new Error('the example has problems');
   const source = createMetricSource({
-    sources: new Map([['default', { ...SOURCE, urls: [prometheus.url] }]]),
+    sources: new Map([['default', aSource({ urls: [prometheus.url] })]]),
     clock: SYSTEM_CLOCK,
     onQuery: () => undefined,
   });
@@ -80,17 +80,7 @@ async function ask(): Promise<PodRanking> {
 }
 
 function costed(name: string): CostedPod {
-  const pod = {
-    name,
-    phase: 'Running' as const,
-    deleting: false,
-    startTime: null,
-    ready: true,
-    readyChangedAt: null,
-    requests: new Map(),
-    podRequests: null,
-  };
-  return { pod, resourceVersion: '1', cost: null, isOwn: false };
+  return { pod: aPod(name), resourceVersion: '1', cost: null, isOwn: false };
 }
 
 describe('the example one-per-node.yaml on a real Prometheus', () => {

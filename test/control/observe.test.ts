@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import { aPod } from '../support/builders.js';
 import { failure } from './fake-cluster.js';
 import { answerOf, answersFrom, at, settledMemory, World } from './world.js';
 
@@ -244,16 +245,7 @@ describe('the snapshot of a cycle', () => {
     const world = new World();
     world.answers = {
       of: () => {
-        world.cluster.pods.push({
-          name: 'web-1',
-          phase: 'Running',
-          deleting: false,
-          startTime: null,
-          ready: true,
-          readyChangedAt: null,
-          requests: new Map(),
-          podRequests: null,
-        });
+        world.cluster.pods.push(aPod());
         return Promise.resolve([answerOf(50, at(0))]);
       },
       startTime: () => Promise.resolve(null),

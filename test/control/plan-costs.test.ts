@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_COSTS, planCosts, planTidying } from '../../src/control/plan-costs.js';
 import type { CostedPod } from '../../src/kubernetes/pods/pod-costs.js';
-import { at } from './world.js';
+import { aPod, at } from '../support/builders.js';
 
 function costed(name: string, pod: Partial<CostedPod['pod']> = {}, own: number | null = null): CostedPod {
-  const running = { phase: 'Running' as const, deleting: false, ready: true, readyChangedAt: null };
-  const times = { startTime: at(0), requests: new Map(), podRequests: null };
   return {
-    pod: { name, ...running, ...times, ...pod },
+    pod: aPod(name, pod),
     resourceVersion: '1',
     cost: own,
     isOwn: own !== null,

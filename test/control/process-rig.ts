@@ -9,10 +9,11 @@ import type { StateStore } from '../../src/kubernetes/state/store.js';
 import type { Cluster } from '../../src/kubernetes/types.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
+import { aSource } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
-import { answerOf, answersFrom, buildScaler, SOURCE } from './world.js';
+import { answerOf, answersFrom, buildScaler } from './world.js';
 
 /** A request of a process that waits for the schedule. */
 export interface PendingRequest {
@@ -105,7 +106,7 @@ export class ScalingProcess {
       clock,
       cluster: this.#cluster(),
       observeMetrics: metricObserver({
-        sources: new Map([['default', SOURCE]]),
+        sources: new Map([['default', aSource()]]),
         recoveryHoldMaxSeconds: 0,
       }),
       dryRun: false,

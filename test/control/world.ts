@@ -11,31 +11,13 @@ import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import { stateInMemory } from '../../src/kubernetes/state/store.js';
 import type { StateStore } from '../../src/kubernetes/state/store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
 import type { Scaler } from '../../src/scaler/spec.js';
-import { addSeconds, parseInstant } from '../../src/units/time.js';
 import type { Instant } from '../../src/units/time.js';
+import { aSource, scalerOf } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 
-/** A data source that nobody asks. */
-export const SOURCE: SourceConfig = {
-  name: 'default',
-  urls: ['http://prometheus.invalid'],
-  flavor: 'prometheus',
-  timeoutSeconds: 10,
-  maxConcurrentQueries: 10,
-  scrapeIntervalSeconds: 30,
-  headers: {},
-  bearerTokenFile: null,
-  basicAuth: null,
-  signIn: null,
-  tls: null,
-  resourceWindowSeconds: 120,
-  resourceQueries: {},
-  namespaces: [],
-};
+export { at } from '../support/builders.js';
 
 /** By default one External metric whose total divided by 10 is the count wanted, and no stabilization. */
 const SPEC = {
@@ -57,22 +39,7 @@ const SPEC = {
 
 /** The scaler `shop/web` on Deployment `web`, with `spec` over the one above. */
 export function buildScaler(spec: Readonly<Record<string, unknown>> = {}, name = 'web'): Scaler {
-  const { scaler, problems } = parseScaler({
-    apiVersion: 'promscaler.dev/v1',
-    kind: 'Scaler',
-    metadata: { name, namespace: 'shop' },
-    spec: { ...SPEC, ...spec },
-  });
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (scaler === null || errors.length > 0) throw new Error(JSON.stringify(problems));
-  return scaler;
-}
-
-/** 2026-01-01T00:00:00Z, where a `ManualClock` starts, plus seconds. */
-export function at(seconds: number): Instant {
-  const start = parseInstant('2026-01-01T00:00:00Z');
-  if (start === null) throw new Error('no instant');
-  return addSeconds(start, seconds);
+  return scalerOf({ ...SPEC, ...spec }, { name });
 }
 
 /** The memory of a scaler that has run for long and changed nothing of late. */
@@ -153,7 +120,7 @@ export class World {
       clock: this.clock,
       cluster: this.cluster,
       observeMetrics: metricObserver({
-        sources: new Map([['default', SOURCE]]),
+        sources: new Map([['default', aSource()]]),
         recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
       }),
       dryRun: this.dryRun,

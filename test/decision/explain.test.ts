@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { aDocument } from '../support/builders.js';
 
 /** The reason for pods that request one core each and run since an hour; each uses `usage` cores, null: no sample. */
 function reasonOf(pods: readonly { readonly usage: number | null; readonly ready: boolean }[]): string {
@@ -10,12 +11,7 @@ function reasonOf(pods: readonly { readonly usage: number | null; readonly ready
     usage === null ? [] : [[`web-${index}`, { app: usage }] as const],
   );
   const snapshot = {
-    scaler: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name: 'web', namespace: 'shop' },
-      spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 10 },
-    },
+    scaler: aDocument({ scaleTargetRef: { name: 'web' }, maxReplicas: 10 }),
     now: '2026-01-01T01:00:00Z',
     target: { specReplicas: pods.length, statusReplicas: pods.length },
     pods: pods.map(({ ready }, index) => ({

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import { aDocument } from '../support/builders.js';
 
 const NOW = '2026-01-01T00:00:00Z';
 const metric = { external: { metric: { name: 'qps' }, query: 'sum(qps)', target: { averageValue: 1 } } };
@@ -10,12 +11,10 @@ const cpu = { resource: { name: 'cpu', target: { averageUtilization: 50 } } };
 /** A snapshot of 5 replicas and a query that answers 8, with what a case changes. */
 function snapshotOf(change: Readonly<Record<string, unknown>> = {}, spec: object = {}): object {
   return {
-    scaler: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name: 'web', namespace: 'test' },
-      spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 100, metrics: [metric], ...spec },
-    },
+    scaler: aDocument(
+      { scaleTargetRef: { name: 'web' }, maxReplicas: 100, metrics: [metric], ...spec },
+      { namespace: 'test' },
+    ),
     now: NOW,
     target: { specReplicas: 5 },
     pods: [],

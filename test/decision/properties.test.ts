@@ -5,6 +5,7 @@ import type { Decision } from '../../src/decision/decision.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import type { Snapshot } from '../../src/decision/snapshot.js';
 import { parseInstant } from '../../src/units/time.js';
+import { aDocument } from '../support/builders.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
@@ -142,18 +143,13 @@ const snapshots = fc
     state,
   })
   .map(({ metrics, pods, minReplicas, range, target, spec: extra, state: before }) => ({
-    scaler: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name: 'web', namespace: 'shop' },
-      spec: {
-        scaleTargetRef: { name: 'web' },
-        minReplicas,
-        maxReplicas: Math.max(1, minReplicas + range),
-        metrics: metrics.map(([metric]) => metric),
-        ...extra,
-      },
-    },
+    scaler: aDocument({
+      scaleTargetRef: { name: 'web' },
+      minReplicas,
+      maxReplicas: Math.max(1, minReplicas + range),
+      metrics: metrics.map(([metric]) => metric),
+      ...extra,
+    }),
     now: '2026-01-01T00:00:00Z',
     target,
     pods: pods.map((entry, index) => ({ name: `web-${index}`, ...entry })),

@@ -1,10 +1,10 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import type { ServiceProcess } from './service-process.js';
-import { CLUSTER, E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
-import { cpuDocument, startWorld } from './world.js';
+import { E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
+import { cpuDocument, describeOnSimulator, startWorld } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -18,8 +18,7 @@ const SLACK_SECONDS = 6;
 const leads = async (service: ServiceProcess): Promise<boolean> =>
   (await service.metrics('promscaler_leader 1')).length === 1;
 
-// A real cluster's Leases are not ours to look into and to break.
-(CLUSTER === null ? describe : describe.skip)('two replicas', () => {
+describeOnSimulator('its Leases are not ours to look into and to break', 'two replicas', () => {
   let world: World;
   let leader: ServiceProcess;
   let standby: ServiceProcess;

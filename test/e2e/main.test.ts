@@ -4,13 +4,14 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Subject } from '../../src/simulator/api/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds } from '../../src/units/time.js';
-import { CLUSTER, E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+import { describeOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
@@ -31,7 +32,7 @@ const TESTER: Subject = {
 };
 
 /** The simulator stands for any cluster: all that the run has of it is a kubeconfig. */
-(CLUSTER === null ? describe : describe.skip)('npm run test:e2e on a cluster of its own choice', () => {
+describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster of its own choice', () => {
   let simulator: Simulator;
   let folder: string;
   let ageSeconds = 0;

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { CLUSTER, E2E_TIMEOUT_MS, waitFor } from './waiting.js';
-import { cpuDocument, startWorld } from './world.js';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+import { cpuDocument, describeOnSimulator, startWorld } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const WINDOW_SECONDS = 7;
 
-// On a real cluster the service keeps no state: its ConfigMaps are not ours to make.
-(CLUSTER === null ? describe : describe.skip)('a service that is killed within its window', () => {
+// Its ConfigMaps are not ours to make.
+describeOnSimulator('nothing is stored there', 'a service that is killed within its window', () => {
   let world: World;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { startClusterWorld } from './cluster-world.js';
 import { startSimulatorWorld } from './simulator-world.js';
@@ -43,7 +43,17 @@ export function startWorld(workloads: readonly Workload[]): Promise<World> {
 /** As `it`, for what no real cluster can be asked for: there it is skipped, with the reason in its name. */
 export function itOnSimulator(reason: string, name: string, test: () => Promise<void>): void {
   if (CLUSTER === null) it(name, test);
-  else it.skip(`${name} (skipped on a real cluster: ${reason})`, test);
+  else it.skip(skipped(name, reason), test);
+}
+
+/** The same for all the tests of a `describe`. */
+export function describeOnSimulator(reason: string, name: string, tests: () => void): void {
+  if (CLUSTER === null) describe(name, tests);
+  else describe.skip(skipped(name, reason), tests);
+}
+
+function skipped(name: string, reason: string): string {
+  return `${name} (skipped on a real cluster: ${reason})`;
 }
 
 /** A document that keeps `name` at 60 % of its cpu requests, with a stabilization of 10 s. */

@@ -43,7 +43,7 @@ function isRelevant(record: LogRecord, { atMs, scaler, process }: Violation): bo
 }
 
 /** One record in one line. */
-export function describeRecord(record: LogRecord): string {
+function describeRecord(record: LogRecord): string {
   const start = `${formatTime(timeOf(record))} ${record.process}`;
   switch (record.kind) {
     case 'api': {

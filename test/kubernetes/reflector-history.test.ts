@@ -13,7 +13,7 @@ import {
   status,
   type Answer,
 } from './fake-api-server.js';
-import { PODS, ReflectorRig } from './reflector-rig.js';
+import { startReflector } from './reflector-rig.js';
 
 /** What happens to one of four pods, in order of version. */
 interface Change {
@@ -95,23 +95,26 @@ describe('a reflector', () => {
         const left = [...episodes];
         // The server lives on: at each list it has come a little further.
         let now = Math.min(listedAt, newest);
-        const rig = await ReflectorRig.create((fake) =>
-          fake
-            .on('LIST', PODS, (response, request) => {
+        const rig = await startReflector({
+          lists: [
+            (response, request) => {
               const pods = (states[now] ?? []).map(([name, version]) =>
                 apiPod({ name, resourceVersion: String(version) }),
               );
               list(String(now + 1), pods)(response, request);
-            })
-            .on('WATCH', PODS, (response, request) => {
+            },
+          ],
+          watches: [
+            (response, request) => {
               const from = Number(request.query['resourceVersion']) - 1;
               const episode = left.shift();
               now = episode === undefined ? newest : Math.min(newest, Math.max(now, from + episode.events));
               const sent = events.slice(from, now);
               const answer = episode === undefined ? openWatch(...sent) : endOf(episode, sent, now + 1);
               answer(response, request);
-            }),
-        );
+            },
+          ],
+        });
         const shown = () =>
           [0, 1, 2, 3].map((pod) => rig.store.get('shop', `pod-${pod}`)?.resourceVersion ?? null);
         const model = new Map(states[newest]);

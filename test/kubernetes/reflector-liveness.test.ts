@@ -1,25 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { eventually, settle } from '../support/manual-clock.js';
-import {
-  apiPod,
-  bookmark,
-  event,
-  list,
-  openWatch,
-  status,
-  type Answer,
-  type FakeApiServer,
-} from './fake-api-server.js';
-import { PODS, ReflectorRig } from './reflector-rig.js';
-
-let rig: ReflectorRig;
-
-async function start(script: (fake: FakeApiServer) => void): Promise<void> {
-  rig = await ReflectorRig.create(script);
-}
-
-afterEach(() => rig.stop());
+import { apiPod, bookmark, event, list, openWatch, status, type Answer } from './fake-api-server.js';
+import { startReflector } from './reflector-rig.js';
 
 /** Sends the bytes of the events one by one. */
 function bytewise(...events: readonly unknown[]): Answer {
@@ -35,22 +18,28 @@ function bytewise(...events: readonly unknown[]): Answer {
   };
 }
 
+/** A watch that stays open, and what sends an event over it. */
+function heldWatch(): { readonly watch: Answer; readonly send: (line: unknown) => void } {
+  let send: (line: unknown) => void = () => undefined;
+  const watch: Answer = (response, request) => {
+    openWatch()(response, request);
+    send = (line) => response.write(`${JSON.stringify(line)}\n`);
+  };
+  return { watch, send: (line) => send(line) };
+}
+
 describe('paging', () => {
   it('goes on after an empty page and shows nothing before the last one', async () => {
     let release = (): void => undefined;
-    await start((fake) =>
-      fake
-        .on(
-          'LIST',
-          PODS,
-          list('7', [apiPod({ name: 'a' })], 'token-1'),
-          list('7', [], 'token-2'),
-          (response, request) => {
-            release = () => list('7', [apiPod({ name: 'b' })])(response, request);
-          },
-        )
-        .on('WATCH', PODS, openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [
+        list('7', [apiPod({ name: 'a' })], 'token-1'),
+        list('7', [], 'token-2'),
+        (response, request) => {
+          release = () => list('7', [apiPod({ name: 'b' })])(response, request);
+        },
+      ],
+    });
 
     await rig.until({ lists: 3 });
     const before = rig.store.get('shop', 'a');
@@ -74,17 +63,9 @@ describe('paging', () => {
         JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', metadata: { continue: 'bad' } }),
       );
     };
-    await start((fake) =>
-      fake
-        .on(
-          'LIST',
-          PODS,
-          list('7', [apiPod({ name: 'a' })], 'token-1'),
-          expired,
-          list('9', [apiPod({ name: 'b' })]),
-        )
-        .on('WATCH', PODS, openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [list('7', [apiPod({ name: 'a' })], 'token-1'), expired, list('9', [apiPod({ name: 'b' })])],
+    });
 
     await rig.until({ watches: 1 });
 
@@ -94,11 +75,10 @@ describe('paging', () => {
   });
 
   it('does not store a list that is older than what was seen, for a minute', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })]))
-        .on('WATCH', PODS, status(410, 'gone'), openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })])],
+      watches: [status(410, 'gone'), openWatch()],
+    });
 
     await rig.until({ watches: 1 });
     await rig.skipPause();
@@ -120,16 +100,9 @@ describe('paging', () => {
 describe('the stream', () => {
   it('reads events that come byte by byte, names with umlauts and emoji included, and drops a cut line', async () => {
     const labels = { app: 'größe-🐙' };
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))),
-          openWatch(),
-        ),
-    );
+    const rig = await startReflector({
+      watches: [bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))), openWatch()],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -140,13 +113,8 @@ describe('the stream', () => {
 
 describe('liveness', () => {
   it('is as old as the last event, bookmark or list', async () => {
-    let send: (line: unknown) => void = () => undefined;
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, (response, request) => {
-        openWatch()(response, request);
-        send = (line) => response.write(`${JSON.stringify(line)}\n`);
-      }),
-    );
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
     await settle();
 
@@ -163,7 +131,7 @@ describe('liveness', () => {
   });
 
   it('is infinitely old before the first list', async () => {
-    await start((fake) => fake.on('LIST', PODS, () => undefined));
+    const rig = await startReflector({ lists: [() => undefined] });
     await rig.until({ lists: 1 });
 
     expect(rig.reflector.ageSeconds()).toBe(Number.POSITIVE_INFINITY);
@@ -171,7 +139,7 @@ describe('liveness', () => {
   });
 
   it('ends a watch that was silent for 150 s, destroys its connection and watches on; not at 149 s', async () => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch(bookmark('8'))));
+    const rig = await startReflector({ watches: [openWatch(bookmark('8'))] });
     await rig.until({ watches: 1 });
     await settle(20);
     const open = rig.fake.connections;
@@ -189,7 +157,7 @@ describe('liveness', () => {
   });
 
   it('lists again after 150 s of silence where the server sends no bookmarks', async () => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch()));
+    const rig = await startReflector();
     await rig.until({ watches: 1 });
     await settle(20);
 
@@ -200,13 +168,8 @@ describe('liveness', () => {
   });
 
   it('ends a watch 15 s after its timeoutSeconds although news come, and goes on from the last version', async () => {
-    let send: (line: unknown) => void = () => undefined;
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, (response, request) => {
-        openWatch()(response, request);
-        send = (line) => response.write(`${JSON.stringify(line)}\n`);
-      }),
-    );
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
     await settle(20);
 
@@ -227,9 +190,7 @@ describe('liveness', () => {
   });
 
   it('gives up a watch whose head does not come within 30 s', async () => {
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, () => undefined, openWatch()),
-    );
+    const rig = await startReflector({ watches: [() => undefined, openWatch()] });
     await rig.until({ watches: 1 });
 
     rig.clock.advance(30_000);
@@ -239,7 +200,7 @@ describe('liveness', () => {
   });
 
   it('leaves no timer and no connection behind', async () => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch()));
+    const rig = await startReflector();
     await rig.until({ watches: 1 });
     await settle(20);
 

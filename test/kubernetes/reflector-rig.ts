@@ -1,3 +1,4 @@
+import { afterEach } from '@jest/globals';
 import { connectTo } from '../../src/kubernetes/access/connection.js';
 import { resourceScope } from '../../src/kubernetes/watch/list-pages.js';
 import { SILENT } from '../../src/kubernetes/log.js';
@@ -6,9 +7,30 @@ import { createPodReader, type WatchedPod } from '../../src/kubernetes/pods/pods
 import { createReflector, type Reflector } from '../../src/kubernetes/watch/reflector.js';
 import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import { eventually, ManualClock, settle } from '../support/manual-clock.js';
-import { FakeApiServer } from './fake-api-server.js';
+import { type Answer, FakeApiServer, list, openWatch } from './fake-api-server.js';
 
 export const PODS = '/api/v1/namespaces/shop/pods';
+
+/** What the server answers to lists and watches, the last answer again and again. */
+interface Script {
+  /** Left out: no pods at version 7. */
+  readonly lists?: readonly Answer[];
+  /** Left out: one that stays open and says nothing. */
+  readonly watches?: readonly Answer[];
+}
+
+const running: ReflectorRig[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((rig) => rig.stop()));
+});
+
+/** A reflector at work, stopped after the test. */
+export async function startReflector(script: Script = {}): Promise<ReflectorRig> {
+  const rig = await ReflectorRig.create(script);
+  running.push(rig);
+  return rig;
+}
 
 /** A reflector of the pods of namespace shop against a scripted server. */
 export class ReflectorRig {
@@ -31,9 +53,9 @@ export class ReflectorRig {
     this.store = store;
   }
 
-  static async create(script: (fake: FakeApiServer) => void): Promise<ReflectorRig> {
+  static async create({ lists = [list('7', [])], watches = [openWatch()] }: Script): Promise<ReflectorRig> {
     const fake = await FakeApiServer.start();
-    script(fake);
+    fake.on('LIST', PODS, ...lists).on('WATCH', PODS, ...watches);
     const clock = new ManualClock();
     const store = createObjectStore<WatchedPod>();
     const reflector = createReflector<WatchedPod>({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { eventually, settle } from '../support/manual-clock.js';
 import {
@@ -11,23 +11,12 @@ import {
   list,
   openWatch,
   status,
-  type FakeApiServer,
 } from './fake-api-server.js';
-import { PODS, ReflectorRig } from './reflector-rig.js';
-
-let rig: ReflectorRig;
-
-async function start(script: (fake: FakeApiServer) => void): Promise<void> {
-  rig = await ReflectorRig.create(script);
-}
-
-afterEach(() => rig.stop());
+import { PODS, startReflector } from './reflector-rig.js';
 
 describe('the first list and the watch', () => {
   it('lists without resourceVersion in pages of 500 and watches from the version of the list', async () => {
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [apiPod({ name: 'a' })])).on('WATCH', PODS, openWatch()),
-    );
+    const rig = await startReflector({ lists: [list('7', [apiPod({ name: 'a' })])] });
 
     await rig.until({ watches: 1 });
 
@@ -43,19 +32,16 @@ describe('the first list and the watch', () => {
   });
 
   it('stores added and changed objects and removes deleted ones', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', [apiPod({ name: 'a' })]))
-        .on(
-          'WATCH',
-          PODS,
-          openWatch(
-            event('ADDED', apiPod({ name: 'b', resourceVersion: '8' })),
-            event('MODIFIED', apiPod({ name: 'b', resourceVersion: '9', labels: { app: 'new' } })),
-            event('DELETED', apiPod({ name: 'a', resourceVersion: '10' })),
-          ),
+    const rig = await startReflector({
+      lists: [list('7', [apiPod({ name: 'a' })])],
+      watches: [
+        openWatch(
+          event('ADDED', apiPod({ name: 'b', resourceVersion: '8' })),
+          event('MODIFIED', apiPod({ name: 'b', resourceVersion: '9', labels: { app: 'new' } })),
+          event('DELETED', apiPod({ name: 'a', resourceVersion: '10' })),
         ),
-    );
+      ],
+    });
 
     await eventually(() => rig.reflector.isSynced() && rig.store.get('shop', 'a') === undefined);
 
@@ -63,20 +49,16 @@ describe('the first list and the watch', () => {
   });
 
   it('does not take back what it knows when an event of version 9 comes after one of version 10', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          closedWatch(
-            event('ADDED', apiPod({ name: 'a', resourceVersion: '10', labels: { app: 'new' } })),
-            event('MODIFIED', apiPod({ name: 'a', resourceVersion: '9', labels: { app: 'old' } })),
-            event('DELETED', apiPod({ name: 'a', resourceVersion: '9' })),
-          ),
-          openWatch(),
+    const rig = await startReflector({
+      watches: [
+        closedWatch(
+          event('ADDED', apiPod({ name: 'a', resourceVersion: '10', labels: { app: 'new' } })),
+          event('MODIFIED', apiPod({ name: 'a', resourceVersion: '9', labels: { app: 'old' } })),
+          event('DELETED', apiPod({ name: 'a', resourceVersion: '9' })),
         ),
-    );
+        openWatch(),
+      ],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -85,21 +67,17 @@ describe('the first list and the watch', () => {
   });
 
   it('does not bring back a deleted object with a late event, but takes the late first event of another', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          closedWatch(
-            event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
-            event('DELETED', apiPod({ name: 'a', resourceVersion: '10' })),
-            event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
-            event('ADDED', apiPod({ name: 'b', resourceVersion: '9' })),
-          ),
-          openWatch(),
+    const rig = await startReflector({
+      watches: [
+        closedWatch(
+          event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
+          event('DELETED', apiPod({ name: 'a', resourceVersion: '10' })),
+          event('ADDED', apiPod({ name: 'a', resourceVersion: '8' })),
+          event('ADDED', apiPod({ name: 'b', resourceVersion: '9' })),
         ),
-    );
+        openWatch(),
+      ],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -108,16 +86,9 @@ describe('the first list and the watch', () => {
   });
 
   it('goes on from the last version without a list when the server ends a watch', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          closedWatch(event('ADDED', apiPod({ name: 'a', resourceVersion: '12' }))),
-          openWatch(),
-        ),
-    );
+    const rig = await startReflector({
+      watches: [closedWatch(event('ADDED', apiPod({ name: 'a', resourceVersion: '12' }))), openWatch()],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -126,16 +97,12 @@ describe('the first list and the watch', () => {
   });
 
   it('advances on a BOOKMARK but does not store it', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          closedWatch(event('BOOKMARK', apiPod({ name: 'ghost', resourceVersion: '20' }))),
-          openWatch(),
-        ),
-    );
+    const rig = await startReflector({
+      watches: [
+        closedWatch(event('BOOKMARK', apiPod({ name: 'ghost', resourceVersion: '20' }))),
+        openWatch(),
+      ],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -144,16 +111,12 @@ describe('the first list and the watch', () => {
   });
 
   it('ignores an event of an unknown type', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on(
-          'WATCH',
-          PODS,
-          closedWatch(event('SPARKLE', apiPod({ name: 'a', resourceVersion: '90' })), bookmark('8')),
-          openWatch(),
-        ),
-    );
+    const rig = await startReflector({
+      watches: [
+        closedWatch(event('SPARKLE', apiPod({ name: 'a', resourceVersion: '90' })), bookmark('8')),
+        openWatch(),
+      ],
+    });
 
     await rig.until({ watches: 2 });
 
@@ -163,11 +126,10 @@ describe('the first list and the watch', () => {
 
 describe('a watch that fails', () => {
   it('lists again when the version is gone: 410 as status', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', [apiPod({ name: 'a' })]), list('30', [apiPod({ name: 'b' })]))
-        .on('WATCH', PODS, status(410, 'too old resource version'), openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [list('7', [apiPod({ name: 'a' })]), list('30', [apiPod({ name: 'b' })])],
+      watches: [status(410, 'too old resource version'), openWatch()],
+    });
 
     await rig.until({ watches: 1 });
     expect(await rig.skipPause()).toBe(800);
@@ -183,11 +145,10 @@ describe('a watch that fails', () => {
   });
 
   it.each(['Expired', 'Gone'])('lists again on an ERROR event 410 %s', async (reason) => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []), list('30', []))
-        .on('WATCH', PODS, openWatch(errorEvent(410, reason)), openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [list('7', []), list('30', [])],
+      watches: [openWatch(errorEvent(410, reason)), openWatch()],
+    });
 
     await rig.until({ watches: 1 });
     await rig.skipPause();
@@ -197,7 +158,7 @@ describe('a watch that fails', () => {
   });
 
   it('lists at once on a 410 when the last list is two minutes old, and not before', async () => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch()));
+    const rig = await startReflector();
     await rig.until({ watches: 1 });
     rig.fake.on('WATCH', PODS, status(410, 'gone'), openWatch());
 
@@ -210,11 +171,9 @@ describe('a watch that fails', () => {
   });
 
   it.each([429, 500, 418])('goes on from the last version on an ERROR event %i', async (code) => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on('WATCH', PODS, openWatch(bookmark('9'), errorEvent(code, 'Sorry')), openWatch()),
-    );
+    const rig = await startReflector({
+      watches: [openWatch(bookmark('9'), errorEvent(code, 'Sorry')), openWatch()],
+    });
 
     await rig.until({ watches: 1 });
     expect(await rig.skipPause()).toBe(800);
@@ -226,9 +185,7 @@ describe('a watch that fails', () => {
 
   it('never takes a version from an ERROR event', async () => {
     const misleading = event('ERROR', { kind: 'Status', code: 500, metadata: { resourceVersion: '999' } });
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch(misleading), openWatch()),
-    );
+    const rig = await startReflector({ watches: [openWatch(misleading), openWatch()] });
 
     await rig.until({ watches: 1 });
     await rig.skipPause();
@@ -238,9 +195,7 @@ describe('a watch that fails', () => {
   });
 
   it('lists again when ERROR events 500 have come for more than 60 s', async () => {
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, openWatch(errorEvent(500, 'InternalError'))),
-    );
+    const rig = await startReflector({ watches: [openWatch(errorEvent(500, 'InternalError'))] });
 
     let pausedMs = 0;
     let watches = 0;
@@ -259,7 +214,7 @@ describe('a watch that fails', () => {
     ['a refused connection', cut],
     ['a 503', status(503, 'shutting down')],
   ])('goes on without a list after %s', async (_name, failure) => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, failure, openWatch()));
+    const rig = await startReflector({ watches: [failure, openWatch()] });
 
     await rig.until({ watches: 1 });
     await rig.skipPause();
@@ -270,11 +225,7 @@ describe('a watch that fails', () => {
   });
 
   it('waits for the Retry-After of a 429 instead of the shorter back-off', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, list('7', []))
-        .on('WATCH', PODS, status(429, 'busy', { 'retry-after': '5' }), openWatch()),
-    );
+    const rig = await startReflector({ watches: [status(429, 'busy', { 'retry-after': '5' }), openWatch()] });
 
     await rig.until({ watches: 1 });
 
@@ -282,7 +233,7 @@ describe('a watch that fails', () => {
   });
 
   it('backs off 0.8, 1.6, 3.2 ... 30 s from watches that end at once, and anew after two healthy minutes', async () => {
-    await start((fake) => fake.on('LIST', PODS, list('7', [])).on('WATCH', PODS, closedWatch()));
+    const rig = await startReflector({ watches: [closedWatch()] });
 
     const waits: number[] = [];
     for (let watch = 1; watch <= 8; watch += 1) {
@@ -299,11 +250,9 @@ describe('a watch that fails', () => {
   });
 
   it('waits half a minute to a minute after a 403, then twice as long, and comes back by itself', async () => {
-    await start((fake) =>
-      fake
-        .on('LIST', PODS, status(403, 'pods is forbidden'), status(403, 'pods is forbidden'), list('7', []))
-        .on('WATCH', PODS, openWatch()),
-    );
+    const rig = await startReflector({
+      lists: [status(403, 'pods is forbidden'), status(403, 'pods is forbidden'), list('7', [])],
+    });
 
     await rig.until({ lists: 1 });
     expect(await rig.skipPause()).toBe(30_000);
@@ -319,17 +268,15 @@ describe('a watch that fails', () => {
   });
 
   it('goes on from the last version after a line that is no JSON', async () => {
-    await start((fake) =>
-      fake.on('LIST', PODS, list('7', [])).on(
-        'WATCH',
-        PODS,
+    const rig = await startReflector({
+      watches: [
         (response) => {
           response.writeHead(200);
           response.write('<html>please log in</html>\n');
         },
         openWatch(),
-      ),
-    );
+      ],
+    });
 
     await rig.until({ watches: 1 });
     await rig.skipPause();

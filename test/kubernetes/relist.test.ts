@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { eventually } from '../support/manual-clock.js';
 import { apiPod, list, openWatch, status, type Answer } from './fake-api-server.js';
-import { PODS, ReflectorRig } from './reflector-rig.js';
+import { type ReflectorRig, startReflector } from './reflector-rig.js';
 
 const NOT_OLDER = { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' };
 const CONSISTENT = { limit: '500' };
@@ -16,11 +16,10 @@ const FRESH = list('30', [apiPod({ name: 'b', resourceVersion: '20' })]);
 
 /** A reflector that has listed at version 7 and then hears that it is gone; `answers` are those to its next lists. */
 async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorRig> {
-  const rig = await ReflectorRig.create((fake) =>
-    fake
-      .on('LIST', PODS, list('7', [apiPod({ name: 'a', resourceVersion: '5' })]), ...answers)
-      .on('WATCH', PODS, status(410, 'too old resource version'), openWatch()),
-  );
+  const rig = await startReflector({
+    lists: [list('7', [apiPod({ name: 'a', resourceVersion: '5' })]), ...answers],
+    watches: [status(410, 'too old resource version'), openWatch()],
+  });
   await pause(rig, 800);
   return rig;
 }
@@ -45,7 +44,6 @@ describe('the list after a 410', () => {
       undefined,
       false,
     ]);
-    await rig.stop();
   });
 
   it.each(WAYS)(
@@ -58,7 +56,6 @@ describe('the list after a 410', () => {
       await rig.until({ watches: 2 });
 
       expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER]);
-      await rig.stop();
     },
   );
 
@@ -72,7 +69,6 @@ describe('the list after a 410', () => {
       await rig.until({ watches: 2 });
 
       expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
-      await rig.stop();
     },
   );
 
@@ -85,7 +81,6 @@ describe('the list after a 410', () => {
     await rig.until({ watches: 2 });
 
     expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
-    await rig.stop();
   });
 
   it('is a consistent one after a failure of another kind, and a pause', async () => {
@@ -96,6 +91,5 @@ describe('the list after a 410', () => {
     await rig.until({ watches: 2 });
 
     expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
-    await rig.stop();
   });
 });

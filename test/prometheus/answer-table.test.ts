@@ -6,7 +6,8 @@ import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import type { Sample, Snapshot } from '../../src/decision/snapshot.js';
 import { createPrometheusClient } from '../../src/prometheus/client.js';
 import { toSample } from '../../src/prometheus/samples.js';
-import { aPod, aSource, at, realClock, startServer, T0 } from './fakes.js';
+import { aDocument, aPod, aSource, at, T0 } from '../support/builders.js';
+import { realClock, startServer } from './fakes.js';
 
 /*
  * The table of reliability.md, 3.2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so
@@ -48,17 +49,12 @@ const EXTERNAL = { metric: { name: 'm' }, query: 'sum(m)', target: { averageValu
 
 function snapshotOf(metric: object): Snapshot {
   return parseSnapshot({
-    scaler: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name: 'web', namespace: 'shop' },
-      spec: {
-        scaleTargetRef: { name: 'web' },
-        maxReplicas: 20,
-        metrics: [metric],
-        downscaleStabilizationSeconds: 0,
-      },
-    },
+    scaler: aDocument({
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: 20,
+      metrics: [metric],
+      downscaleStabilizationSeconds: 0,
+    }),
     now: '2026-01-01T00:00:00Z',
     target: { specReplicas: 5 },
     state: { recommendations: [] },

@@ -3,8 +3,9 @@ import type { Answer, FailureReason } from '../../src/prometheus/answer.js';
 import { createBreaker, isServerFailure } from '../../src/prometheus/breaker.js';
 import { createQueryQueue } from '../../src/prometheus/query-queue.js';
 import type { QueryOptions } from '../../src/prometheus/server.js';
+import { aSource } from '../support/builders.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
-import { aSource, values } from './fakes.js';
+import { values } from './fakes.js';
 
 const VALUE: Answer = values([{ labels: {}, value: 1 }]);
 const failure = (reason: FailureReason = 'connection'): Answer => ({

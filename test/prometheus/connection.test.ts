@@ -8,7 +8,8 @@ import { createPrometheusClient } from '../../src/prometheus/client.js';
 import { createConnection } from '../../src/prometheus/connection.js';
 import type { SourceTls } from '../../src/prometheus/source-config.js';
 import type { Clock } from '../../src/units/clock.js';
-import { aSource, realClock, vectorBody } from './fakes.js';
+import { aSource } from '../support/builders.js';
+import { realClock, vectorBody } from './fakes.js';
 import { TEST_CERTIFICATE, TEST_KEY } from './tls-fixture.js';
 
 const NO_TLS: SourceTls = {

@@ -3,7 +3,8 @@ import type { Answer, Series } from '../../src/prometheus/answer.js';
 import { applyChecks, type MetricChecks } from '../../src/prometheus/metric-checks.js';
 import { sampleOutcome } from '../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../src/prometheus/samples.js';
-import { aSource, at, externalMetric, T0, values } from './fakes.js';
+import { aSource, at, externalMetric, T0 } from '../support/builders.js';
+import { values } from './fakes.js';
 
 const GUARDED: MetricChecks = { guard: 'g', freshness: null, isMissingZero: false };
 const DATED: MetricChecks = {

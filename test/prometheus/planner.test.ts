@@ -8,8 +8,9 @@ import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
+import { aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { aScaler, aSource, at, cpuMetric, externalMetric, realClock, T0, values } from './fakes.js';
+import { realClock, values } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
 
@@ -18,6 +19,11 @@ const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): 
   scaler: aScaler(metrics, namespace, name),
   periodSeconds: 15,
 });
+
+const resourceQueries = {
+  cpu: 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))',
+  memory: 'sum by (namespace, pod, container) (memory_bytes{namespace=~"$namespaces"})',
+};
 
 function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: Clock = realClock) {
   const asked: string[] = [];
@@ -36,7 +42,7 @@ function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: C
     },
   };
   const metrics = createMetricSource({
-    sources: new Map([['default', aSource(overrides)]]),
+    sources: new Map([['default', aSource({ resourceQueries, ...overrides })]]),
     clock,
     onQuery: (report) => reports.push(report),
     createClient: () => client,

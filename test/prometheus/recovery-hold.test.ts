@@ -10,7 +10,7 @@ import {
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
 import { formatInstant } from '../../src/units/time.js';
-import { aScaler, aSource, at, cpuMetric, externalMetric } from './fakes.js';
+import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 
 const OLD = at(-100_000);
 const value: Sample = { form: 'values', at: at(0), values: [1], partial: null };

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer, Series } from '../../src/prometheus/answer.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
-import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, values } from './fakes.js';
+import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
+import { values } from './fakes.js';
 
 const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
 const appCpu: MetricSpec = { ...cpuMetric, type: 'ContainerResource', container: 'app', identity: 'app/cpu' };
@@ -24,7 +25,12 @@ const usage = (pod: string, container: string, value: number, namespace = 'shop'
   one(value, { namespace, pod, container });
 
 function read(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
-  return toSample(metric, answer, { namespace: 'shop', pods: podNames.map(aPod), now, source: aSource() });
+  return toSample(metric, answer, {
+    namespace: 'shop',
+    pods: podNames.map((name) => aPod(name)),
+    now,
+    source: aSource(),
+  });
 }
 
 const sampleOf = (...parameters: Parameters<typeof read>) => read(...parameters).sample;
@@ -291,7 +297,7 @@ describe('toSamples', () => {
     const answer = values(series.flat());
     const scalers = Array.from({ length: 1000 }, (_, index) => ({
       scaler: aScaler([cpuMetric], 'shop', `web${index}`),
-      pods: names(index).map(aPod),
+      pods: names(index).map((name) => aPod(name)),
     }));
 
     const samples = scalers.map(

@@ -2,14 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parseScaler } from '../../src/scaler/parse-scaler.js';
 import type { ScalerSpec } from '../../src/scaler/spec.js';
+import { aDocument } from '../support/builders.js';
 
 function documentOf(spec: object): unknown {
-  return {
-    apiVersion: 'promscaler.dev/v1',
-    kind: 'Scaler',
-    metadata: { name: 'web', namespace: 'shop' },
-    spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 10, ...spec },
-  };
+  return aDocument({ scaleTargetRef: { name: 'web' }, maxReplicas: 10, ...spec });
 }
 
 function specOf(spec: object): ScalerSpec {

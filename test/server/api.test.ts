@@ -5,9 +5,9 @@ import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import { at } from '../support/builders.js';
 import {
   CPU,
-  at,
   condition,
   decision,
   limitStep,

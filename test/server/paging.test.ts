@@ -5,7 +5,8 @@ import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import type { Records } from '../../src/telemetry/records.js';
-import { at, decision, record, scaler } from '../telemetry/record-builder.js';
+import { at } from '../support/builders.js';
+import { decision, record, scaler } from '../telemetry/record-builder.js';
 import { partsOf } from './app-parts.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;

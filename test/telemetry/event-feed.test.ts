@@ -3,7 +3,8 @@ import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { eventsOfCycle } from '../../src/telemetry/service-events.js';
-import { at, condition, decision, metricResult, record } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { condition, decision, metricResult, record } from './record-builder.js';
 
 const RELOAD: ServiceEvent = { type: 'reload', at: at(0), scalers: 1, errors: 0 };
 

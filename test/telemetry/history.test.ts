@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHistory } from '../../src/telemetry/history.js';
 import type { History } from '../../src/telemetry/history.js';
-import { CPU, MEMORY, at, decision, metricResult, record, scaler } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { CPU, MEMORY, decision, metricResult, record, scaler } from './record-builder.js';
 
 const ALL = { since: null, limit: 10_000, stepSeconds: null };
 

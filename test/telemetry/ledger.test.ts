@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { ScalerStatus } from '../../src/telemetry/ledger.js';
-import { at, condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 

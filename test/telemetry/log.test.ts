@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createLog, factsFirst } from '../../src/telemetry/log.js';
 import type { Log, LogOptions } from '../../src/telemetry/log.js';
 import type { Clock } from '../../src/units/clock.js';
-import { at } from './record-builder.js';
+import { at } from '../support/builders.js';
 
 const CLOCK: Clock = {
   now: () => at(1.5),

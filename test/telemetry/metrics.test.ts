@@ -1,23 +1,23 @@
+import { at } from '../support/builders.js';
+import { SILENT_LOG } from '../support/silent-log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
-import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
+import { createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { createRecorder } from '../../src/telemetry/recorder.js';
 import { createRecords } from '../../src/telemetry/records.js';
-import { SILENT_LOG } from '../../src/telemetry/log.js';
 import {
   CPU,
   MEMORY,
   QUEUE,
-  at,
   condition,
   decision,
   limitStep,
   metricResult,
+  metricsOf,
   record,
   scaler,
 } from './record-builder.js';
@@ -225,14 +225,7 @@ describe('METRIC_TABLE', () => {
 
 function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
   const ledger = createLedger();
-  const metrics = createMetrics(createRegistry({ process: false }), {
-    ledger,
-    version: '1.2.3',
-    clock: SYSTEM_CLOCK,
-    sources: ['default'],
-    failureReasons: ['timeout', 'connection'],
-  });
-  return { ledger, metrics };
+  return { ledger, metrics: metricsOf(ledger) };
 }
 
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { expect, it, jest } from '@jest/globals';
 import { findPromtool } from '../../src/parts/find-part.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { at, condition, decision, limitStep, record, scaler } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { condition, decision, limitStep, metricsOf, record, scaler } from './record-builder.js';
 
 // The first run on a machine fetches 20 MB; ever after it is in the cache.
 jest.setTimeout(300_000);
@@ -12,13 +12,7 @@ jest.setTimeout(300_000);
 it('promtool check metrics finds nothing in a page with 2 scalers and each kind of observation', async () => {
   const promtool = await findPromtool({ env: process.env, clock: SYSTEM_CLOCK });
   const ledger = createLedger();
-  const metrics = createMetrics(createRegistry({ process: false }), {
-    ledger,
-    version: '1.2.3',
-    clock: SYSTEM_CLOCK,
-    sources: ['default'],
-    failureReasons: ['timeout'],
-  });
+  const metrics = metricsOf(ledger);
   for (const name of ['web', 'api']) {
     const limits = [limitStep({ until: '2026-01-01T00:05:00Z' })];
     ledger.add(

@@ -2,25 +2,15 @@ import type { Condition, Decision, LimitStep, MetricResult } from '../../src/dec
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
-import { addSeconds, instantFromMs } from '../../src/units/time.js';
-import type { Instant } from '../../src/units/time.js';
+import type { Ledger } from '../../src/telemetry/ledger.js';
+import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { aScaler, at, cpuMetric, externalMetric } from '../support/builders.js';
 
-const T0 = instantFromMs(Date.UTC(2026, 0, 1));
-
-/** 2026-01-01T00:00:00Z plus seconds. */
-export function at(seconds: number): Instant {
-  return addSeconds(T0, seconds);
-}
-
-export const CPU: MetricSpec = {
-  type: 'Resource',
-  name: 'cpu',
-  identity: 'cpu',
-  source: 'default',
-  target: { type: 'Utilization', percent: 60 },
-};
+export const CPU: MetricSpec = { ...cpuMetric, target: { type: 'Utilization', percent: 60 } };
 
 export const MEMORY: MetricSpec = {
   type: 'ContainerResource',
@@ -31,58 +21,14 @@ export const MEMORY: MetricSpec = {
   target: { type: 'AverageValue', milli: 900_000n },
 };
 
-export const QUEUE: MetricSpec = {
-  type: 'External',
+export const QUEUE: MetricSpec = externalMetric({
   name: 'queue-depth',
   identity: 'queue-depth',
-  source: 'default',
   target: { type: 'Value', milli: 30_000n },
-  query: 'queue',
-  selector: [],
-  activation: null,
-  onMissing: 'error',
-  onNaN: 'error',
-  guard: null,
-  freshness: null,
-};
+});
 
 export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Scaler {
-  return {
-    namespace: 'shop',
-    name,
-    document: {
-      apiVersion: 'promscaler.dev/v1',
-      kind: 'Scaler',
-      metadata: { name, namespace: 'shop' },
-      spec: {},
-    },
-    spec: {
-      preset: 'hpa',
-      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
-      minReplicas: 1,
-      maxReplicas: 10,
-      metrics,
-      behavior: null,
-      tolerance: 0.1,
-      scaleUpLimit: { factor: 2, minimum: 4, isExplicit: false },
-      upscaleForbiddenWindowSeconds: 0,
-      downscaleForbiddenWindowSeconds: 0,
-      forbiddenWindowsSince: 'SameDirection',
-      cpuInitializationPeriodSeconds: 300,
-      initialReadinessDelaySeconds: 30,
-      downscaleStabilizationSeconds: 300,
-      downscaleConfirmation: null,
-      maxScaleDownPercentPerWindow: null,
-      podWarmupSeconds: 0,
-      syncPeriodSeconds: 15,
-      dryRun: false,
-      paused: false,
-      schedules: [],
-      fallback: null,
-      podDeletionCost: null,
-      cooldownSeconds: 300,
-    },
-  };
+  return aScaler(metrics, 'shop', name);
 }
 
 export function metricResult(overrides: Partial<MetricResult> = {}): MetricResult {
@@ -158,4 +104,15 @@ export function record(
     seconds: { observe: 0.01, decide: 0.001, act: 0 },
     ...rest,
   };
+}
+
+/** Metrics over a ledger: one data source, whose queries fail for two reasons. */
+export function metricsOf(ledger: Ledger): Metrics {
+  return createMetrics(createRegistry({ process: false }), {
+    ledger,
+    version: '1.2.3',
+    clock: SYSTEM_CLOCK,
+    sources: ['default'],
+    failureReasons: ['timeout', 'connection'],
+  });
 }

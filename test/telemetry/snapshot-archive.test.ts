@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { snapshotToJson } from '../../src/decision/write-json.js';
 import type { Snapshot } from '../../src/decision/snapshot.js';
 import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
-import { at, record } from './record-builder.js';
+import { at } from '../support/builders.js';
+import { record } from './record-builder.js';
 
 function snapshotAt(seconds: number): Snapshot {
   const { snapshot } = record({ at: at(seconds) });

@@ -1,3 +1,4 @@
+import { isFulfilled } from '../../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
 import { asObject, listIn, objectsIn, textIn, textsIn } from '../json.js';
 
@@ -95,22 +96,7 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** All requirements hold for these labels. A label that is missing satisfies `NotIn`, as in Kubernetes. */
+/** All requirements hold for these labels. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
-  return selector.every((requirement) => holds(requirement, labels[requirement.key]));
-}
-
-function holds({ operator, values }: LabelRequirement, label: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return label !== undefined && values.includes(label);
-    case 'NotIn':
-      return label === undefined || !values.includes(label);
-    case 'Exists':
-      return label !== undefined;
-    case 'DoesNotExist':
-      return label === undefined;
-    default:
-      return operator satisfies never;
-  }
+  return selector.every((requirement) => isFulfilled(requirement, labels[requirement.key]));
 }

@@ -45,7 +45,7 @@ export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBuck
 }
 
 /** Makes agents that keep connections; TLS from version 1.2. `tls` null: plain http. */
-export function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
+function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane(
     (lane) =>

@@ -34,7 +34,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
 }
 
 /** What kind of failure a status is; 3xx is none that a client of Kubernetes expects. */
-export function kindOfStatus(status: number): KubernetesErrorKind {
+function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:
       return 'unauthorized';

@@ -17,7 +17,7 @@ import {
   type StateMap,
   type StateMapPlace,
 } from './map.js';
-import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+import { KubernetesError, UNKNOWN_OUTCOME } from '../types.js';
 
 /** One ConfigMap of state. Nothing of it throws but for our own faults. */
 export interface StateBucket {
@@ -55,15 +55,6 @@ const REPAIR_MS = 60_000;
 const LATER_MS = 5000;
 /** How often a write is tried in all while others write the same ConfigMap. */
 const MAX_ATTEMPTS = 4;
-
-/** After these a write may have been done all the same. */
-const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
-  'timeout',
-  'connection',
-  'server_error',
-  'bad_answer',
-  'canceled',
-];
 
 interface Known extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
   readonly entries: ReadonlyMap<string, KnownEntry>;

@@ -42,11 +42,6 @@ export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   return present.length === 1 && only !== undefined ? only : null;
 }
 
-/** The type that goes with a member. */
-export function typeOfMember(member: MetricMember): MetricType {
-  return TYPE_OF_MEMBER[member];
-}
-
 /** A metric's target in one form; that of autoscaling/v2beta1 (`targetAverageValue`) is rewritten. */
 export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   const body = metric.resource ?? metric.containerResource;

@@ -90,7 +90,7 @@ function resolveQueried(body: Queried): {
 }
 
 /** The requirements of a selector, `matchLabels` first; none for a selector that is left out. */
-export function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {
+function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
     key,
     operator: 'In',

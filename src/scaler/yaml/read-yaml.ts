@@ -21,7 +21,7 @@ import { offsetInText } from './scalar-offset.js';
 import { findTooDeep } from './yaml-depth.js';
 
 /** The longest file that is read: a ConfigMap cannot hold more. */
-export const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /** One document of a YAML text. Documents without content are left out. */
 export interface YamlDocument {

@@ -2,14 +2,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { type Scripted, cluster, document, examined, metric, prometheus, server } from './rig.js';
+import { type Scripted, clusterOfWeb, document, examined, metric, prometheus, server } from './rig.js';
 
 let simulator: Simulator;
 let pods: readonly string[];
 
 beforeAll(async () => {
-  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
-  ({ pods } = simulator.describe({ namespace: 'shop', name: 'web' }));
+  ({ simulator, pods } = await clusterOfWeb());
 });
 
 async function findings(

@@ -4,14 +4,13 @@ import { resourceQueryFor } from '../../../src/cli/doctor/checks/resource-labels
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import { type Scripted, cluster, document, examined, healthy, prometheus } from './rig.js';
+import { type Scripted, clusterOfWeb, document, examined, healthy, prometheus } from './rig.js';
 
 let simulator: Simulator;
 let pods: readonly string[];
 
 beforeAll(async () => {
-  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
-  ({ pods } = simulator.describe({ namespace: 'shop', name: 'web' }));
+  ({ simulator, pods } = await clusterOfWeb());
 });
 
 async function findings(

@@ -28,6 +28,16 @@ export async function cluster(options: Omit<SimulatorOptions, 'clock'>): Promise
   return simulator;
 }
 
+/** A cluster with the Deployment `shop/web` of 2 pods, which stand ready. */
+export async function clusterOfWeb(): Promise<{
+  readonly simulator: Simulator;
+  readonly pods: readonly string[];
+}> {
+  const web = { namespace: 'shop', name: 'web' };
+  const simulator = await cluster({ workloads: [{ ...web, replicas: 2 }] });
+  return { simulator, pods: simulator.describe(web).pods };
+}
+
 /** A server that answers every request in its own way. */
 export async function server(respond: Parameters<typeof startServer>[0]): Promise<FakeServer> {
   const started = await startServer(respond);

@@ -2,14 +2,15 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { ValidationReport } from '../../../src/cli/validate.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { cluster, document, healthy, prometheus, serviceConfig } from './rig.js';
+import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './rig.js';
 
 let simulator: Simulator;
 let url: string;
 
 beforeAll(async () => {
-  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
-  ({ url } = await prometheus(healthy(simulator.describe({ namespace: 'shop', name: 'web' }).pods)));
+  const web = await clusterOfWeb();
+  ({ simulator } = web);
+  ({ url } = await prometheus(healthy(web.pods)));
 });
 
 const files = (more: Readonly<Record<string, string>> = {}): string =>

@@ -15,25 +15,32 @@ const rightAgain: Invariant = {
   check: (history) =>
     history.targets.flatMap((target): readonly Found[] => {
       const disturbances = disturbancesOf(history, target);
-      const found: Found[] = [];
       const { upMs, downMs } = boundsMs(target.plan);
-      for (let ms = LOOK_MS; ms < history.durationMs; ms += LOOK_MS) {
+      return spellsOf(history, target, (ms) => {
         const isCalmUp = isCalm(disturbances, ms - upMs, ms);
         const isCalmDown = isCalmUp && isCalm(disturbances, ms - downMs, ms);
-        const wrong =
-          (isCalmUp ? tooFew(target, ms, upMs) : null) ?? (isCalmDown ? tooMany(target, ms, downMs) : null);
-        if (wrong === null) continue;
-        found.push({
-          atMs: ms,
-          message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
-          scaler: target.scaler,
-        });
-        // One report for each spell.
-        ms += 30 * LOOK_MS;
-      }
-      return found;
+        return (
+          (isCalmUp ? tooFew(target, ms, upMs) : null) ?? (isCalmDown ? tooMany(target, ms, downMs) : null)
+        );
+      });
     }),
 };
+
+/** What is wrong with a target, looked at once a minute: one report for each spell. */
+function spellsOf(
+  history: History,
+  { scaler }: Target,
+  wrongAt: (ms: number) => string | null,
+): readonly Found[] {
+  const found: Found[] = [];
+  for (let ms = LOOK_MS; ms < history.durationMs; ms += LOOK_MS) {
+    const wrong = wrongAt(ms);
+    if (wrong === null) continue;
+    found.push({ atMs: ms, message: `${scaler} ${wrong} at ${formatTime(ms)}`, scaler });
+    ms += 30 * LOOK_MS;
+  }
+  return found;
+}
 
 function tooFew({ load, plan, ...target }: Target, atMs: number, upMs: number): string | null {
   const { least } = load.extremes(atMs - upMs, atMs);
@@ -83,19 +90,9 @@ const promptlyUp: Invariant = {
     if (target === undefined) return [];
     const disturbing = disturbancesOf({ ...history, faults: history.faults.filter(isOnUpPath) }, target);
     const { upMs } = boundsMs(target.plan);
-    const found: Found[] = [];
-    for (let ms = LOOK_MS; ms < history.durationMs; ms += LOOK_MS) {
-      if (!isCalm(disturbing, ms - upMs, ms)) continue;
-      const wrong = tooFew(target, ms, upMs);
-      if (wrong === null) continue;
-      found.push({
-        atMs: ms,
-        message: `${target.scaler} ${wrong} at ${formatTime(ms)}`,
-        scaler: target.scaler,
-      });
-      ms += 30 * LOOK_MS;
-    }
-    return found;
+    return spellsOf(history, target, (ms) =>
+      isCalm(disturbing, ms - upMs, ms) ? tooFew(target, ms, upMs) : null,
+    );
   },
 };
 

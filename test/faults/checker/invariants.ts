@@ -9,7 +9,7 @@ import { WINDOW_INVARIANTS } from './windows.js';
 import { WRITE_INVARIANTS } from './writes.js';
 
 /** All that is checked, in the order of their numbers. */
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   ...WRITE_INVARIANTS,
   ...DATA_INVARIANTS,
   ...WINDOW_INVARIANTS,

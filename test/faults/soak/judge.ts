@@ -73,7 +73,7 @@ function returns(what: string, before: readonly number[], after: readonly number
 }
 
 /** Of the least-squares line, y for each x; 0 where there is no line. */
-export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
+function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
   const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
   let [above, below] = [0, 0];
   for (const point of points) {

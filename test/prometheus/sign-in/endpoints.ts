@@ -4,7 +4,8 @@ import type { Environment } from '../../../src/prometheus/sign-in/sign-in.js';
 import type { Answer } from '../../../src/prometheus/answer.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { addSeconds } from '../../../src/units/time.js';
-import { aSource, type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
+import { aSource } from '../../support/builders.js';
+import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
 
 /** Real timers for real sockets, and a present that a test moves on. */
 export function movableClock(): Clock & { readonly move: (seconds: number) => void } {

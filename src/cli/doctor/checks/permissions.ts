@@ -15,7 +15,7 @@ const OWN_ACCOUNT = 'service account';
 const OTHER_ACCOUNT = " (the service's own account is asked in its pod alone: helm test, or kubectl exec)";
 
 /** Something that the service does, and what it is without. */
-export interface Need extends Omit<AccessQuestion, 'namespace'> {
+interface Need extends Omit<AccessQuestion, 'namespace'> {
   /** Without it nothing works, or only something less. */
   readonly isVital: boolean;
   /** What is missing without it. */
@@ -28,7 +28,7 @@ export interface Need extends Omit<AccessQuestion, 'namespace'> {
  * What the service needs for these kinds, by the plural that each is served under. Another feature's needs are lines
  * here.
  */
-export function neededAccess(
+function neededAccess(
   kinds: readonly { readonly group: string; readonly plural: string }[],
 ): readonly Need[] {
   const granted = { subresource: '', mend: RBAC_MEND };

@@ -46,7 +46,7 @@ async function secondsRunning({ startTime, clock }: SourceInquiry): Promise<numb
 }
 
 /** Judges how many scrapes are in the window, and says which settings fit the interval. Pure. */
-export function judgeScrapes(
+function judgeScrapes(
   make: ReturnType<typeof findingsOf>,
   source: {
     readonly name: string;
