@@ -1,6 +1,7 @@
 import type { Problem } from '../scaler/problems/problem.js';
-import { type ReadDocument, type ReadOptions, readDocuments } from '../scaler/read-scalers.js';
+import { type ReadDocument, type ReadOptions, eachDocument } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
+import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type Generation, fingerprint, readGeneration } from './read-generation.js';
@@ -44,7 +45,7 @@ export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOption
   const load = async (): Promise<LoadedScalers> => {
     const generations = await readAll(paths);
     seen = fingerprint(generations);
-    const files = parseFiles(generations, parsed, read);
+    const files = await parseFiles(generations, parsed, { read, clock });
     parsed = files;
     const readPaths = generations.map((generation) => withDocuments(generation, files));
     const next = nextSet(readPaths, set);
@@ -87,17 +88,27 @@ async function readAll(paths: readonly string[]): Promise<readonly Generation[]>
   });
 }
 
-/** A file whose text did not change is not parsed again. */
-function parseFiles(
+/** A file whose text did not change is not parsed again. A large one keeps nobody waiting. */
+async function parseFiles(
   generations: readonly Generation[],
   before: ReadonlyMap<string, ParsedFile>,
-  options: ReadOptions,
-): ReadonlyMap<string, ParsedFile> {
+  { read, clock }: { readonly read: ReadOptions; readonly clock: Clock },
+): Promise<ReadonlyMap<string, ParsedFile>> {
+  const nextTurn = takeTurns(clock);
   const files = new Map<string, ParsedFile>();
   for (const { name, text } of generations.flatMap((generation) => generation.files)) {
     if (text === null) continue;
     const known = before.get(name);
-    files.set(name, known?.text === text ? known : { text, documents: readDocuments(text, name, options) });
+    if (known?.text === text) {
+      files.set(name, known);
+      continue;
+    }
+    const documents: ReadDocument[] = [];
+    for (const document of eachDocument(text, name, read)) {
+      documents.push(document);
+      await nextTurn();
+    }
+    files.set(name, { text, documents });
   }
   return files;
 }

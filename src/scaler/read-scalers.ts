@@ -3,7 +3,7 @@ import { finding } from './rules/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain.js';
 import type { Place, Problem } from './problems/problem.js';
-import { type YamlDocument, placeAll, readYaml } from './yaml/read-yaml.js';
+import { type YamlDocument, eachYamlDocument, placeAll } from './yaml/read-yaml.js';
 import { findPast } from './rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from './service-facts.js';
 import { type Scaler, scalerKey } from './spec.js';
@@ -41,7 +41,16 @@ export function readDocuments(
   file: string,
   options: ReadOptions = {},
 ): readonly ReadDocument[] {
-  return readYaml(text, file).map((document) => readScalerDocument(document, file, options));
+  return [...eachDocument(text, file, options)];
+}
+
+/** The same one by one: each is read when it is asked for. */
+export function* eachDocument(
+  text: string,
+  file: string,
+  options: ReadOptions = {},
+): Generator<ReadDocument> {
+  for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
 }
 
 /** The scaler of one YAML document, or what is wrong with it. */

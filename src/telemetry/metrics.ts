@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
-import { sleep } from '../units/clock.js';
+import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Ledger, ScalerStatus } from './ledger.js';
 import { SCALER_METRICS, SERVICE_METRICS } from './metric-table.js';
@@ -91,20 +91,16 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
-const TURN_MS = 20;
-
 /**
  * The page metric by metric: with 10,000 scalers (180,000 lines) it takes about a second, in which rounds and probes
  * must not stand still.
  */
 async function render(registry: Registry, clock: Clock): Promise<string> {
   const texts: string[] = [];
-  let turnMs = clock.monotonicMs();
+  const nextTurn = takeTurns(clock);
   for (const { name } of registry.getMetricsAsArray()) {
     texts.push(await registry.getSingleMetricAsString(name));
-    if (clock.monotonicMs() - turnMs < TURN_MS) continue;
-    await sleep(clock, 0);
-    turnMs = clock.monotonicMs();
+    await nextTurn();
   }
   return `${texts.join('\n\n')}\n`;
 }

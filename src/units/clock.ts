@@ -69,3 +69,19 @@ export async function withDeadline<T>(
     parent?.removeEventListener('abort', follow);
   }
 }
+
+/** How long one piece of work keeps everything else waiting. */
+const TURN_MS = 20;
+
+/**
+ * For work that is long and in small pieces: to be awaited after each of them. Lets others have a turn (probes, rounds,
+ * the renewal of the Lease) whenever 20 ms have passed.
+ */
+export function takeTurns(clock: Clock): () => Promise<void> {
+  let turnMs = clock.monotonicMs();
+  return async () => {
+    if (clock.monotonicMs() - turnMs < TURN_MS) return;
+    await sleep(clock, 0);
+    turnMs = clock.monotonicMs();
+  };
+}

@@ -42,6 +42,31 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
 }
 
 describe('load', () => {
+  it('lets others have a turn between two documents of a large file', async () => {
+    await write(
+      'all.yaml',
+      Array.from({ length: 30 }, (_, index) => documentText(`w${index}`)).join('---\n'),
+    );
+    const clock = new ManualClock();
+    let turns = 0;
+    // Each document takes 10 ms and a little.
+    const slow = {
+      now: clock.now,
+      random: clock.random,
+      monotonicMs: () => (clock.advance(11), clock.monotonicMs()),
+      after: (_ms: number, callback: () => void) => {
+        turns += 1;
+        setImmediate(callback);
+        return () => undefined;
+      },
+    };
+
+    const { scalers } = await createScalerFiles({ paths: [folder], clock: slow }).load();
+
+    expect(scalers).toHaveLength(30);
+    expect(turns).toBeGreaterThanOrEqual(10);
+  });
+
   it('reads *.yaml and *.yml of a folder and its subfolders, and nothing else', async () => {
     await mkdir(join(folder, 'team'));
     await mkdir(join(folder, '.git'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DeadlineError, sleep, withDeadline } from '../../src/units/clock.js';
+import { DeadlineError, sleep, takeTurns, withDeadline } from '../../src/units/clock.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 
 describe('sleep', () => {
@@ -26,6 +26,23 @@ describe('sleep', () => {
     await sleep(clock, 1000, stop.signal);
 
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe('takeTurns', () => {
+  it('goes on at once for 19.9 ms, then lets others have a turn, then goes on again', async () => {
+    const clock = new ManualClock();
+    const nextTurn = takeTurns(clock);
+    const waits: number[] = [];
+    for (const ms of [0, 19.9, 0.1, 0, 20]) {
+      clock.advance(ms);
+      const turn = nextTurn();
+      waits.push(clock.pending);
+      clock.advance(0);
+      await turn;
+    }
+
+    expect(waits).toEqual([0, 0, 1, 0, 1]);
   });
 });
 

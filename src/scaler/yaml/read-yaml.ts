@@ -1,7 +1,9 @@
 import {
   type Alias,
+  Composer,
   type Document,
   LineCounter,
+  Parser,
   Scalar,
   type YAMLError,
   isCollection,
@@ -9,7 +11,6 @@ import {
   isNode,
   isScalar,
   isSeq,
-  parseAllDocuments,
   visit,
 } from 'yaml';
 import { type Finding, formatPath } from '../rules/finding.js';
@@ -54,30 +55,31 @@ interface Source {
  * user calls it.
  */
 export function readYaml(text: string, file: string | null): readonly YamlDocument[] {
+  return [...eachYamlDocument(text, file)];
+}
+
+/** The same one by one: a document is parsed when it is asked for. */
+export function* eachYamlDocument(text: string, file: string | null): Generator<YamlDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) {
-    return [
-      refused(
-        source,
-        'yaml-size',
-        `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`,
-        null,
-      ),
-    ];
+    const message = `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`;
+    yield refused(source, 'yaml-size', message, null);
+    return;
   }
   const tooDeep = findTooDeep(text, MAX_DEPTH);
   if (tooDeep !== null) {
     source.lines.addNewLine(0);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
       source.lines.addNewLine(at + 1);
-    return [refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep)];
+    yield refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep);
+    return;
   }
-  const options = { lineCounter: source.lines, uniqueKeys: false, stringKeys: true, merge: false } as const;
-  const documents = parseAllDocuments(text, { ...options, prettyErrors: false, logLevel: 'silent' });
-  return Array.from(documents)
-    .filter((document) => document.errors.length > 0 || hasContent(document))
-    .map((document) => readDocument(document, source));
+  const parser = new Parser(source.lines.addNewLine);
+  const composer = new Composer({ uniqueKeys: false, stringKeys: true, merge: false, logLevel: 'silent' });
+  for (const document of composer.compose(parser.parse(text))) {
+    if (document.errors.length > 0 || hasContent(document)) yield readDocument(document, source);
+  }
 }
 
 function hasContent({ contents }: Document): boolean {
