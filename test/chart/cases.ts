@@ -77,6 +77,7 @@ export const CASES: Readonly<Record<string, Values>> = {
   'four ways of signing in': MANAGED,
   'ConfigMaps of documents': { scalerConfigMaps: ['team-a', 'team-b.v2'] },
   'a ServiceMonitor': { serviceMonitor: { enabled: true, labels: { release: 'kps' }, interval: '1m30s' } },
+  'alerts on metrics that the chart does not scrape': { prometheusRule: { enabled: true, job: 'my "job"' } },
   'no NetworkPolicy': { networkPolicy: { enabled: false } },
   'names that look like something else': { fullnameOverride: 'null', serviceAccount: { name: '0x1f' } },
   'null in the place of mappings': {
@@ -92,6 +93,7 @@ export const CASES: Readonly<Record<string, Values>> = {
     podAnnotations: null,
     service: { annotations: null },
     serviceMonitor: { labels: null, interval: null },
+    prometheusRule: { labels: null, job: null },
     networkPolicy: { ingressFrom: null, extraEgress: null, tokenEndpoints: null },
   },
   everything: {
@@ -111,6 +113,7 @@ export const CASES: Readonly<Record<string, Values>> = {
     serviceAccount: { name: 'scaler', annotations: { a: 'on' } },
     service: { annotations: { b: '012' } },
     serviceMonitor: { enabled: true, labels: { release: '1e3' } },
+    prometheusRule: { enabled: true, labels: { release: '1e3' } },
     networkPolicy: {
       ingressFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
       apiServerPorts: [7443],

@@ -83,6 +83,8 @@ describe('a wrong value', () => {
     ['a label that is none', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
     ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
     ['an interval that is none', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
+    ['a text for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
+    ['a misspelt member of the alerts', { prometheusRule: { jobs: 'x' } }, "'jobs' not allowed"],
     ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],
     ['an endpoint without a port', { networkPolicy: { tokenEndpoints: { azure: [{}] } } }, "'port'"],
     [

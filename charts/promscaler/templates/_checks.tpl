@@ -26,6 +26,9 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- if and $values.serviceMonitor.enabled $values.service.scrapeAnnotations -}}
   {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
 {{- end -}}
+{{- if and $values.prometheusRule.enabled (not $values.serviceMonitor.enabled) (not $values.prometheusRule.job) -}}
+  {{- $problems = append $problems "prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job: the label `job` that its metrics have otherwise. Without it no alert would ever find them" -}}
+{{- end -}}
 {{- if and $values.rbac.create (not $values.serviceAccount.create) (not $values.serviceAccount.name) -}}
   {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the rights would go to the account `default`, which every pod of the namespace has. Name the account, or set rbac.create to false" -}}
 {{- end -}}
