@@ -88,7 +88,7 @@ function holdUntrusted(
     metrics,
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
     conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
-    reason: `stays at ${desired}: ${why}`,
+    reason: `${why}: stays at ${desired}`,
     state: remember(snapshot, { desired, recommended: null, metrics, activation }),
   });
 }

@@ -22,9 +22,13 @@ export function decisionToJson(decision: Decision): Readonly<Record<string, unkn
   return { ...decision, state: stateToJson(decision.state) };
 }
 
-function podToJson(pod: Pod): Readonly<Record<string, unknown>> {
+/** Field by field: what is observed has more of a pod than a snapshot has, and no reader takes that. */
+function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
   return {
-    ...pod,
+    name: pod.name,
+    phase: pod.phase,
+    deleting: pod.deleting,
+    ready: pod.ready,
     startTime: instantOrNull(pod.startTime),
     readyChangedAt: instantOrNull(pod.readyChangedAt),
     requests: mapToJson(pod.requests, quantitiesToJson),

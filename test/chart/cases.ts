@@ -36,6 +36,29 @@ export const EXISTING: Values = {
   },
 };
 
+/** Four data sources, each of another cloud or identity provider, with the identities of the pod in one account. */
+export const MANAGED: Values = {
+  config: {
+    prometheus: {
+      default: {
+        urls: ['https://metrics.example.com'],
+        oauth2: { tokenUrl: 'https://login.example.com:8443/token', clientId: 'promscaler' },
+      },
+      amazon: { urls: ['https://aps.example.com'], sigv4: { region: 'eu-central-1' } },
+      azure: { urls: ['https://azure.example.com'], azure: {} },
+      google: { urls: ['https://google.example.com'], google: {} },
+    },
+  },
+  credentials: {
+    default: { existingSecret: 'client', keys: { clientSecret: 'secret' } },
+    amazon: { existingSecret: 'amp', keys: { awsCredentials: 'credentials' } },
+  },
+  serviceAccount: {
+    annotations: { 'azure.workload.identity/client-id': '11111111-2222-3333-4444-555555555555' },
+  },
+  podLabels: { 'azure.workload.identity/use': 'true' },
+};
+
 /** Each of them changes something that is rendered, and all of them together. */
 export const CASES: Readonly<Record<string, Values>> = {
   'no values': {},
@@ -51,8 +74,10 @@ export const CASES: Readonly<Record<string, Values>> = {
   'no election and no state': { leaderElection: { enabled: false }, state: { enabled: false } },
   'credentials in clear': CREDENTIALS,
   'credentials of a Secret': EXISTING,
+  'four ways of signing in': MANAGED,
   'ConfigMaps of documents': { scalerConfigMaps: ['team-a', 'team-b.v2'] },
   'a ServiceMonitor': { serviceMonitor: { enabled: true, labels: { release: 'kps' }, interval: '1m30s' } },
+  'alerts on metrics that the chart does not scrape': { prometheusRule: { enabled: true, job: 'my "job"' } },
   'no NetworkPolicy': { networkPolicy: { enabled: false } },
   'names that look like something else': { fullnameOverride: 'null', serviceAccount: { name: '0x1f' } },
   'null in the place of mappings': {
@@ -68,7 +93,8 @@ export const CASES: Readonly<Record<string, Values>> = {
     podAnnotations: null,
     service: { annotations: null },
     serviceMonitor: { labels: null, interval: null },
-    networkPolicy: { ingressFrom: null, extraEgress: null },
+    prometheusRule: { labels: null, job: null },
+    networkPolicy: { ingressFrom: null, extraEgress: null, tokenEndpoints: null },
   },
   everything: {
     image: { repository: 'registry.example.com/promscaler', digest: `sha256:${'0'.repeat(64)}` },
@@ -87,6 +113,7 @@ export const CASES: Readonly<Record<string, Values>> = {
     serviceAccount: { name: 'scaler', annotations: { a: 'on' } },
     service: { annotations: { b: '012' } },
     serviceMonitor: { enabled: true, labels: { release: '1e3' } },
+    prometheusRule: { enabled: true, labels: { release: '1e3' } },
     networkPolicy: {
       ingressFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
       apiServerPorts: [7443],

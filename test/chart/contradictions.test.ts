@@ -31,6 +31,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { serviceMonitor: { enabled: true }, service: { scrapeAnnotations: true } },
     'serviceMonitor.enabled and service.scrapeAnnotations are both true',
   ],
+  'alerts on metrics that nobody scrapes': [
+    { prometheusRule: { enabled: true } },
+    'prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job',
+  ],
   'rights for the account of everybody': [
     { serviceAccount: { create: false } },
     'the rights would go to the account `default`, which every pod of the namespace has',
@@ -143,6 +147,10 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
   'a lease of 11 s renewed within 10': { leaderElection: { leaseDurationSeconds: 11 } },
   'a renewal of 13 s tried every 10': {
     leaderElection: { renewDeadlineSeconds: 13, retryPeriodSeconds: 10 },
+  },
+  'alerts on metrics of the ServiceMonitor': {
+    prometheusRule: { enabled: true },
+    serviceMonitor: { enabled: true },
   },
   'an account by name': { serviceAccount: { create: false, name: 'mine' } },
   'no rights and no account': { serviceAccount: { create: false }, rbac: { create: false } },

@@ -17,6 +17,7 @@ const SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 export function manifestProblems(object: Rendered): readonly string[] {
   const kind = String(object['kind']);
   if (kind === 'ServiceMonitor') return [...monitorProblems(object), ...metadataProblems(object)];
+  if (kind === 'PrometheusRule') return [...ruleProblems(object), ...metadataProblems(object)];
   const validate = validatorOf(String(object['apiVersion']), kind);
   if (validate === null) return [`nothing is known of ${String(object['apiVersion'])} ${kind}`];
   const pod = kind === 'Pod' ? object['spec'] : at(object, 'spec', 'template', 'spec');
@@ -140,6 +141,31 @@ function monitorProblems(object: Rendered): readonly string[] {
     const interval = at(endpoint, 'interval');
     if (typeof interval === 'string' && !/^([0-9]+(ms|s|m|h))+$/.test(interval))
       problems.push('/spec/endpoints: interval is no duration');
+  }
+  return problems;
+}
+
+/** A PrometheusRule, as far as the chart uses it. What Prometheus makes of it, promtool says. */
+function ruleProblems(object: Rendered): readonly string[] {
+  const problems: string[] = [];
+  const expectMembers = (value: unknown, path: string, members: readonly string[]): void => {
+    const there = Object.keys(isMapping(value) ? value : {});
+    problems.push(
+      ...there.filter((key) => !members.includes(key)).map((key) => `${path}/${key}: no such field`),
+    );
+    problems.push(
+      ...members.filter((key) => !there.includes(key)).map((key) => `${path}/${key}: is missing`),
+    );
+  };
+  if (object['apiVersion'] !== 'monitoring.coreos.com/v1') problems.push('/apiVersion: is another one');
+  expectMembers(object, '', ['apiVersion', 'kind', 'metadata', 'spec']);
+  expectMembers(object['spec'], '/spec', ['groups']);
+  for (const group of listAt(object, 'spec', 'groups')) {
+    expectMembers(group, '/spec/groups', ['name', 'rules']);
+    for (const rule of listAt(group, 'rules')) {
+      expectMembers(rule, '/spec/groups/rules', ['alert', 'expr', 'for', 'labels', 'annotations']);
+      expectMembers(at(rule, 'annotations'), '/annotations', ['summary', 'description']);
+    }
   }
   return problems;
 }

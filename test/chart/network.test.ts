@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm } from './helm.js';
+import { MANAGED } from './cases.js';
+import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -25,7 +26,8 @@ function portText(port: unknown): string {
 
 function peerText(peer: unknown): string {
   const namespace = at(peer, 'namespaceSelector', 'matchLabels', 'kubernetes.io/metadata.name');
-  return typeof namespace === 'string' ? namespace : JSON.stringify(peer);
+  if (typeof namespace === 'string') return namespace;
+  return textAt(peer, 'ipBlock', 'cidr');
 }
 
 const DNS = '53/UDP 53/TCP 5353/UDP 5353/TCP -> *';
@@ -87,6 +89,51 @@ describe('the NetworkPolicy', () => {
     expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
   });
 
+  const oauth2 = (tokenUrl: string): Values => ({
+    config: {
+      prometheus: {
+        default: {
+          urls: ['https://p.example.com:9000'],
+          oauth2: { tokenUrl, clientId: 'c', clientSecretFile: '/s' },
+        },
+      },
+    },
+  });
+  const google = (networkPolicy: Values): Values => ({
+    networkPolicy,
+    config: { prometheus: { default: { urls: ['https://p.example.com:9000'], google: {} } } },
+  });
+
+  it.each<[string, Values, readonly string[]]>([
+    ['oauth2, outside', oauth2('https://login.example.com/token'), ['443/TCP 9000/TCP -> *']],
+    ['oauth2, a Service', oauth2('http://dex.auth:5556/token'), ['5556/TCP 9000/TCP -> *', '* -> auth']],
+    [
+      'google: the token server, the metadata server of the machine and of GKE',
+      google({}),
+      ['9000/TCP -> *', '443/TCP -> *', '988/TCP -> 169.254.169.252/32', '80/TCP -> 169.254.169.254/32'],
+    ],
+    [
+      'what is given in their place',
+      google({ tokenEndpoints: { google: [{ port: 3128, cidr: '10.0.0.7/32' }] } }),
+      ['9000/TCP -> *', '3128/TCP -> 10.0.0.7/32'],
+    ],
+    ['nothing where they are taken out', google({ tokenEndpoints: { google: [] } }), ['9000/TCP -> *']],
+    [
+      'all ways at once, each address once',
+      MANAGED,
+      [
+        '443/TCP 8443/TCP -> *',
+        '443/TCP -> *',
+        '988/TCP -> 169.254.169.252/32',
+        '80/TCP -> 169.254.169.254/32',
+        '80/TCP -> 169.254.170.23/32',
+        '80/TCP -> fd00:ec2::23/128',
+      ],
+    ],
+  ])('lets out to where tokens come from: %s', (_what, values, rules) => {
+    expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
+  });
+
   it('takes other ports of the API server, and further rules', () => {
     const extraEgress = [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }];
 
@@ -95,7 +142,7 @@ describe('the NetworkPolicy', () => {
       '7443/TCP -> *',
       '9090/TCP -> *',
       '* -> ops',
-      '* -> {"ipBlock":{"cidr":"10.0.0.0/8"}}',
+      '* -> 10.0.0.0/8',
     ]);
   });
 

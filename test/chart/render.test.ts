@@ -90,6 +90,7 @@ describe('what is rendered', () => {
     const objects = render(helm, {
       ...CASES['everything'],
       serviceMonitor: { enabled: false },
+      prometheusRule: { enabled: false },
       service: { scrapeAnnotations: true, annotations: { b: '012' } },
     });
     const pod = at(pick(objects, 'Deployment'), 'spec', 'template', 'metadata');

@@ -83,7 +83,21 @@ describe('a wrong value', () => {
     ['a label that is none', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
     ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
     ['an interval that is none', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
+    ['a text for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
+    ['a misspelt member of the alerts', { prometheusRule: { jobs: 'x' } }, "'jobs' not allowed"],
     ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],
+    ['an endpoint without a port', { networkPolicy: { tokenEndpoints: { azure: [{}] } } }, "'port'"],
+    [
+      'a host where an address is needed',
+      { networkPolicy: { tokenEndpoints: { azure: [{ port: 443, cidr: 'login.example.com' }] } } },
+      '/networkPolicy/tokenEndpoints/azure/0/cidr',
+    ],
+    ['an endpoint of no way', { networkPolicy: { tokenEndpoints: { aws: [] } } }, "'aws' not allowed"],
+    [
+      'a client secret in the config',
+      source({ oauth2: { tokenUrl: 'https://t', clientId: 'c', clientSecret: 'x' } }),
+      "'clientSecret' not allowed",
+    ],
     ['port 0', { networkPolicy: { apiServerPorts: [0] } }, '/networkPolicy/apiServerPorts/0'],
     ['a variable that is a number', { extraEnv: [{ name: 'A', value: 1 }] }, "at '/extraEnv/0/value'"],
   ];
@@ -131,6 +145,10 @@ describe('values.schema.json', () => {
     const defaults = { type: 'object', description: at(properties, 'defaults', 'description') };
     const description = 'The service config, but for what the chart settles.';
     const config = { description, ...service, properties: { ...Object.fromEntries(own), defaults } };
+    // Its secret may come from `credentials`; _checks-sign-in.tpl looks for it in both.
+    const oauth2 = at(config, 'properties', 'prometheus', 'additionalProperties', 'properties', 'oauth2');
+    if (!isMapping(oauth2)) throw new Error('there is no oauth2');
+    Object.assign(oauth2, { required: ['tokenUrl', 'clientId'] });
 
     if (process.env['WRITE_VALUES_SCHEMA'] === '1') await writeSchema({ config });
     expect(at(read(FILE), 'properties', 'config')).toEqual(config);

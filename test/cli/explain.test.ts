@@ -319,3 +319,42 @@ describe('explain NAMESPACE/NAME', () => {
     ]);
   });
 });
+
+describe('explain of a Deployment without requests', () => {
+  const without = (name: string): Readonly<Record<string, unknown>> => ({
+    ...readyPod(name),
+    requests: { app: { memory: '1Gi' }, proxy: { cpu: '100m' } },
+  });
+
+  it('begins with the container that requests no cpu, in the sentence and in ScalingActive', async () => {
+    const text = await explain(cpuSnapshot(83, { pods: ['a', 'b', 'c', 'd'].map(without) }));
+
+    expect(text).toContain(
+      'decided at 2026-01-01T00:00:00Z: cpu: container app requests no cpu (pod a and 3 more): stays at 4\n',
+    );
+    expect(text).toContain(
+      'no count could be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
+    );
+  });
+
+  it('does so also while no pod is ready: that passes, the cause stays', async () => {
+    const pods = ['a', 'b'].map((name) => ({ ...without(name), phase: 'Pending', ready: false }));
+
+    const containers = { a: { app: 0.9 }, b: { app: 0.9 } };
+    const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers }];
+
+    const text = await explain(cpuSnapshot(83, { pods, samples }));
+
+    expect(text).toContain(
+      ': cpu: container app requests no cpu (pod a and 1 more); no sample of any pod that counts (they may be unready): stays at 4\n',
+    );
+  });
+
+  it('names all containers of a pod that lack one, and no number where it is the only pod', async () => {
+    const pod = { ...readyPod('a'), requests: { app: {}, proxy: {}, log: { cpu: '1' } } };
+
+    expect(await explain(cpuSnapshot(83, { pods: [pod, readyPod('b')] }))).toContain(
+      ': cpu: containers app and proxy request no cpu (pod a): stays at 4\n',
+    );
+  });
+});

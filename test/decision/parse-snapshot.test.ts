@@ -169,3 +169,17 @@ describe('what parseSnapshot takes', () => {
     expect(decide({ ...snapshot, samples: [sample] }).metrics[0]?.current.averageValue).toBe(200);
   });
 });
+
+describe('the JSON of a snapshot', () => {
+  it('has of a pod what a decision needs, and nothing that a watch knows beside it', () => {
+    const snapshot = read(snapshotOf({ pods: [pod('a')] }));
+    const pods = snapshot.pods.map((one) => ({
+      ...one,
+      trouble: { kind: 'unschedulable', why: 'cpu' },
+    }));
+
+    const written = read(snapshotToJson({ ...snapshot, pods }));
+
+    expect(written).toEqual(snapshot);
+  });
+});

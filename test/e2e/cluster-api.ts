@@ -24,7 +24,7 @@ const DEADLINE_MS = 20_000;
 export async function openClusterApi(cluster: GivenCluster, folder: string): Promise<ClusterApi> {
   const { kubeconfig, namespace } = cluster;
   const socketPath = join(folder, 's');
-  const paths = `^/(api/v1|apis/apps/v1)/namespaces/${namespace}/`;
+  const paths = `^/(api/v1|apis/apps/v1|apis/autoscaling/v2)/namespaces/${namespace}/`;
   // A cluster behind a gateway has a path in its address, which kubectl proxy drops unless told otherwise.
   const options = ['--append-server-path', '--unix-socket', socketPath, '--accept-paths', paths];
   const args = ['proxy', '--kubeconfig', kubeconfig, ...options];
@@ -53,8 +53,9 @@ export async function openClusterApi(cluster: GivenCluster, folder: string): Pro
   };
 }
 
-/** `/deployments...` is of apps/v1, everything else of the core group. */
+/** `/deployments...` is of apps/v1, the HPA of its own group, everything else of the core group. */
 function splitGroup(path: string): readonly string[] {
+  if (path.startsWith('/horizontalpodautoscalers')) return ['/apis/autoscaling/v2', path];
   return [path.startsWith('/deployments') ? '/apis/apps/v1' : '/api/v1', path];
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { openClusterApi } from './cluster-api.js';
 import type { ClusterApi } from './cluster-api.js';
+import { hpaManifest } from './hpa-manifest.js';
 import { startPodExporter } from './pod-exporter.js';
 import type { PresentPod } from './pod-exporter.js';
 import { startStage } from './stage.js';
@@ -13,6 +14,8 @@ import type { Workload, World } from './world.js';
 
 /** Small enough for twelve pods beside each other on the smallest cluster. */
 const REQUEST_CORES = 0.01;
+/** Ten thousand cores: no machine has them. */
+const TOO_MANY_MILLICORES = 10_000_000;
 /** A pod's sample counts once it has been ready for the window of the rate (10 s). */
 const FIRST_WINDOW_SECONDS = 12;
 
@@ -52,7 +55,8 @@ export async function startClusterWorld(
       await api.send('POST', '/deployments', deploymentOf(workload));
     }
     await waitUntilReady(api, workloads);
-    return { ...stage, ...views(api), namespace, simulator: null, setLoad, close };
+    const addHpa = hpaAdder(api, namespace, closers);
+    return { ...stage, ...views(api), addHpa, namespace, simulator: null, setLoad, close };
   } catch (error) {
     await close();
     throw error;
@@ -67,6 +71,20 @@ function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events'> 
     // The generation counts changes of the spec, and nobody changes anything else in it.
     changes: async (name) => (await read(name, ['metadata', 'generation'])) - 1,
     events: async () => JSON.stringify(await api.send('GET', '/events')),
+  };
+}
+
+/** An HPA wants something once metrics-server has told it what the pods use; those here use next to nothing. */
+function hpaAdder(api: ClusterApi, namespace: string, closers: (() => Promise<void>)[]): World['addHpa'] {
+  return async (name, min) => {
+    const path = `/horizontalpodautoscalers/${name}`;
+    closers.push(async () => {
+      await api.send('DELETE', path).catch(() => undefined);
+    });
+    await api.send('POST', '/horizontalpodautoscalers', hpaManifest(namespace, name, min));
+    const hasSaid = async (): Promise<boolean> =>
+      at(await api.send('GET', path), ['status', 'desiredReplicas']) === min;
+    await waitFor(hasSaid, { what: `the HPA ${name} to want ${min}` });
   };
 }
 
@@ -86,7 +104,8 @@ async function listPods(api: ClusterApi): Promise<readonly PresentPod[]> {
 }
 
 async function waitUntilReady(api: ClusterApi, workloads: readonly Workload[]): Promise<void> {
-  for (const { name, replicas } of workloads) {
+  for (const { name, replicas, isTooLarge = false } of workloads) {
+    if (isTooLarge) continue;
     const isThere = async (): Promise<boolean> => {
       const deployment = await api.send('GET', `/deployments/${name}`);
       return at(deployment, ['status', 'readyReplicas']) === replicas;
@@ -106,7 +125,8 @@ async function removeWorkloads(api: ClusterApi, workloads: readonly Workload[]):
 }
 
 /** Pods that do nothing, in a form that the restricted Pod Security Standard lets through. */
-function deploymentOf({ name, replicas }: Workload): unknown {
+function deploymentOf({ name, replicas, isTooLarge = false }: Workload): unknown {
+  const millicores = isTooLarge ? TOO_MANY_MILLICORES : REQUEST_CORES * 1000;
   const manifest: unknown = parse(`
 apiVersion: apps/v1
 kind: Deployment
@@ -123,7 +143,7 @@ spec:
       containers:
         - name: app
           image: registry.k8s.io/pause:3.10
-          resources: { requests: { cpu: ${REQUEST_CORES * 1000}m, memory: 8Mi }, limits: { memory: 32Mi } }
+          resources: { requests: { cpu: ${millicores}m, memory: 8Mi }, limits: { memory: 32Mi } }
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
 `);
   return manifest;

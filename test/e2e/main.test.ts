@@ -27,7 +27,11 @@ const TESTER: Subject = {
     { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'list'] },
-    { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
+    {
+      apiGroups: ['autoscaling'],
+      resources: ['horizontalpodautoscalers'],
+      verbs: ['list', 'create', 'get', 'delete'],
+    },
   ],
 };
 
@@ -112,6 +116,15 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(output()).toContain('namespaces of earlier runs are not looked for');
     expect(output()).toContain('deployments was answered with 500');
     expect(namespaces()).toEqual(before);
+  });
+
+  it('skips the dry run beside an HPA where no metrics-server answers, and says so', async () => {
+    const { child, output } = start(['shadow']);
+    await once(child, 'close');
+
+    expect(output()).toContain('no metrics-server answers: the dry run beside an HPA is skipped');
+    expect(output()).toMatch(/Tests: +1 skipped, 1 total/);
+    expect(child.exitCode).toBe(0);
   });
 
   it('ends with 1 and the words of the cluster where it may not create a namespace', async () => {

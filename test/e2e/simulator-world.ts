@@ -3,6 +3,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { constant } from '../../src/simulator/model/curves.js';
 import type { Curve } from '../../src/simulator/model/curves.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { hpaManifest } from './hpa-manifest.js';
 import { startStage } from './stage.js';
 import type { Workload, World } from './world.js';
 
@@ -16,11 +17,15 @@ const REQUESTS_PER_SECOND = 10;
 export async function startSimulatorWorld(workloads: readonly Workload[]): Promise<World> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
-    workloads: workloads.map(({ name, replicas, load }) => ({
+    workloads: workloads.map(({ name, replicas, load, isTooLarge = false }) => ({
       namespace: NAMESPACE,
       name,
       replicas,
-      behavior: { load: curveOf(load) },
+      behavior: {
+        load: curveOf(load),
+        ...(isTooLarge ? { timing: { startSeconds: Number.POSITIVE_INFINITY } } : {}),
+      },
+      ...(isTooLarge ? { podAgeSeconds: null } : {}),
     })),
   });
   for (const manifest of demoStateMaps(OWN_NAMESPACE)) simulator.addObject(manifest);
@@ -48,6 +53,14 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
         .requests()
         .filter((one) => one.name === name && one.subresource === 'scale' && one.verb === 'patch');
       return Promise.resolve(patches.length);
+    },
+    addHpa: (name, min) => {
+      // Nobody plays the HPA: it has said what it wants, and stays with that.
+      simulator.addObject({
+        ...hpaManifest(NAMESPACE, name, min),
+        status: { currentReplicas: min, desiredReplicas: min },
+      });
+      return Promise.resolve();
     },
     events: () => Promise.resolve(JSON.stringify(simulator.listObjects('/events', NAMESPACE))),
     close: async () => {

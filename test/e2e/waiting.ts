@@ -7,12 +7,15 @@ export interface GivenCluster {
   readonly kubeconfig: string;
   /** The only namespace that is touched. */
   readonly namespace: string;
+  /** Whether an HPA has metrics there. */
+  readonly hasMetricsServer: boolean;
 }
 
 function clusterOf(env: NodeJS.ProcessEnv): GivenCluster | null {
   const kubeconfig = env['PROMSCALER_E2E_KUBECONFIG'] ?? '';
   const namespace = env['PROMSCALER_E2E_NAMESPACE'] ?? '';
-  return kubeconfig === '' || namespace === '' ? null : { kubeconfig, namespace };
+  const hasMetricsServer = env['PROMSCALER_E2E_METRICS_SERVER'] === 'true';
+  return kubeconfig === '' || namespace === '' ? null : { kubeconfig, namespace, hasMetricsServer };
 }
 
 /** A real cluster pulls images and starts pods in its own time: what is waited for may take so many times as long. */

@@ -18,6 +18,8 @@ export interface Workload {
    * and 300 % of those of 2.
    */
   readonly load: number;
+  /** Its pods ask for more cpu than any node has, and stay Pending: nobody waits for them. */
+  readonly isTooLarge?: boolean;
 }
 
 /** A cluster with workloads in it, a real Prometheus that knows what they use, and a folder for the service. */
@@ -31,6 +33,8 @@ export interface World extends Stage {
   readonly replicas: (name: string) => Promise<number>;
   /** How often they were written since the start. */
   readonly changes: (name: string) => Promise<number>;
+  /** Puts an HPA on a Deployment, for cpu at 60 % and with its `min`, and waits until it has said that it wants those. */
+  readonly addHpa: (name: string, min: number) => Promise<void>;
   /** All Events of the namespace, as JSON. */
   readonly events: () => Promise<string>;
 }
@@ -54,6 +58,12 @@ export function describeOnSimulator(reason: string, name: string, tests: () => v
 
 function skipped(name: string, reason: string): string {
   return `${name} (skipped on a real cluster: ${reason})`;
+}
+
+/** As `it`, for what needs an HPA that has metrics. */
+export function itBesideHpa(name: string, test: () => Promise<void>): void {
+  if (CLUSTER === null || CLUSTER.hasMetricsServer) it(name, test);
+  else it.skip(`${name} (skipped on this cluster: no metrics-server answers)`, test);
 }
 
 /** A document that keeps `name` at 60 % of its cpu requests, with a stabilization of 10 s. */

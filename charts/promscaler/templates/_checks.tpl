@@ -3,7 +3,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
 */}}
 {{- define "promscaler.checks" -}}
 {{- $problems := list -}}
-{{- range list "service" "sources" "credentials" "files" "documents" -}}
+{{- range list "service" "sources" "credentials" "signIn" "identity" "environment" "files" "documents" -}}
   {{- $problems = concat $problems (fromJsonArray (include (printf "promscaler.checks.%s" .) $)) -}}
 {{- end -}}
 {{- if $problems -}}
@@ -25,6 +25,9 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- end -}}
 {{- if and $values.serviceMonitor.enabled $values.service.scrapeAnnotations -}}
   {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
+{{- end -}}
+{{- if and $values.prometheusRule.enabled (not $values.serviceMonitor.enabled) (not $values.prometheusRule.job) -}}
+  {{- $problems = append $problems "prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job: the label `job` that its metrics have otherwise. Without it no alert would ever find them" -}}
 {{- end -}}
 {{- if and $values.rbac.create (not $values.serviceAccount.create) (not $values.serviceAccount.name) -}}
   {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the rights would go to the account `default`, which every pod of the namespace has. Name the account, or set rbac.create to false" -}}
@@ -94,7 +97,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- if ne (empty (or $given.cert $keys.cert)) (empty (or $given.key $keys.key)) -}}
     {{- $problems = append $problems (printf "%s needs both cert and key, or neither" $path) -}}
   {{- end -}}
-  {{- range $field := list "bearerTokenFile" "basicAuth" -}}
+  {{- range $field := list "bearerTokenFile" "basicAuth" "oauth2" "sigv4" "azure" "google" -}}
     {{- if and (hasKey $source $field) (or $hasToken $hasPassword) -}}
       {{- $problems = append $problems (printf "%s and config.prometheus.%s.%s both settle the Authorization header" $path $name $field) -}}
     {{- end -}}
@@ -117,6 +120,10 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- $basicAuth := default dict $source.basicAuth -}}
   {{- $tls := default dict $source.tls -}}
   {{- $files := dict "bearerTokenFile" $source.bearerTokenFile "basicAuth.passwordFile" $basicAuth.passwordFile "tls.caFile" $tls.caFile "tls.certFile" $tls.certFile "tls.keyFile" $tls.keyFile -}}
+  {{- $oauth2 := default dict $source.oauth2 -}}
+  {{- $tls = default dict $oauth2.tls -}}
+  {{- $files = merge $files (dict "oauth2.clientSecretFile" $oauth2.clientSecretFile "oauth2.tls.caFile" $tls.caFile "oauth2.tls.certFile" $tls.certFile "oauth2.tls.keyFile" $tls.keyFile) -}}
+  {{- $_ := set $files "sigv4.credentialsFile" (default dict $source.sigv4).credentialsFile -}}
   {{- range $field, $file := $files -}}
     {{- $path := printf "config.prometheus.%s.%s" $name $field -}}
     {{- if not $file -}}

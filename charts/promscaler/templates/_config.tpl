@@ -47,7 +47,7 @@ What `credentials` stands for, as JSON:
 {{- $config := dict -}}
 {{- $data := dict -}}
 {{- $mounts := dict -}}
-{{- $names := dict "bearerToken" "token" "password" "password" "ca" "ca.crt" "cert" "tls.crt" "key" "tls.key" -}}
+{{- $names := dict "bearerToken" "token" "password" "password" "ca" "ca.crt" "cert" "tls.crt" "key" "tls.key" "clientSecret" "client-secret" "awsCredentials" "aws-credentials" -}}
 {{- range $source, $given := default dict .Values.credentials -}}
   {{- $files := list -}}
   {{- $paths := dict -}}
@@ -70,6 +70,13 @@ What `credentials` stands for, as JSON:
   {{- end -}}
   {{- with $paths.password -}}
     {{- $_ := set $fields "basicAuth" (dict "username" (default "" $given.username) "passwordFile" .) -}}
+  {{- end -}}
+  {{- /* What is beside these two stands in the service config. */ -}}
+  {{- with $paths.clientSecret -}}
+    {{- $_ := set $fields "oauth2" (dict "clientSecretFile" .) -}}
+  {{- end -}}
+  {{- with $paths.awsCredentials -}}
+    {{- $_ := set $fields "sigv4" (dict "credentialsFile" .) -}}
   {{- end -}}
   {{- $tls := dict -}}
   {{- range $part := list "ca" "cert" "key" -}}

@@ -30,13 +30,20 @@ export function proposeFromPods(
   );
   const seen = { pods: grouped.groups, podReasons: grouped.reasons };
   const usage = withoutPods(measured, [...grouped.groups.ignored, ...grouped.groups.unready]);
-  if (usage.size === 0) return noProposal('no sample of any pod that counts (they may be unready)', seen);
   const measure = usageMeasure(metric, context.pods);
+  if (usage.size === 0) return noProposal(withCause(measure, NO_SAMPLE), seen);
   if ('error' in measure) return noProposal(measure.error, seen);
   const first = measure.of(usage);
   if ('error' in first) return noProposal(first.error, seen);
   const result = replicasFor({ usage, ratio: first.ratio, grouped, measure, context });
   return { ...seen, current: first.current, error: null, ...result };
+}
+
+const NO_SAMPLE = 'no sample of any pod that counts (they may be unready)';
+
+/** Samples come as pods become ready; requests that are missing have to be mended, so they are told first. */
+function withCause(measure: UsageMeasure | { readonly error: string }, message: string): string {
+  return 'error' in measure ? `${measure.error}; ${message}` : message;
 }
 
 function readinessRule(

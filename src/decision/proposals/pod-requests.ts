@@ -7,36 +7,59 @@ export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { 
 /**
  * What each pod requests of a resource, by pod name, or why that can't be told: every pod the selector matches must
  * have a request, even one that is ignored, and so must every container in it. With `container` only that one counts,
- * and pod-level requests don't. Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
+ * and pod-level requests don't. The error names the containers first, since they are what has to be mended.
+ * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
+  const lacks: Lack[] = [];
   for (const pod of pods) {
-    const request =
-      container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
-    if (typeof request === 'string') return { error: request };
-    requests.set(pod.name, request);
+    const answer =
+      container === null ? requestOfPod(pod, resource) : requestOfContainers(pod, resource, [container]);
+    if (typeof answer === 'bigint') requests.set(pod.name, answer);
+    else lacks.push(answer);
   }
-  return { requests };
+  const [first] = lacks;
+  return first === undefined ? { requests } : { error: describeLack(first, lacks, resource) };
 }
 
-function requestOfPod(pod: Pod, resource: string): Milli | string {
+/** What one pod is without. */
+interface Lack {
+  readonly pod: string;
+  readonly kind: 'no request' | 'no container';
+  /** Empty where nothing is known of the pod's containers. */
+  readonly containers: readonly string[];
+}
+
+function requestOfPod(pod: Pod, resource: string): Milli | Lack {
   const podLevel = pod.podRequests?.get(resource);
   if (podLevel !== undefined) return podLevel;
-  if (pod.requests.size === 0) return `pod ${pod.name} requests no ${resource}`;
-  let total = 0n;
-  for (const container of pod.requests.keys()) {
-    const request = requestOfContainer(pod, resource, container);
-    if (typeof request === 'string') return request;
-    total = addMilli(total, request);
-  }
-  return total;
+  if (pod.requests.size === 0) return { pod: pod.name, kind: 'no request', containers: [] };
+  return requestOfContainers(pod, resource, [...pod.requests.keys()]);
 }
 
-function requestOfContainer(pod: Pod, resource: string, container: string): Milli | string {
-  const containerRequests = pod.requests.get(container);
-  if (containerRequests === undefined) return `pod ${pod.name} has no container ${container}`;
-  return (
-    containerRequests.get(resource) ?? `container ${container} of pod ${pod.name} requests no ${resource}`
-  );
+function requestOfContainers(pod: Pod, resource: string, containers: readonly string[]): Milli | Lack {
+  const absent = containers.filter((name) => !pod.requests.has(name));
+  if (absent.length > 0) return { pod: pod.name, kind: 'no container', containers: absent };
+  const lacking: string[] = [];
+  let total = 0n;
+  for (const name of containers) {
+    const request = pod.requests.get(name)?.get(resource);
+    if (request === undefined) lacking.push(name);
+    else total = addMilli(total, request);
+  }
+  return lacking.length === 0 ? total : { pod: pod.name, kind: 'no request', containers: lacking };
+}
+
+/** `container app requests no cpu (pod web-0 and 2 more)`: as the first pod has it, with the number of the others. */
+function describeLack({ pod, kind, containers }: Lack, lacks: readonly Lack[], resource: string): string {
+  const more = lacks.length === 1 ? '' : ` and ${lacks.length - 1} more`;
+  if (kind === 'no container') return `no container ${containers.join(', ')} (pod ${pod}${more})`;
+  if (containers.length === 0)
+    return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} no ${resource}`;
+  const subject =
+    containers.length === 1
+      ? `container ${containers.join('')} requests`
+      : `containers ${containers.slice(0, -1).join(', ')} and ${containers.slice(-1).join('')} request`;
+  return `${subject} no ${resource} (pod ${pod}${more})`;
 }

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { ServiceProcess } from './service-process.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, startWorld, waitFor } from './world.js';
+import type { World } from './world.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const run = promisify(execFile);
+
+describe('a workload whose 2 pods ask for more cpu than any node has', () => {
+  let world: World;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    world = await startWorld([
+      { name: 'web', replicas: 2, load: 1 },
+      { name: 'huge', replicas: 2, load: 0, isTooLarge: true },
+    ]);
+    for (const name of ['web', 'huge']) await world.writeDocument(`${name}.yaml`, cpuDocument(world, name));
+    service = await world.startService();
+  });
+
+  afterAll(() => world.close());
+
+  const cli = async (...args: readonly string[]): Promise<string> =>
+    (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
+
+  it('does not reach its target: metric, explain, status and one Event say so, and of web beside it nothing', async () => {
+    await waitFor(
+      async () =>
+        (await service.metrics('promscaler_condition{', 'scaler="huge"', 'type="TargetReached"', '} 1'))
+          .length > 0,
+      { what: 'the condition of huge' },
+    );
+    const of = (scaler: string): Promise<readonly string[]> =>
+      service.metrics('promscaler_condition{', `scaler="${scaler}"`, 'type="TargetReached"');
+    const [huge, ...more] = await waitFor(
+      async () => {
+        const lines = await of('huge');
+        return lines.some((line) => line.includes('reason="Unschedulable"')) && lines;
+      },
+      { what: 'Unschedulable' },
+    );
+    expect(huge).toMatch(/status="False".*\} 1$/);
+    expect(more).toEqual([]);
+    await waitFor(async () => (await of('web')).some((line) => line.includes('reason="Reached"')), {
+      what: 'Reached of web',
+    });
+
+    const explained = await cli('explain', `${world.namespace}/huge`);
+    // The embedded cluster names no resource.
+    const why = world.simulator === null ? 'cpu' : 'no fitting node';
+    expect(explained).toMatch(
+      new RegExp(
+        `TargetReached +False .*Unschedulable: 2 wanted, 0 ready: 2 unschedulable because of ${why}`,
+      ),
+    );
+    expect(await cli('explain', `${world.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
+    const rows = (await cli('status')).split('\n');
+    expect(rows.find((row) => / huge /.test(row))).toContain('Unschedulable');
+    expect(rows.find((row) => / web /.test(row))).not.toContain('Unschedulable');
+
+    await waitFor(async () => (await world.events()).includes('Unschedulable'), {
+      what: 'the Event',
+      seconds: 10,
+    });
+    expect(await world.changes('huge')).toBe(0);
+    expect(await service.stop()).toBe(0);
+  });
+});
