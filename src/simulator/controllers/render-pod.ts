@@ -52,6 +52,12 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   });
 }
 
+/** In the scheduler's words. The embedded cluster has one node, which is full of what pods request. */
+const UNSCHEDULABLE = {
+  reason: 'Unschedulable',
+  message: '0/1 nodes are available: 1 Insufficient cpu.',
+} as const;
+
 function statusOf({ pod, template, podIp }: PodSource, now: Instant): JsonObject {
   const phase = phaseOf(pod, now);
   const hasStarted = now >= pod.startsAt;
@@ -63,7 +69,7 @@ function statusOf({ pod, template, podIp }: PodSource, now: Instant): JsonObject
     status: holds ? 'True' : 'False',
     lastProbeTime: null,
     lastTransitionTime: timestamp(at),
-    reason: type === 'PodScheduled' && !holds ? 'Unschedulable' : undefined,
+    ...(type === 'PodScheduled' && !holds ? UNSCHEDULABLE : {}),
   });
   return {
     phase: hasStarted ? 'Running' : 'Pending',
