@@ -44,10 +44,12 @@ export class ResourceRig {
   /** What every query gives. */
   load = 40;
 
-  private constructor(
-    readonly simulator: Simulator,
-    readonly prometheusUrl: () => string,
-  ) {}
+  readonly simulator: Simulator;
+  prometheusUrl = '';
+
+  private constructor(simulator: Simulator) {
+    this.simulator = simulator;
+  }
 
   static async create({ hasDefinition = true } = {}): Promise<ResourceRig> {
     const workload = (namespace: string, name: string) => ({ namespace, name, replicas: 3 });
@@ -58,8 +60,7 @@ export class ResourceRig {
     });
     endings.push(() => simulator.close());
     if (hasDefinition) simulator.addObject(scalerDefinition());
-    let url = '';
-    const rig = new ResourceRig(simulator, () => url);
+    const rig = new ResourceRig(simulator);
     const prometheus = await startServer((response, request) => {
       response.setHeader('content-type', 'application/json');
       const isQuery = request.url.startsWith('/api/v1/query');
@@ -68,23 +69,27 @@ export class ResourceRig {
       response.end(JSON.stringify({ status: 'success', data }));
     });
     endings.push(() => prometheus.close());
-    url = prometheus.url;
+    rig.prometheusUrl = prometheus.url;
     return rig;
   }
 
   /** `run` with scalers of the cluster, one decision a second; ended after the test. */
-  start(options: {
-    readonly files?: Readonly<Record<string, string>>;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly args?: readonly string[];
-    /** More of the service config. */
-    readonly config?: string;
-    readonly sources?: string;
-  } = {}): Service {
+  start(
+    options: {
+      readonly files?: Readonly<Record<string, string>>;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly args?: readonly string[];
+      /** More lines of the service config. */
+      readonly config?: string;
+      readonly sources?: string;
+      /** The only ones that are watched, as YAML. */
+      readonly namespaces?: string;
+    } = {},
+  ): Service {
     const { files = {}, env = {}, args = [], config = '' } = options;
     const cwd = folderOf({
-      'promscaler.yaml': `prometheus: ${options.sources ?? `{ default: { urls: ['${this.prometheusUrl()}'] } }`}
-kubernetes: { url: '${this.simulator.url}' }
+      'promscaler.yaml': `prometheus: ${options.sources ?? `{ default: { urls: ['${this.prometheusUrl}'] } }`}
+kubernetes: { url: '${this.simulator.url}', namespaces: ${options.namespaces ?? '[]'} }
 scalers: { customResources: true }
 server: { port: 0 }
 defaults: { syncPeriodSeconds: 1 }
@@ -144,11 +149,19 @@ ${config}`,
     return this.simulator.describe({ namespace, name }).replicas;
   }
 
-  /** How often a status was sent. */
-  statusWrites(): number {
+  /** The requests for scalers, as `VERB NAMESPACE`; those for their status alone, as `VERB status`. */
+  requests(): readonly string[] {
     return this.simulator
       .requests()
-      .filter(({ resource, subresource }) => resource === 'scalers' && subresource === 'status').length;
+      .filter(({ resource }) => resource === 'scalers')
+      .map(({ verb, namespace, subresource }) =>
+        [verb ?? '', subresource === 'status' ? 'status' : (namespace ?? '')].join(' ').trim(),
+      );
+  }
+
+  /** How often a status was sent. */
+  statusWrites(): number {
+    return this.requests().filter((one) => one === 'patch status').length;
   }
 }
 
@@ -166,9 +179,7 @@ export function scalerObject(name: string, spec: JsonObject = {}, namespace = 's
       scaleTargetRef: { name },
       maxReplicas: 20,
       downscaleStabilizationSeconds: 0,
-      metrics: [
-        { external: { metric: { name: 'load' }, query: 'sum(load)', target: { averageValue: 10 } } },
-      ],
+      metrics: [{ external: { metric: { name: 'load' }, query: 'sum(load)', target: { averageValue: 10 } } }],
       ...spec,
     },
   };

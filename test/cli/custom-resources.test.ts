@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../support/manual-clock.js';
+import { scalerDefinition } from '../support/scaler-definition.js';
 import { ResourceRig } from './custom-resources-rig.js';
 
 jest.setTimeout(60_000);
@@ -17,7 +18,7 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.status('web')).toMatchObject({ observedGeneration: 1, desiredReplicas: 4 });
     expect(rig.status('web')['lastScaleTime']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(rig.status('web')['currentMetrics']).toEqual([
-      { type: 'External', external: { metric: { name: 'load' }, current: { value: '40', averageValue: '10' } } },
+      { type: 'External', external: { metric: { name: 'load' }, current: { averageValue: '10' } } },
     ]);
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 1 });
   });
@@ -66,7 +67,6 @@ describe('run, with scalers of the cluster', () => {
     const page = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
     expect((await fetch(`${page}/readyz`)).status).toBe(200);
 
-    const { scalerDefinition } = await import('../support/scaler-definition.js');
     rig.simulator.addObject(scalerDefinition());
     rig.apply('web');
 
@@ -93,47 +93,90 @@ describe('run, with scalers of the cluster', () => {
     const rig = await ResourceRig.create();
     rig.apply('web', {}, 'shop');
     rig.apply('web', {}, 'lab');
-    rig.start({ sources: `{ default: { urls: ['${rig.prometheusUrl()}'], namespaces: [shop] } }` });
+    rig.start({ sources: `{ default: { urls: ['${rig.prometheusUrl}'], namespaces: [shop] } }` });
 
     await rig.shows('web', 'Ready True Ready', 'shop');
     await rig.shows('web', 'Accepted False SourceNotAdmitted', 'lab');
 
     expect(rig.replicas('web', 'shop')).toBe(4);
     expect(rig.replicas('web', 'lab')).toBe(3);
-    expect(rig.condition('web', 'Ready', 'lab')).toMatchObject({ status: 'False', reason: 'SourceNotAdmitted' });
+    expect(rig.condition('web', 'Ready', 'lab')).toMatchObject({
+      status: 'False',
+      reason: 'SourceNotAdmitted',
+    });
   });
 
   it('watches the configured namespaces alone', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web', {}, 'shop');
     rig.apply('web', {}, 'lab');
-    rig.start({ config: 'x: 1'.replace('x: 1', '') });
+    rig.start({ namespaces: '[lab]' });
+
     await rig.shows('web', 'Ready True Ready', 'lab');
 
-    expect(rig.replicas('web', 'lab')).toBe(4);
+    expect(new Set(rig.requests())).toEqual(new Set(['list lab', 'watch lab', 'patch status']));
+    expect(rig.status('web', 'shop')).toEqual({});
+    expect(rig.replicas('web', 'shop')).toBe(3);
   });
 
-  it('writes no status in a dry run and none as a standby', async () => {
+  it('writes no status with --dry-run', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
     const service = rig.start({ args: ['--dry-run'] });
-    await eventually(() => service.written.stderr.includes('"documents read","scalers":1'), 'the object to be read');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await eventually(() => service.written.stderr.includes('"dry-run"'), 'a decision to be held back');
+
+    await new Promise((resolve) => setTimeout(resolve, 500));
 
     expect(rig.statusWrites()).toBe(0);
   });
 
+  it('keeps the objects warm as a standby, writes nothing, and is at work as soon as it leads', async () => {
+    const rig = await ResourceRig.create();
+    const noLease = rig.simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 500 });
+    rig.apply('web');
+    rig.start({ config: 'leaderElection: { enabled: true }', env: { POD_NAMESPACE: 'monitoring' } });
+    await eventually(() => rig.requests().includes('watch'), 'the objects to be watched');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(rig.requests()).toEqual(['list', 'watch']);
+
+    noLease();
+
+    await rig.shows('web', 'Ready True Ready');
+  });
+
   it('writes nothing while nothing changes', async () => {
     const rig = await ResourceRig.create();
-    rig.apply('web');
+    rig.apply('web', { minReplicas: 4 });
     rig.start();
     await rig.shows('web', 'Ready True Ready');
-    await eventually(() => rig.status('web')['currentReplicas'] === 4, 'the object to show 4 replicas');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    // The words of the change that was made are replaced once, a minute later.
+    await eventually(
+      () => rig.condition('web', 'AbleToScale')?.reason === 'ReadyForNewScale',
+      'it to settle',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
     const before = rig.statusWrites();
 
-    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await new Promise((resolve) => setTimeout(resolve, 2000));
 
-    expect(rig.statusWrites() - before).toBeLessThanOrEqual(1);
+    expect(rig.statusWrites()).toBe(before);
+  });
+
+  it('writes metrics that move all the time once a minute', async () => {
+    const rig = await ResourceRig.create();
+    rig.apply('web', { tolerance: 0.1 });
+    rig.start();
+    await rig.shows('web', 'Ready True Ready');
+    await eventually(() => rig.replicas('web') === 4, 'shop/web to have 4 replicas');
+    const wobble = setInterval(() => (rig.load = rig.load === 40 ? 41 : 40), 70);
+    await new Promise((resolve) => setTimeout(resolve, 7000));
+    const before = rig.statusWrites();
+
+    // Two minutes of the service.
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    clearInterval(wobble);
+
+    expect(rig.statusWrites() - before).toBeGreaterThanOrEqual(1);
+    expect(rig.statusWrites() - before).toBeLessThanOrEqual(2);
   });
 });
