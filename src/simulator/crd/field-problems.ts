@@ -106,6 +106,19 @@ function limitProblems(value: Json, schema: JsonObject, path: string): readonly 
       (bound) => `should have at most ${bound} items`,
     );
   }
+  if (isObject(value)) {
+    const { length } = Object.keys(value);
+    limit(
+      'minProperties',
+      (bound) => length < bound,
+      (bound) => `should have at least ${bound} properties`,
+    );
+    limit(
+      'maxProperties',
+      (bound) => length > bound,
+      (bound) => `should have at most ${bound} properties`,
+    );
+  }
   return problems;
 }
 
