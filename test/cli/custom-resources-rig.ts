@@ -1,6 +1,7 @@
 import { afterEach } from '@jest/globals';
 // The command line loads it when it is called, which would be part of the first test's time.
 import '../../src/cli/run.js';
+import { customResourceDefinition } from '../../src/cli/schema/custom-resource/definition.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { JsonObject } from '../../src/simulator/json.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
@@ -11,7 +12,6 @@ import { send } from '../simulator/cluster.js';
 import type { Answer } from '../simulator/cluster.js';
 import { fastClock } from '../support/fast-clock.js';
 import { eventually } from '../support/manual-clock.js';
-import { scalerDefinition } from '../support/scaler-definition.js';
 import { folderOf, runCli } from './fake-io.js';
 import type { Ran } from './fake-io.js';
 
@@ -25,6 +25,8 @@ afterEach(async () => {
 });
 
 export interface Service {
+  /** Where the service config is. */
+  readonly folder: string;
   readonly written: { readonly stdout: string; readonly stderr: string };
   readonly stop: () => Promise<Ran>;
 }
@@ -59,8 +61,8 @@ export class ResourceRig {
       workloads: [workload('shop', 'web'), workload('shop', 'api'), workload('lab', 'web')],
     });
     endings.push(() => simulator.close());
-    if (hasDefinition) simulator.addObject(scalerDefinition());
     const rig = new ResourceRig(simulator);
+    if (hasDefinition) rig.define();
     const prometheus = await startServer((response, request) => {
       response.setHeader('content-type', 'application/json');
       const isQuery = request.url.startsWith('/api/v1/query');
@@ -110,7 +112,12 @@ ${config}`,
       return ended;
     };
     endings.push(end);
-    return { written, stop: end };
+    return { folder: cwd, written, stop: end };
+  }
+
+  /** Installs the CRD. */
+  define(): void {
+    this.simulator.addObject(customResourceDefinition() as JsonObject);
   }
 
   apply(name: string, spec: JsonObject = {}, namespace = 'shop'): void {
