@@ -63,12 +63,12 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     scalers: first.scalers.length,
     dryRun: options.dryRun,
   });
-  take(first, { service, log, refusal: 'a document is refused' });
+  take(first, { service, log, before: null, refusal: 'a document is refused' });
   let present = first;
   const refusal = 'a document is refused; its last good version, if it had one, goes on';
   const reload = async (): Promise<void> => {
     const next = await files.load();
-    take(next, { service, log, refusal });
+    take(next, { service, log, before: present, refusal });
     // What was there all the time and has only now been listed is not new.
     if (present.isComplete) tellComingAndGoing(present.scalers, next.scalers, log);
     present = next;
@@ -174,12 +174,21 @@ async function buildService(given: {
 /** Puts the documents of a reading to work, and says what is wrong with them where that is new. */
 function take(
   { scalers, problems, changed, verdicts }: LoadedScalers,
-  { service, log, refusal }: { readonly service: Service; readonly log: Log; readonly refusal: string },
+  given: {
+    readonly service: Service;
+    readonly log: Log;
+    readonly before: LoadedScalers | null;
+    readonly refusal: string;
+  },
 ): void {
+  const { service, log, before, refusal } = given;
   const errors = problems.filter(({ severity }) => severity === 'error');
   service.setScalers(scalers, errors.length, verdicts);
   if (!changed) return;
+  const told = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
+    // With many hands on the documents each change would tell of everything again that others have not mended yet.
+    if (told.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
     if (severity === 'error') log.error(refusal, fields);
