@@ -3,6 +3,7 @@ import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
@@ -17,8 +18,11 @@ export interface DueStatus {
 
 /** Which objects show something else than they should, and when each may be written. */
 export interface DueStatuses {
-  /** At most so many: urgent ones first, of the same urgency those that were written longest ago. */
-  readonly next: (most: number) => readonly DueStatus[];
+  /**
+   * At most so many: urgent ones first, of the same urgency those that were written longest ago. Lets others have a turn
+   * every 10 ms.
+   */
+  readonly next: (most: number) => Promise<readonly DueStatus[]>;
   /** Notes a write and what the object is since. */
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
   /** Leaves an object alone for so many milliseconds, unless it changes before. */
@@ -34,14 +38,15 @@ export interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** A change of words or metrics alone is written so often at most, for each scaler. */
+/** A change of words or metrics alone is looked at, and written, so often at most, for each scaler. */
 const LATER_MS = 60_000;
+/** 10,000 statuses take a second to compute: a cycle must not wait for that. */
+const TURN_MS = 10;
 
-interface Seen {
-  object: ScalerObject;
-  verdict: ObjectVerdict;
-  last: ScalerStatus | null;
-  wanted: ObjectStatus;
+interface Seen extends DueStatus {
+  readonly verdict: ObjectVerdict;
+  readonly last: ScalerStatus | null;
+  readonly lookedMs: number;
   urgency: 'none' | 'later' | 'soon';
   /** Null: not by this process. */
   writtenMs: number | null;
@@ -50,25 +55,31 @@ interface Seen {
   kept: { readonly sent: string; readonly shown: string } | null;
 }
 
-/** Looks at everything there is whenever it is asked; computes anew only what has another object, verdict or cycle. */
-export function createDueStatuses({ store, verdictOf, lastOf, clock }: DueStatusesPorts): DueStatuses {
+/** Looks at everything there is whenever it is asked; computes anew only where there is news. */
+export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
+  const { store, verdictOf, lastOf, clock } = ports;
   const seen = new Map<string, Seen>();
   const heldNamespaces = new Map<string, number>();
 
-  const look = (key: string, object: ScalerObject): Seen | null => {
+  /** Null: it was not judged yet, or another version of it was. */
+  const look = (key: string, object: ScalerObject, isFresh: boolean): Seen | null => {
     const verdict = verdictOf(key);
-    // Not judged yet, or another version of it was.
     if (verdict?.specText !== object.specText) return null;
     const last = lastOf(key);
     const before = seen.get(key);
-    if (before?.object === object && before.last === last && isSameVerdict(before.verdict, verdict))
-      return before;
+    const lookedMs = clock.monotonicMs();
+    if (before?.object === object && isSameVerdict(before.verdict, verdict)) {
+      if (before.last === last) return before;
+      if (!isFresh && lookedMs - before.lookedMs < LATER_MS && isSameNews(before.last, last)) return before;
+    }
     const wanted = statusOf({ object, verdict, last, now: clock.now() });
     const isSame = before?.object.uid === object.uid;
     const next: Seen = {
+      key,
       object,
       verdict,
       last,
+      lookedMs,
       wanted,
       urgency: statusDifference(object.status, wanted),
       writtenMs: isSame ? before.writtenMs : null,
@@ -82,25 +93,33 @@ export function createDueStatuses({ store, verdictOf, lastOf, clock }: DueStatus
 
   const isHeld = (namespace: string): boolean => clock.monotonicMs() < (heldNamespaces.get(namespace) ?? 0);
 
-  const isDue = ({ urgency, writtenMs, heldUntilMs, object }: Seen, nowMs: number): boolean => {
-    if (urgency === 'none' || nowMs < heldUntilMs) return false;
-    if (isHeld(object.namespace)) return false;
+  const isDue = ({ urgency, writtenMs, heldUntilMs, object }: Seen): boolean => {
+    const nowMs = clock.monotonicMs();
+    if (urgency === 'none' || nowMs < heldUntilMs || isHeld(object.namespace)) return false;
     return urgency === 'soon' || writtenMs === null || nowMs - writtenMs >= LATER_MS;
   };
 
+  const findDue = async (): Promise<readonly Seen[]> => {
+    const present = new Set<string>();
+    const due: Seen[] = [];
+    let turnMs = clock.monotonicMs();
+    for (const object of store.list()) {
+      const key = scalerKey(object);
+      present.add(key);
+      const one = look(key, object, false);
+      if (one !== null && isDue(one)) due.push(one);
+      if (clock.monotonicMs() - turnMs < TURN_MS) continue;
+      await sleep(clock, 0);
+      turnMs = clock.monotonicMs();
+    }
+    for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
+    return due;
+  };
+
   return {
-    next: (most) => {
-      const nowMs = clock.monotonicMs();
-      const present = new Set<string>();
-      const due: (DueStatus & Seen)[] = [];
-      for (const object of store.list()) {
-        const key = scalerKey(object);
-        present.add(key);
-        const one = look(key, object);
-        if (one !== null && isDue(one, nowMs)) due.push({ ...one, key });
-      }
-      for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
-      return due.sort(byUrgency).slice(0, most);
+    next: async (most) => {
+      const due = [...(await findDue())].sort(byUrgency).slice(0, most);
+      return due.flatMap(({ key, object }) => look(key, object, true) ?? []).filter(isDue);
     },
     written: ({ key, wanted }, answer) => {
       const one = seen.get(key);
@@ -121,6 +140,22 @@ export function createDueStatuses({ store, verdictOf, lastOf, clock }: DueStatus
 /** Each reading of the documents gives new verdicts; most of them say what they said before. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
+}
+
+/** Whether two cycles differ in words and metrics alone. */
+function isSameNews(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
+  if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
+  const [before, after] = [a.record.decision, b.record.decision];
+  return (
+    before?.currentReplicas === after?.currentReplicas &&
+    before?.desiredReplicas === after?.desiredReplicas &&
+    a.lastRescale === b.lastRescale &&
+    a.conditions.length === b.conditions.length &&
+    a.conditions.every(({ type, status, reason }, index) => {
+      const other = b.conditions[index];
+      return type === other?.type && status === other.status && reason === other.reason;
+    })
+  );
 }
 
 function isKept({ kept, wanted, object }: Seen): boolean {

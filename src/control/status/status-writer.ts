@@ -51,7 +51,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
   const told = new Set<string>();
   const mayGoOn = (): boolean => !signal.aborted && ports.leadership.mayWrite();
   const pass = async (): Promise<number> => {
-    for (const one of due.next(MAX_WRITES)) {
+    for (const one of await due.next(MAX_WRITES)) {
       if (!mayGoOn()) break;
       if (due.isHeld(one.object.namespace)) continue;
       try {
