@@ -67,9 +67,10 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
     if (verdict?.specText !== object.specText) return null;
     const last = lastOf(key);
     const before = seen.get(key);
+    const isSameDocument = before?.object === object && isSameVerdict(before.verdict, verdict);
+    if (isSameDocument && before.last === last) return before;
     const lookedMs = clock.monotonicMs();
-    if (before?.object === object && isSameVerdict(before.verdict, verdict)) {
-      if (before.last === last) return before;
+    if (isSameDocument) {
       if (!isFresh && lookedMs - before.lookedMs < LATER_MS && isSameNews(before.last, last)) return before;
     }
     const wanted = statusOf({ object, verdict, last, now: clock.now() });
@@ -94,8 +95,9 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const isHeld = (namespace: string): boolean => clock.monotonicMs() < (heldNamespaces.get(namespace) ?? 0);
 
   const isDue = ({ urgency, writtenMs, heldUntilMs, object }: Seen): boolean => {
+    if (urgency === 'none') return false;
     const nowMs = clock.monotonicMs();
-    if (urgency === 'none' || nowMs < heldUntilMs || isHeld(object.namespace)) return false;
+    if (nowMs < heldUntilMs || isHeld(object.namespace)) return false;
     return urgency === 'soon' || writtenMs === null || nowMs - writtenMs >= LATER_MS;
   };
 
