@@ -131,6 +131,20 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     expect(rig.replicas('web', 'shop')).toBe(3);
   });
 
+  it('says why it does not work without a word of what the service signs in with', async () => {
+    const rig = await ResourceRig.create();
+    rig.apply('web');
+    const header = 'Bearer sesame-4711';
+    rig.start({
+      sources: `{ default: { urls: ['http://127.0.0.1:9'], headers: { Authorization: '${header}' } } }`,
+    });
+
+    await rig.shows('web', 'Ready False FailedGetExternalMetric');
+
+    expect(rig.condition('web', 'Ready')?.message).toContain('External metric load');
+    expect(JSON.stringify(rig.status('web'))).not.toContain('sesame');
+  });
+
   it('writes no status with --dry-run', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');

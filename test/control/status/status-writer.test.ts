@@ -178,6 +178,44 @@ describe('writeStatuses', () => {
   });
 });
 
+describe('writeStatuses of a process that follows one that died', () => {
+  it('writes nothing where the last one was written, whether or not the answer was heard', async () => {
+    const first = new WriterRig();
+    first.last = cpuAt(55);
+    await first.after(4);
+    const [shown] = first.store.list();
+    if (shown === undefined) throw new Error('the object is there');
+
+    const second = new WriterRig(shown);
+    await second.after(30);
+    second.last = cpuAt(55);
+    await second.after(90);
+
+    expect(first.sent).toHaveLength(1);
+    expect(second.sent).toHaveLength(0);
+  });
+
+  it('writes what the last one had not written yet, and keeps when each condition came to be so', async () => {
+    const first = new WriterRig();
+    first.last = cpuAt(55);
+    await first.after(4);
+    const [shown] = first.store.list();
+    if (shown === undefined) throw new Error('the object is there');
+
+    const second = new WriterRig(shown);
+    await second.after(600);
+    second.last = cycle({ decision: decision({ desiredReplicas: 7 }) });
+    await second.after(4);
+
+    expect(second.sent.map(({ status }) => status['desiredReplicas'])).toEqual([7]);
+    const times = (rig: WriterRig): unknown =>
+      (rig.sent[0]?.status['conditions'] as { lastTransitionTime: string }[]).map(
+        (one) => one.lastTransitionTime,
+      );
+    expect(times(second)).toEqual(times(first));
+  });
+});
+
 describe('writeStatuses, where a write fails', () => {
   it.each(['conflict', 'not_found'] as const)(
     'drops it for %s, says nothing, and begins with what the object is then',
