@@ -1,3 +1,4 @@
+import { OBJECTS_PATH } from '../config/object-documents.js';
 import { readServiceConfig } from '../config/read-service-config.js';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { ServiceConfig } from '../config/service-config.js';
@@ -6,6 +7,7 @@ import type { Problem } from '../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { examine } from './doctor/examine.js';
 import { type Finding, findingsOf } from './doctor/finding.js';
+import { listScalerObjects } from './doctor/list-scaler-objects.js';
 import { makeReport, writeReport } from './doctor/report.js';
 import { withPrometheusUrl } from './doctor/with-prometheus-url.js';
 import { homeFolder } from './home-folder.js';
@@ -35,10 +37,13 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const { config: read, problems } = await readConfig(options.config, io);
   if (read === null) return print(problems.map(findingOfProblem), format, io);
   const config = withPrometheusUrl(read, options.prometheus);
+  const home = homeFolder(io);
+  const objects = await listScalerObjects({ clock: io.clock, signal: io.signal, env: io.env, home, config });
   const files = createScalerFiles({
     paths: config.scalers.paths,
     clock: io.clock,
     read: readOptionsOf(config),
+    ...(objects === null ? {} : { objects }),
   });
   const loaded = await files.load();
   const scalers = pick(loaded.scalers, options.scaler, config.scalers.paths);
@@ -46,7 +51,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     clock: io.clock,
     signal: io.signal,
     env: io.env,
-    home: homeFolder(io),
+    home,
     config,
     scalers,
     allScalers: loaded.scalers,
@@ -79,11 +84,15 @@ function findingOfProblem({ severity, message, file, place, code }: Problem): Fi
   const text = `${where}${message.startsWith(`reading ${file ?? ''}`) ? message.slice(`reading ${file ?? ''}: `.length) : message}`;
   if (code === 'no-documents' || code === 'unreadable')
     return make[severity === 'error' ? 'failed' : 'warning'](text, MEND_PATHS);
-  const path = file ?? 'PATH';
-  return make[severity === 'error' ? 'failed' : 'warning'](
-    text,
-    `promscaler validate ${path} shows the line`,
-  );
+  return make[severity === 'error' ? 'failed' : 'warning'](text, wayToSee(file));
+}
+
+/** The command that shows more of a problem. */
+function wayToSee(file: string | null): string {
+  const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
+  if (namespace === undefined || name === undefined)
+    return `promscaler validate ${file ?? 'PATH'} shows the line`;
+  return `kubectl describe ${OBJECTS_PATH} ${name} -n ${namespace} shows the problem`;
 }
 
 const MEND_PATHS =

@@ -235,7 +235,8 @@ function addSchema(program: Command, io: CommandIo, result: Result): void {
     .description('JSON Schema of the scaler document, for editors')
     .option('--service', 'of the service config instead')
     .option('--api', "the OpenAPI document of the service's pages instead")
-    .action(async (options: { service?: boolean; api?: boolean }) => {
+    .option('--crd', 'the CustomResourceDefinition of the document instead, as YAML')
+    .action(async (options: { service?: boolean; api?: boolean; crd?: boolean }) => {
       const { runSchema } = await import('./schema.js');
       result.exitCode = runSchema(options, io);
     });

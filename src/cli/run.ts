@@ -11,6 +11,8 @@ import type { CycleOutput } from '../control/ports.js';
 import { findConnection } from '../kubernetes/access/connection.js';
 import type { Connection } from '../kubernetes/access/connection.js';
 import { ConnectionError } from '../kubernetes/access/kubeconfig.js';
+import { createScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
+import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../kubernetes/requests/transport.js';
 import { createPrometheusClient } from '../prometheus/client.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
@@ -44,25 +46,32 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   const { clock } = io;
   const log = createLog({ stream: io.stderr, ...config.log, clock });
   const read = { defaults: config.defaults, service: serviceFacts(config) };
-  const files = createScalerFiles({ paths: config.scalers.paths, clock, read });
+  const scalerStore = config.scalers.customResources ? createScalerStore(config.kubernetes.namespaces) : null;
+  const files = createScalerFiles({
+    paths: config.scalers.paths,
+    clock,
+    read,
+    ...(scalerStore === null ? {} : { objects: scalerStore }),
+  });
   const first = await files.load();
   const errors = first.problems.filter(({ severity }) => severity === 'error');
   if (options.strict && errors.length > 0) throw problemsError('the documents', errors);
   const connection = await connect(config, { io, log });
-  const service = await buildService({ config, connection, log, options, io });
+  const service = await buildService({ config, connection, log, options, io, scalerStore });
   log.info('started', {
     kubernetes: connection.source,
     scalers: first.scalers.length,
     dryRun: options.dryRun,
   });
-  take(first, { service, log, refusal: 'a document is refused' });
-  let present = first.scalers;
+  take(first, { service, log, before: null, refusal: 'a document is refused' });
+  let present = first;
   const refusal = 'a document is refused; its last good version, if it had one, goes on';
   const reload = async (): Promise<void> => {
     const next = await files.load();
-    take(next, { service, log, refusal });
-    tellComingAndGoing(present, next.scalers, log);
-    present = next.scalers;
+    take(next, { service, log, before: present, refusal });
+    // What was there all the time and has only now been listed is not new.
+    if (present.isComplete) tellComingAndGoing(present.scalers, next.scalers, log);
+    present = next;
   };
   const ended = new AbortController();
   const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]));
@@ -134,8 +143,9 @@ async function buildService(given: {
   readonly log: Log;
   readonly options: RunOptions;
   readonly io: CommandIo;
+  readonly scalerStore: ScalerStore | null;
 }): Promise<Service> {
-  const { config, connection, log, options, io } = given;
+  const { config, connection, log, options, io, scalerStore } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest) =>
@@ -150,6 +160,7 @@ async function buildService(given: {
       dryRun,
       clock,
       log,
+      scalerStore,
       instance,
       ...ownObjects(config, io.env, connection),
       onCycle,
@@ -162,13 +173,22 @@ async function buildService(given: {
 
 /** Puts the documents of a reading to work, and says what is wrong with them where that is new. */
 function take(
-  { scalers, problems, changed }: LoadedScalers,
-  { service, log, refusal }: { readonly service: Service; readonly log: Log; readonly refusal: string },
+  { scalers, problems, changed, verdicts }: LoadedScalers,
+  given: {
+    readonly service: Service;
+    readonly log: Log;
+    readonly before: LoadedScalers | null;
+    readonly refusal: string;
+  },
 ): void {
+  const { service, log, before, refusal } = given;
   const errors = problems.filter(({ severity }) => severity === 'error');
-  service.setScalers(scalers, errors.length);
+  service.setScalers(scalers, errors.length, verdicts);
   if (!changed) return;
+  const told = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
+    // With many hands on the documents each change would tell of everything again that others have not mended yet.
+    if (told.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
     if (severity === 'error') log.error(refusal, fields);

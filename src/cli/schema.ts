@@ -1,6 +1,7 @@
 import { openApiDocument } from '../server/openapi.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import { customResourceDefinitionYaml } from './schema/custom-resource/definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './schema/json-schema.js';
 import { VERSION } from './version.js';
 
@@ -9,11 +10,24 @@ export interface SchemaOptions {
   readonly service?: boolean;
   /** The OpenAPI document of the service's pages instead. */
   readonly api?: boolean;
+  /** The CustomResourceDefinition of the scaler document instead, as YAML. */
+  readonly crd?: boolean;
 }
 
-/** `schema`: prints the JSON Schema (draft 7) of the scaler document or the service config, or the OpenAPI document. */
-export function runSchema({ service = false, api = false }: SchemaOptions, io: CommandIo): ExitCode {
-  if (service && api) throw new CommandError('schema takes --service or --api, not both', 2);
+/**
+ * `schema`: prints the JSON Schema (draft 7) of the scaler document or the service config, the OpenAPI document, or the
+ * CustomResourceDefinition.
+ */
+export function runSchema(
+  { service = false, api = false, crd = false }: SchemaOptions,
+  io: CommandIo,
+): ExitCode {
+  if ([service, api, crd].filter(Boolean).length > 1)
+    throw new CommandError('schema takes one of --service, --api and --crd', 2);
+  if (crd) {
+    io.stdout.write(customResourceDefinitionYaml());
+    return 0;
+  }
   const configSchema = service ? serviceJsonSchema() : documentJsonSchema();
   io.stdout.write(`${JSON.stringify(api ? openApiDocument(VERSION) : configSchema, null, 2)}\n`);
   return 0;

@@ -27,19 +27,33 @@ export interface ReadPath {
 export interface NextSet {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
+  /** All that were read, also those that are refused. */
+  readonly documents: readonly ReadDocument[];
+  /** Files that are there but cannot be read: what was in them stays. */
+  readonly keptFiles: ReadonlySet<string>;
+  /** Of all files together, in UTF-16 units. */
+  readonly length: number;
 }
 
 /**
  * The scalers that run after a reload. A wrong document keeps its last good version; so do the documents of a file
  * that cannot be read, and all of a path that is unreadable, empty, or past the limits; only what is gone from a path
- * that could be read is removed. Source: reliability.md C3-C6, decision 10.
+ * that could be read is removed. `mayBeAbsent`: an empty path is no problem as long as nothing was in it.
+ * Source: reliability.md C3-C6, decision 10.
  */
-export function nextSet(paths: readonly ReadPath[], last: DocumentSet): NextSet {
-  const tooMuch = checkLimits(
-    paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0)),
-    paths.reduce((sum, { documents }) => sum + documents.length, 0),
-  );
-  if (tooMuch !== null) return { set: last, problems: [tooMuch] };
+export function nextSet(
+  paths: readonly ReadPath[],
+  last: DocumentSet,
+  { mayBeAbsent = false }: { readonly mayBeAbsent?: boolean } = {},
+): NextSet {
+  const lengths = paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0));
+  const length = lengths.reduce((sum, each) => sum + each, 0);
+  const count = paths.reduce((sum, { documents }) => sum + documents.length, 0);
+  const tooMuch = checkLimits(lengths, count);
+  if (tooMuch !== null) {
+    const files = paths.flatMap(({ generation }) => generation.files.map(({ name }) => name));
+    return { set: last, problems: [tooMuch], documents: [], keptFiles: new Set(files), length: 0 };
+  }
   const all = refuseDuplicates(paths.flatMap(({ documents }) => documents));
   const set = new Map<string, Held>();
   const pathOf = new Map(
@@ -57,11 +71,21 @@ export function nextSet(paths: readonly ReadPath[], last: DocumentSet): NextSet 
     if (!set.has(key) && (kept.files.has(held.file) || kept.paths.has(held.path))) set.set(key, held);
   }
   const fromText = all.flatMap(({ problems }) => problems);
-  return { set, problems: [...paths.flatMap((path) => pathProblems(path, last)), ...fromText] };
+  const fromPaths = paths.flatMap((path) =>
+    mayBeAbsent && isMissed(path, set) ? [] : pathProblems(path, last),
+  );
+  return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
+}
+
+/** Whether a path that is empty or not there holds nothing back: where documents come from elsewhere, that is no fault. */
+function isMissed({ generation, documents }: ReadPath, set: DocumentSet): boolean {
+  const isEmpty = documents.length === 0 && generation.files.every(({ text }) => text !== null);
+  const isThere = generation.error !== null && generation.isAbsent !== true;
+  return isEmpty && !isThere && Array.from(set.values()).every(({ path }) => path !== generation.path);
 }
 
 /** A document that did not change stays the same object, so that nothing of it is reset. */
-function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
+export function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
   if (before === undefined || before.scaler === scaler) return scaler;
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
 }

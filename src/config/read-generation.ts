@@ -21,6 +21,8 @@ export interface Generation {
   readonly files: readonly ReadFile[];
   /** Why the path as a whole could not be read; null: it could. */
   readonly error: string | null;
+  /** That was because there is no such file or folder. */
+  readonly isAbsent?: boolean;
 }
 
 const ATTEMPTS = 3;
@@ -39,15 +41,17 @@ const DATA_LINK = '..data';
  */
 export async function readGeneration(path: string, name: string = path): Promise<Generation> {
   let error = '';
+  let isAbsent = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
       return { path, files: await readPath(path, name), error: null };
     } catch (failure) {
       error = whyPathFailed(failure, path);
+      isAbsent = codeOf(failure) === 'ENOENT' && placeOf(failure) === path;
       if (codeOf(failure) !== 'ENOENT') break;
     }
   }
-  return { path, files: [], error };
+  return { path, files: [], error, ...(isAbsent ? { isAbsent } : {}) };
 }
 
 /** Tells generations apart by what stands in them. */
@@ -147,6 +151,11 @@ function codeOf(error: unknown): unknown {
 
 /** What is wrong need not be the path itself: a link in a folder may lead nowhere. */
 function whyPathFailed(error: unknown, path: string): string {
-  const place = typeof error === 'object' && error !== null && 'path' in error ? error.path : path;
-  return `${place === path ? '' : `${String(place)}: `}${whyUnreadable(error)}`;
+  const place = placeOf(error) ?? path;
+  return `${place === path ? '' : `${place}: `}${whyUnreadable(error)}`;
+}
+
+function placeOf(error: unknown): string | null {
+  const isPlaced = typeof error === 'object' && error !== null && 'path' in error;
+  return isPlaced && typeof error.path === 'string' ? error.path : null;
 }

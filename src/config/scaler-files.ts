@@ -4,6 +4,8 @@ import type { Scaler } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
+import { type ObjectSource, type ReadObject, readObjects } from './object-documents.js';
+import { addObjects, type ObjectVerdict } from './object-set.js';
 import { type Generation, fingerprint, readGeneration } from './read-generation.js';
 import { watchFiles } from './watch-files.js';
 
@@ -13,6 +15,8 @@ export interface ScalerFilesOptions {
   readonly clock: Clock;
   /** The service config's `defaults`, and what it admits. */
   readonly read?: ReadOptions;
+  /** Documents that are objects of the cluster; left out: there are none. */
+  readonly objects?: ObjectSource | undefined;
 }
 
 /** What one reading of the documents gives. */
@@ -22,6 +26,10 @@ export interface LoadedScalers {
   readonly problems: readonly Problem[];
   /** Whether scalers or problems are others than after the last reading; true for the first one. */
   readonly changed: boolean;
+  /** What became of each object of the cluster, by `NAMESPACE/NAME`. */
+  readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
+  /** Whether all objects are known; false: more may come that have been there all the time. */
+  readonly isComplete: boolean;
 }
 
 /** The scaler documents of some files and folders, while they change. */
@@ -29,26 +37,34 @@ export interface ScalerFiles {
   /** Reads everything once. What is wrong keeps its last good version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files differ from what `load` has seen: at once where the system tells, else within 10 s.
+   * Calls `onChange` when files or objects differ from what `load` has seen: at once where that is told, else within 10 s.
    * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done.
    */
   readonly watch: (onChange: () => void | Promise<void>, signal: AbortSignal) => Promise<void>;
 }
 
 /** Reads and watches scaler documents. `load` must be called first. */
-export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOptions): ScalerFiles {
+export function createScalerFiles({ paths, clock, read = {}, objects }: ScalerFilesOptions): ScalerFiles {
   let set: DocumentSet = new Map();
   let told: string | null = null;
   let seen = '';
   let parsed: ReadonlyMap<string, ParsedFile> = new Map();
+  let readBefore: ReadonlyMap<string, ReadObject> = new Map();
+  let haveObjectsChanged = false;
+  objects?.onChange(() => (haveObjectsChanged = true));
 
   const load = async (): Promise<LoadedScalers> => {
     const generations = await readAll(paths);
     seen = fingerprint(generations);
+    haveObjectsChanged = false;
+    const isComplete = objects?.isComplete() ?? true;
+    readBefore = await readObjects(objects?.list() ?? [], readBefore, { read, clock });
     const files = await parseFiles(generations, parsed, { read, clock });
     parsed = files;
     const readPaths = generations.map((generation) => withDocuments(generation, files));
-    const next = nextSet(readPaths, set);
+    const ofFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
+    const ofObjects = addObjects(ofFiles, readBefore, { last: set });
+    const next = { set: ofObjects.set, problems: [...ofFiles.problems, ...ofObjects.problems] };
     const isSameSet =
       next.set.size === set.size &&
       Array.from(next.set).every(([key, { scaler }]) => set.get(key)?.scaler === scaler);
@@ -56,7 +72,8 @@ export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOption
     const changed = !isSameSet || problems !== told;
     set = next.set;
     told = problems;
-    return { scalers: inOrder(next.set), problems: next.problems, changed };
+    const { verdicts } = ofObjects;
+    return { scalers: inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
   };
 
   return {
@@ -66,8 +83,9 @@ export function createScalerFiles({ paths, clock, read = {} }: ScalerFilesOption
         paths,
         clock,
         signal,
-        hasChanged: async () => fingerprint(await readAll(paths)) !== seen,
+        hasChanged: async () => haveObjectsChanged || fingerprint(await readAll(paths)) !== seen,
         onChange,
+        alsoOn: objects?.onChange,
       }),
   };
 }

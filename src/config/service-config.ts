@@ -30,7 +30,11 @@ export interface ServiceConfig {
   /** The longest that scale-down is held after metrics came back. */
   readonly recoveryHoldMaxSeconds: number;
   readonly kubernetes: KubernetesConfig;
-  readonly scalers: { readonly paths: readonly string[] };
+  readonly scalers: {
+    readonly paths: readonly string[];
+    /** Whether documents are also objects of the cluster. */
+    readonly customResources: boolean;
+  };
   /** 0: any free port. */
   readonly server: { readonly port: number };
   /** Null: in a cluster yes, outside no. */
@@ -52,6 +56,7 @@ export const SERVICE_DEFAULTS = {
   scrapesInWindow: 4,
   recoveryHoldMaxSeconds: 900,
   scalersPath: 'scalers',
+  customResources: false,
   port: 8080,
   leaseDurationSeconds: 15,
   renewDeadlineSeconds: 10,
@@ -84,7 +89,10 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       context: kubernetes?.context ?? null,
       url: kubernetes?.url ?? null,
     },
-    scalers: { paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder) },
+    scalers: {
+      paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder),
+      customResources: scalers?.customResources ?? SERVICE_DEFAULTS.customResources,
+    },
     server: { port: server?.port ?? SERVICE_DEFAULTS.port },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),

@@ -26,7 +26,19 @@ export function checkServiceRules(
   if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
     findings.push(finding('wrong-settings', ['prometheus'], 'prometheus names no data source'));
   }
-  return [...findings, ...checkElection(config.leaderElection), ...checkDefaults(config.defaults, isBroken)];
+  return [
+    ...findings,
+    ...checkDocuments(config.scalers),
+    ...checkElection(config.leaderElection),
+    ...checkDefaults(config.defaults, isBroken),
+  ];
+}
+
+/** Without paths and without objects there would never be a document. */
+function checkDocuments(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
+  if (scalers?.paths?.length !== 0 || scalers.customResources === true) return [];
+  const message = 'scalers.paths is empty, must name a file or folder unless scalers.customResources is true';
+  return [finding('wrong-settings', ['scalers', 'paths'], message)];
 }
 
 function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {

@@ -97,7 +97,9 @@ export const serviceSchema = z.strictObject({
       url: url.optional(),
     })
     .optional(),
-  scalers: z.strictObject({ paths: z.array(filePath).min(1).optional() }).optional(),
+  scalers: z
+    .strictObject({ paths: z.array(filePath).optional(), customResources: z.boolean().optional() })
+    .optional(),
   server: z.strictObject({ port: z.int().min(0).max(65_535).optional() }).optional(),
   state: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   leaderElection: z

@@ -14,6 +14,8 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
+  /** What else may have changed: it is given what it is to call then, and gives back how that ends. */
+  readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
@@ -25,6 +27,7 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
   const alarm = createAlarm(clock, signal);
   const folders = new Set(await Promise.all(paths.map(folderToWatch)));
   const watchers = Array.from(folders, (folder) => watchFolder(folder, () => alarm.ring(SETTLE_MS)));
+  const forget = options.alsoOn?.(() => alarm.ring(SETTLE_MS));
   try {
     for (;;) {
       await alarm.wait(POLL_MS);
@@ -32,6 +35,7 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
       if (await hasChanged()) await onChange();
     }
   } finally {
+    forget?.();
     for (const watcher of watchers) watcher?.close();
   }
 }

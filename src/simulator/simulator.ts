@@ -10,6 +10,7 @@ import { Store } from './api/store.js';
 import { Watches } from './api/watch.js';
 import { createObject, patchObject } from './api/write.js';
 import type { Behavior } from './controllers/behavior.js';
+import { serveDefinitions } from './crd/registrar.js';
 import { NamespaceController } from './controllers/namespaces.js';
 import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
 import type { Runtime } from './controllers/runtime.js';
@@ -114,6 +115,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const random = seededRandom(options.seed ?? clock.random());
   const context: ApiContext = { clock, random, catalog: new Catalog(), store: new Store(clock) };
   for (const resource of options.resources ?? []) context.catalog.add(resource);
+  const faults = new FaultPlan();
+  const watches = new Watches(context, faults, options.bookmarkSeconds ?? 60);
+  const stopServing = serveDefinitions(context, (resource) => watches.close({ resource }));
   const controllers = new WorkloadControllers(context);
   const namespaces = new NamespaceController(context);
   const cluster = makeCluster(context, controllers);
@@ -121,8 +125,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     cluster.ensureNamespace(namespace);
   for (const workload of options.workloads ?? []) cluster.addWorkload(workload);
 
-  const faults = new FaultPlan();
-  const watches = new Watches(context, faults, options.bookmarkSeconds ?? 60);
   const log = new RequestLog(options.requestLogSize ?? 10_000);
   const timers = new Set<() => void>();
   let rbac = options.rbac ?? {};
@@ -161,6 +163,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     close: async () => {
       controllers.close();
       namespaces.close();
+      stopServing();
       watches.close({}, 'destroy');
       for (const stop of timers) stop();
       await Promise.all([shut(api), shut(exporter)]);

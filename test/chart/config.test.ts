@@ -39,7 +39,10 @@ describe('the service config of the chart', () => {
   it('is the built-in one without values, with the places of the pod in it', () => {
     const plain = readServiceConfig('', 'promscaler.yaml', MOUNTED).config;
 
-    expect(configOf({})).toEqual({ ...plain, scalers: { paths: ['/etc/promscaler/scalers'] } });
+    expect(configOf({})).toEqual({
+      ...plain,
+      scalers: { paths: ['/etc/promscaler/scalers'], customResources: false },
+    });
   });
 
   it.each(Object.keys(CASES))('is accepted by the service with %s', (name) => {

@@ -153,6 +153,10 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
     serviceMonitor: { enabled: true },
   },
   'an account by name': { serviceAccount: { create: false, name: 'mine' } },
+  'objects of the cluster without rights, which the notes tell': {
+    crd: { enabled: true },
+    rbac: { create: false },
+  },
   'no rights and no account': { serviceAccount: { create: false }, rbac: { create: false } },
   'the address of another source': {
     prometheus: { url: 'http://p' },

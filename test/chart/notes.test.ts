@@ -43,6 +43,17 @@ describe('NOTES.txt', () => {
     expect(notes({ scalerConfigMaps: ['team-a'] })).not.toContain('--set-file');
   });
 
+  it('leads to kubectl where documents are objects, and tells what to grant where the chart grants nothing', () => {
+    const crd = { enabled: true };
+    const rule = '- { apiGroups: [promscaler.dev], resources: [scalers], verbs: [get, list, watch] }';
+
+    expect(notes({ crd })).toContain('| kubectl apply -f -');
+    expect(notes({ crd })).not.toContain('--set-file');
+    expect(notes({ crd })).not.toContain(rule);
+    expect(notes({ crd, rbac: { create: false } })).toContain(rule);
+    expect(notes({ rbac: { create: false } })).not.toContain('promscaler.dev');
+  });
+
   it.each([
     ['X-Api-Key', true],
     ['private-token', true],

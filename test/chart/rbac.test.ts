@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
-import type { Helm, Values } from './helm.js';
+import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
@@ -139,6 +139,26 @@ describe('the rights', () => {
 
     const [pods, ...others] = RULES;
     expect(at(pick(render(helm, values), 'ClusterRole'), 'rules')).toEqual([pods, patch, ...others]);
+  });
+
+  it('are on Scalers to read them and patch their status, with crd.enabled alone', () => {
+    const values = { crd: { enabled: true } };
+    const scalers = [
+      { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['promscaler.dev'], resources: ['scalers/status'], verbs: ['patch'] },
+    ];
+    const ofAccount = (objects: readonly Rendered[], kind: string): readonly unknown[] =>
+      objects
+        .filter(
+          (object) => object['kind'] === kind && at(object, 'metadata', 'name') === 'ops-rel-promscaler',
+        )
+        .map(({ rules }) => rules);
+
+    expect(ofAccount(render(helm, values), 'ClusterRole')).toEqual([[...RULES, ...scalers]]);
+    expect(ofAccount(render(helm, { ...values, namespaces: ['shop', 'pay'] }), 'Role')).toEqual([
+      [...RULES, ...scalers],
+      [...RULES, ...scalers],
+    ]);
   });
 
   it('are for the given kinds alone; outside of apps for their /scale alone', () => {

@@ -64,10 +64,11 @@ describe('what is rendered', () => {
     const objects = render(helm, CASES[name] ?? {});
 
     for (const object of objects) {
-      const isClusterWide = String(object['kind']).startsWith('Cluster');
+      const isDefinition = object['kind'] === 'CustomResourceDefinition';
+      const isClusterWide = isDefinition || String(object['kind']).startsWith('Cluster');
       const isOfTargets = textAt(object, 'metadata', 'name').startsWith('ops-');
       expect(textAt(object, 'metadata', 'labels', 'app.kubernetes.io/instance')).toBe('rel');
-      if (!isOfTargets) expect(at(object, 'metadata', 'namespace')).toBe('ops');
+      if (!isOfTargets && !isDefinition) expect(at(object, 'metadata', 'namespace')).toBe('ops');
       if (isClusterWide) expect(at(object, 'metadata', 'namespace')).toBeUndefined();
       expect(nonTexts(at(object, 'metadata'))).toEqual([]);
       expect(nonTexts(at(object, 'data') ?? {})).toEqual([]);

@@ -149,6 +149,49 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(namesOf('apps/deployments')).toEqual(['rel-promscaler']);
   });
 
+  it('brings the definition with an upgrade, and leaves it and all Scalers when it goes', async () => {
+    const crd = { enabled: true };
+    const scaler = {
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { name: 'web', namespace: 'ops' },
+      spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 5 },
+    };
+    const definitions = (): readonly string[] => namesOf('apiextensions.k8s.io/customresourcedefinitions');
+    const scalers = (): readonly string[] => namesOf('promscaler.dev/scalers');
+
+    await succeed(put(['install', 'rel']));
+    expect(definitions()).toEqual([]);
+    await succeed(put(['upgrade', 'rel'], { crd }));
+    expect(definitions()).toEqual(['scalers.promscaler.dev']);
+    simulator.addObject(scaler);
+
+    await succeed(put(['upgrade', 'rel'], { crd: { enabled: false } }));
+    expect([definitions(), scalers()]).toEqual([['scalers.promscaler.dev'], ['web']]);
+    // The definition is still that of this release, so it can take it up again.
+    await succeed(put(['upgrade', 'rel'], { crd }));
+    const { stdout } = await helm(['uninstall', 'rel']);
+    expect(stdout).toContain('[CustomResourceDefinition] scalers.promscaler.dev');
+    expect([definitions(), scalers()]).toEqual([['scalers.promscaler.dev'], ['web']]);
+    await succeed(put(['install', 'rel'], { crd }));
+    expect(scalers()).toEqual(['web']);
+  });
+
+  it('refuses the definition of another release, and works with it where it brings none', async () => {
+    const crd = { enabled: true };
+    const none = { enabled: false };
+    const state = none;
+    await succeed(put(['install', 'rel'], { crd }));
+
+    const values = { state, leaderElection: none, fullnameOverride: 'other' };
+    const refused = await put(['install', 'other'], { ...values, crd });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/CustomResourceDefinition "scalers.promscaler.dev".*cannot be imported/);
+
+    await succeed(put(['install', 'other'], { ...values, crd: { ...crd, create: false } }));
+    expect(namesOf('apps/deployments')).toContain('other');
+  });
+
   it('leaves nothing behind when it goes', async () => {
     await succeed(put(['install', 'rel'], { replicas: 2, credentials: { default: { bearerToken: 't' } } }));
     expect(namesOf('/secrets')).toContain('rel-promscaler-credentials');

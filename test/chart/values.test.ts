@@ -99,6 +99,12 @@ describe('a wrong value', () => {
       "'clientSecret' not allowed",
     ],
     ['port 0', { networkPolicy: { apiServerPorts: [0] } }, '/networkPolicy/apiServerPorts/0'],
+    [
+      'a text for the definition',
+      { crd: { enabled: 'true' } },
+      "at '/crd/enabled': got string, want boolean",
+    ],
+    ['a misspelt member of the definition', { crd: { install: true } }, "'install' not allowed"],
     ['a variable that is a number', { extraEnv: [{ name: 'A', value: 1 }] }, "at '/extraEnv/0/value'"],
   ];
 

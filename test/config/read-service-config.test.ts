@@ -43,7 +43,7 @@ describe('readServiceConfig', () => {
         },
         recoveryHoldMaxSeconds: 900,
         kubernetes: { namespaces: [], kubeconfig: null, context: null, url: null },
-        scalers: { paths: ['conf/scalers'] },
+        scalers: { paths: ['conf/scalers'], customResources: false },
         server: { port: 8080 },
         state: { enabled: null },
         leaderElection: {

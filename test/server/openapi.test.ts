@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
 
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', paths: DOCUMENT.paths });
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('one of')]);
   });
 });
 

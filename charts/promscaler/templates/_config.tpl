@@ -9,7 +9,11 @@
 {{- range .Values.scalerConfigMaps -}}
   {{- $paths = append $paths (printf "/etc/promscaler/scaler-configmaps/%s" .) -}}
 {{- end -}}
-{{- $_ := set $config "scalers" (dict "paths" $paths) -}}
+{{- $scalers := dict "paths" $paths -}}
+{{- if .Values.crd.enabled -}}
+  {{- $_ := set $scalers "customResources" true -}}
+{{- end -}}
+{{- $_ := set $config "scalers" $scalers -}}
 {{- $_ := set $config "server" (dict "port" 8080) -}}
 {{- /* Both are on inside of a cluster unless the config says otherwise. */ -}}
 {{- $election := omit .Values.leaderElection "enabled" -}}

@@ -1,7 +1,7 @@
 {{/*
 What the service asks for in the namespaces that it scales, and nothing else: it reads pods and targets, patches /scale,
 and writes Events; pods it writes to only where podDeletionCost is enabled. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
-alone what another one scales.
+alone what another one scales. Documents that are objects of the cluster it reads, and writes their status.
 */}}
 {{- define "promscaler.rules" -}}
 {{- $apps := list -}}
@@ -44,6 +44,14 @@ alone what another one scales.
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
   verbs: [list]
+{{- if .Values.crd.enabled }}
+- apiGroups: [promscaler.dev]
+  resources: [scalers]
+  verbs: [get, list, watch]
+- apiGroups: [promscaler.dev]
+  resources: [scalers/status]
+  verbs: [patch]
+{{- end }}
 {{- end -}}
 
 {{/*

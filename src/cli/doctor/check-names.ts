@@ -10,6 +10,7 @@ export const CHECK_NAMES = [
   'permissions',
   'lease',
   'state',
+  'custom-resources',
   'target',
   'pods',
   'requests',

@@ -6,6 +6,7 @@ import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { checkCluster } from './checks/cluster.js';
 import { checkClusterClock } from './checks/cluster-clock.js';
+import { checkCustomResources } from './checks/custom-resources.js';
 import { checkDecision } from './checks/decision.js';
 import { checkLease } from './checks/lease.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
@@ -51,10 +52,11 @@ const CLUSTER_CHECKS: readonly Check<ClusterInquiry>[] = [
   ['permissions', checkPermissions],
   ['lease', checkLease],
   ['state', checkState],
+  ['custom-resources', checkCustomResources],
 ];
 
 /** They judge the account that asks, and what the service has for itself. */
-const OF_THE_SERVICE: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state']);
+const OF_THE_SERVICE: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
 
 /** What is looked at for each scaler. */
 const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { ObjectVerdict } from '../../config/object-set.js';
 import type { ServiceConfig } from '../../config/service-config.js';
 import { createController } from '../../control/controller.js';
 import { runCycle } from '../../control/cycle.js';
@@ -17,6 +18,7 @@ import { createLeaseClient } from '../../kubernetes/lease.js';
 import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
 import type { StateStore } from '../../kubernetes/state/store.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
+import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { Cluster } from '../../kubernetes/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
@@ -36,14 +38,19 @@ import { createRecords } from '../../telemetry/records.js';
 import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import { createCustomResources } from './custom-resources.js';
 import { LEASE_NAME } from './own-objects.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version.js';
 
 /** The parts of a service, put together but not running. Only this file knows all of them. */
 export interface Service {
-  /** The present set of documents and how many errors the last reading found. */
-  readonly setScalers: (scalers: readonly Scaler[], errors: number) => void;
+  /** The present set of documents, how many errors the last reading found, and what became of each scaler object. */
+  readonly setScalers: (
+    scalers: readonly Scaler[],
+    errors: number,
+    verdicts?: ReadonlyMap<string, ObjectVerdict>,
+  ) => void;
   /**
    * Serves, and scales while it leads, until `signal` is aborted; then ends what is under way. Throws
    * `ElectionRefusedError` where the Lease is forbidden.
@@ -58,6 +65,8 @@ export interface ServiceOptions extends OwnObjects {
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** Filled while the service runs; null, or left out: documents are files alone. */
+  readonly scalerStore?: ScalerStore | null;
   /** How a data source is asked; over HTTP unless said otherwise. */
   readonly createClient?: MetricSourceOptions['createClient'];
   /** The pod's name, in Events and in the Lease. */
@@ -105,6 +114,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
   const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
   const state = openState(options, transport, election);
+  const resources = createCustomResources({
+    store: options.scalerStore ?? null,
+    transport,
+    clock,
+    log,
+    lastOf: ledger.get,
+    leadership: election,
+    dryRun,
+  });
   const deletionCosts = createDeletionCosts({
     clock,
     podCosts: cluster.podCosts,
@@ -156,8 +174,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const streams = createEventStreams({ feed, clock });
   const app = createApp({
     ailments: election.ailments,
-    waitingFor: () =>
-      cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet'],
+    waitingFor: () => [
+      ...(cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet']),
+      ...resources.waitingFor(),
+    ],
     metrics,
     api: {
       ...records,
@@ -173,16 +193,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   if (server !== null) log.info('listening', { url: server.url });
   const lead = async (signal: AbortSignal): Promise<void> => {
     setMaxListeners(0, signal);
+    const telling = resources.lead(signal);
     try {
       await state.reload();
       await controller.run(signal);
     } finally {
+      await telling;
       await endedWithin(clock, FLUSH_MS, state.flush());
       for (const { key } of [...ledger.list()]) recorder.remove(key);
     }
   };
   return {
-    setScalers: (scalers, errors) => {
+    setScalers: (scalers, errors, verdicts) => {
+      resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);
       controller.setScalers(scalers);
       metrics.recordReload(errors);
@@ -195,7 +218,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       signal.addEventListener('abort', streams.close, { once: true });
       const ending = new AbortController();
       setMaxListeners(0, ending.signal);
-      const watching = cluster.run(ending.signal);
+      const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);
       try {
         await election.run(signal, lead);
       } finally {

@@ -97,6 +97,11 @@ export const SERVICE_FIELDS: FieldTable = {
     description: 'Files and folders, relative to this file; changes are picked up while running.',
     default: [SERVICE_DEFAULTS.scalersPath],
   },
+  'scalers.customResources': {
+    description:
+      'Whether documents are also taken from the cluster, as objects of kind Scaler; the CRD must be installed.',
+    default: SERVICE_DEFAULTS.customResources,
+  },
   server: { description: 'Our own server: probes, metrics, API.' },
   'server.port': { description: 'Its port; 0: any free one.', default: SERVICE_DEFAULTS.port },
   state: { description: 'What must outlive a restart: last changes, windows, changes under way.' },

@@ -6,7 +6,7 @@ import type { Connection, TlsMaterial } from '../access/connection.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
 /** Requests that share connections and a budget. A lane that is stuck does not delay the others (K16). */
-export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs';
+export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status';
 
 interface LaneBudget {
   readonly sockets: number;
@@ -25,6 +25,8 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   events: { sockets: 2, perSecond: 20, burst: 40 },
   // Deletion costs of pods, a hundred at once: the change of replicas that comes after them must not wait behind them.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
+  // What scaler objects show: read by people, so it may wait.
+  status: { sockets: 1, perSecond: 5, burst: 10 },
 };
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];

@@ -73,6 +73,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
   costs: 4 * 1024 * 1024,
+  status: 4 * 1024 * 1024,
 };
 
 const client = axios.create({

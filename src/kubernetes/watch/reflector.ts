@@ -36,6 +36,8 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly store: ObjectStore<T>;
   /** Takes what is needed of an object; null for one that cannot be read. */
   readonly convert: (object: JsonObject) => T | null;
+  /** The line that mends a failure, for the log; null: there is none. */
+  readonly mendOf?: (error: KubernetesError) => string | null;
 }
 
 const MIN_WATCH_SECONDS = 240;
@@ -244,7 +246,9 @@ class ReflectorLoop<T extends WatchedObject> {
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
     const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
-    this.#options.log[level]({ resource: this.#name, error: error.message }, 'a list or watch failed');
+    const mend = this.#options.mendOf?.(error) ?? null;
+    const facts = { resource: this.#name, error: error.message, ...(mend === null ? {} : { mend }) };
+    this.#options.log[level](facts, 'a list or watch failed');
     this.failure = error;
     this.#notify();
     if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;

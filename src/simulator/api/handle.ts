@@ -101,7 +101,8 @@ function writerOf(
   { query, subresource }: ResourceRequest,
   { userAgent }: Sent,
 ): Writer {
-  return { manager: managerOf(query, userAgent), subresource, nowMs: clock.now() };
+  const isStrict = query.get('fieldValidation') === 'Strict';
+  return { manager: managerOf(query, userAgent), subresource, nowMs: clock.now(), isStrict };
 }
 
 function targetOf({ resource, subresource, namespace, name }: ResourceRequest): Target {

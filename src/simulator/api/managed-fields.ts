@@ -8,6 +8,8 @@ export interface Writer {
   /** `scale`, or empty for the object itself. */
   readonly subresource: string;
   readonly nowMs: number;
+  /** Whether a field that the schema of a custom resource does not know is an error, rather than left out. */
+  readonly isStrict?: boolean;
 }
 
 /** The manager of a request: `fieldManager`, else the user agent up to its first slash, as the server has it. */

@@ -3,7 +3,8 @@ import { type Catalog, type Resource, apiVersionOf } from './resources.js';
 
 /**
  * The OpenAPI v3 pages, as far as `kubectl apply` and `create -f` look at them: that each kind takes `fieldValidation`,
- * so that the client leaves validation to the server. Null for any other path.
+ * so that the client leaves validation to the server; and the schemas of custom resources, which `kubectl explain` shows.
+ * Null for any other path.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
   const groupVersions = new Map<string, Resource[]>();
@@ -25,7 +26,21 @@ export function describeOpenApi(catalog: Catalog, path: string): JsonObject | nu
     const where = resource.namespaced ? '/namespaces/{namespace}' : '';
     paths[`/${wanted}${where}/${resource.plural}/{name}`] = { patch: patchOperation(resource) };
   }
-  return { openapi: '3.0.0', info: { title: 'simulated', version: 'v1.32.0' }, paths };
+  const info = { title: 'simulated', version: 'v1.32.0' };
+  return { openapi: '3.0.0', info, paths, components: { schemas: schemasOf(resources) } };
+}
+
+function schemasOf(resources: readonly Resource[]): JsonObject {
+  const schemas: Record<string, JsonObject> = {};
+  for (const { schema, group, version, kind } of resources) {
+    if (schema === null) continue;
+    const names = group.split('.').reverse().join('.');
+    schemas[`${names}.${version}.${kind}`] = {
+      ...schema,
+      'x-kubernetes-group-version-kind': [{ group, version, kind }],
+    };
+  }
+  return schemas;
 }
 
 function patchOperation({ group, version, kind }: Resource): JsonObject {

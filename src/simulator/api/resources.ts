@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json.js';
+
 /** A resource that the API serves. */
 export interface Resource {
   /** Empty for the core group. */
@@ -17,6 +19,10 @@ export interface Resource {
   readonly isCustom: boolean;
   /** Where its objects are stored: `GROUP/PLURAL`. Two versions or groups may share one place. */
   readonly storage: string;
+  /** The structural schema of its CustomResourceDefinition; null where it has none. */
+  readonly schema: JsonObject | null;
+  /** Its `additionalPrinterColumns`; null for a resource without a CustomResourceDefinition. */
+  readonly columns: readonly JsonObject[] | null;
 }
 
 /** The name of a resource without its version, as `Store` takes it: `apps/deployments`, `/pods`. */
@@ -27,7 +33,15 @@ export function storageName(group: string, plural: string): string {
 type Extra = Partial<
   Pick<
     Resource,
-    'namespaced' | 'shortNames' | 'categories' | 'subresources' | 'hasGeneration' | 'isCustom' | 'storage'
+    | 'namespaced'
+    | 'shortNames'
+    | 'categories'
+    | 'subresources'
+    | 'hasGeneration'
+    | 'isCustom'
+    | 'storage'
+    | 'schema'
+    | 'columns'
   >
 >;
 
@@ -46,6 +60,8 @@ export function makeResource(
     hasGeneration: false,
     isCustom: false,
     storage: storageName(names.group, names.plural),
+    schema: null,
+    columns: null,
     ...extra,
   };
 }
@@ -86,6 +102,15 @@ export const RESOURCES: readonly Resource[] = [
     },
     { shortNames: ['hpa'], categories: ALL, subresources: ['status'] },
   ),
+  makeResource(
+    {
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      plural: 'customresourcedefinitions',
+      kind: 'CustomResourceDefinition',
+    },
+    { namespaced: false, shortNames: ['crd', 'crds'], subresources: ['status'], hasGeneration: true },
+  ),
   makeResource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' }),
   makeResource(
     { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' },
@@ -99,7 +124,7 @@ export const RESOURCES: readonly Resource[] = [
 
 /** Finds resources by what a path or a manifest names. */
 export class Catalog {
-  readonly #resources: Resource[];
+  #resources: Resource[];
 
   constructor(resources: readonly Resource[] = RESOURCES) {
     this.#resources = [...resources];
@@ -112,6 +137,13 @@ export class Catalog {
   /** Serves one more resource from now on, as a CustomResourceDefinition does. */
   add(resource: Resource): void {
     this.#resources.push(resource);
+  }
+
+  /** Serves what a CustomResourceDefinition of this name (`PLURAL.GROUP`) defined no longer. */
+  dropDefined(definition: string): void {
+    this.#resources = this.#resources.filter(
+      ({ schema, plural, group }) => schema === null || `${plural}.${group}` !== definition,
+    );
   }
 
   /** By what stands in a path; null where it is not served. */

@@ -91,19 +91,35 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
   );
 }
 
+/** What is wrong with one field: `text` is the sentence behind its path. */
+export interface FieldCause {
+  readonly reason: 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueNotSupported';
+  readonly field: string;
+  readonly text: string;
+}
+
 /** 422: a field has a value that is not allowed. */
 export function invalidField(
   object: { readonly kind: string; readonly group: string; readonly name: string },
   cause: { readonly field: string; readonly value: string; readonly message: string },
 ): StatusError {
-  const kind = object.group === '' ? object.kind : `${object.kind}.${object.group}`;
   const text = `Invalid value: ${cause.value}: ${cause.message}`;
-  const causes = [{ reason: 'FieldValueInvalid', message: text, field: cause.field }];
-  return new StatusError(422, 'Invalid', `${kind} "${object.name}" is invalid: ${cause.field}: ${text}`, {
+  return invalidFields(object, [{ reason: 'FieldValueInvalid', text, field: cause.field }]);
+}
+
+/** 422: fields have values that are not allowed; at least one. */
+export function invalidFields(
+  object: { readonly kind: string; readonly group: string; readonly name: string },
+  causes: readonly FieldCause[],
+): StatusError {
+  const kind = object.group === '' ? object.kind : `${object.kind}.${object.group}`;
+  const sentences = causes.map(({ field, text }) => `${field}: ${text}`);
+  const all = sentences.length === 1 ? sentences.join() : `[${sentences.join(', ')}]`;
+  return new StatusError(422, 'Invalid', `${kind} "${object.name}" is invalid: ${all}`, {
     name: object.name,
     group: object.group === '' ? undefined : object.group,
     kind: object.kind,
-    causes,
+    causes: causes.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
 }
 

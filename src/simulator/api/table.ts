@@ -9,13 +9,16 @@ import {
   stringsAt,
 } from '../json.js';
 import type { KubeObject } from './objects.js';
+import { printedCell } from '../crd/columns.js';
 import type { Resource } from './resources.js';
 import { toWire } from './wire.js';
 
 /** One column of `kubectl get`; priority 1 is shown by `-o wide` only. */
 interface Column {
   readonly name: string;
-  readonly priority?: 1;
+  readonly priority?: number;
+  /** Default: string. */
+  readonly type?: string;
   readonly cell: (object: KubeObject, nowMs: number) => Json;
 }
 
@@ -30,14 +33,14 @@ export function tableOf(
   objects: readonly KubeObject[],
   options: { readonly nowMs: number; readonly metadata: JsonObject },
 ): JsonObject {
-  const columns = COLUMNS[resource.plural] ?? [NAME, AGE];
+  const columns = columnsOf(resource);
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: options.metadata,
-    columnDefinitions: columns.map(({ name, priority = 0 }) => ({
+    columnDefinitions: columns.map(({ name, priority = 0, type = 'string' }) => ({
       name,
-      type: 'string',
+      type,
       format: name === 'Name' ? 'name' : '',
       description: '',
       priority,
@@ -50,6 +53,26 @@ export function tableOf(
         metadata: toWire(resource, object).metadata,
       },
     })),
+  };
+}
+
+/** A definition without columns has the age alone; one with columns names it itself. */
+function columnsOf({ columns, plural }: Resource): readonly Column[] {
+  if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
+  if (columns.length === 0) return [NAME, AGE];
+  return [NAME, ...columns.map(definedColumn)];
+}
+
+function definedColumn(column: JsonObject): Column {
+  const type = stringAt(column, 'type') ?? 'string';
+  return {
+    name: stringAt(column, 'name') ?? '',
+    priority: numberAt(column, 'priority') ?? 0,
+    type: type === 'date' ? 'string' : type,
+    cell: (object, nowMs) => {
+      const value = printedCell(object, column);
+      return type === 'date' && typeof value === 'string' ? ageOf(value, nowMs) : value;
+    },
   };
 }
 
@@ -189,6 +212,13 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
     { name: 'IP', priority: 1, cell: (object) => stringAt(object, 'status', 'podIP') ?? '<none>' },
     { name: 'Node', priority: 1, cell: (object) => stringAt(object, 'spec', 'nodeName') ?? '<none>' },
+  ],
+  customresourcedefinitions: [
+    NAME,
+    {
+      name: 'Created At',
+      cell: ({ metadata }) => metadata.creationTimestamp,
+    },
   ],
   namespaces: [NAME, { name: 'Status', cell: (object) => stringAt(object, 'status', 'phase') ?? '' }, AGE],
   configmaps: [NAME, { name: 'Data', cell: (object) => Object.keys(objectAt(object, 'data')).length }, AGE],

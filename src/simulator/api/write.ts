@@ -1,4 +1,6 @@
 import { type Json, type JsonObject, isObject, objectAt, sameJson, stringAt } from '../json.js';
+import { type Arrival, admitCustom } from '../crd/admit.js';
+import { DEFINITIONS, checkDefinition, establishedStatus } from '../crd/definition.js';
 import type { ApiContext } from './context.js';
 import { type Writer, ownReplicas } from './managed-fields.js';
 import { type KubeObject, asKubeObject, makeUid, timestamp, withMetadata } from './objects.js';
@@ -68,9 +70,22 @@ export function createObject(
       creationTimestamp: timestamp(writer.nowMs),
     },
   });
-  const complete = withDefaults(resource, object);
-  validate(resource, complete);
+  const complete = admit(resource, withDefaults(resource, object), { writer, arrival: 'body' });
   return store.put(resource.storage, ownReplicas(null, fromWire(resource, complete), writer));
+}
+
+/** The object as it may be stored; throws where it is refused. */
+function admit(
+  resource: Resource,
+  object: KubeObject,
+  { writer, arrival }: { readonly writer: Writer; readonly arrival: Arrival },
+): KubeObject {
+  validate(resource, object);
+  if (resource.storage === DEFINITIONS) {
+    checkDefinition(object);
+    return { ...object, status: establishedStatus(object, writer.nowMs) };
+  }
+  return admitCustom(resource, object, { isStrict: writer.isStrict ?? false, arrival });
 }
 
 function checkNamespace(
@@ -92,6 +107,9 @@ const ROLLING: JsonObject = {
 };
 
 function withDefaults(resource: Resource, object: KubeObject): KubeObject {
+  if (resource.schema !== null && resource.subresources.includes('status')) {
+    return { ...object, status: undefined };
+  }
   if (resource.kind === 'Namespace') return { status: { phase: 'Active' }, ...object };
   if (!resource.subresources.includes('scale') || resource.isCustom) return object;
   const defaults = resource.kind === 'Deployment' ? { replicas: 1, ...ROLLING } : { replicas: 1 };
@@ -106,7 +124,7 @@ export function updateObject(
   writer: Writer,
 ): KubeObject {
   if (target.subresource !== 'scale') checkKind(target.resource, apiVersionOf(target.resource), body);
-  return change(context, target, () => body, writer);
+  return change(context, target, { edit: () => body, arrival: 'body' }, writer);
 }
 
 /** Applies a patch of one of three forms; 415 for any other. */
@@ -118,7 +136,7 @@ export function patchObject(
 ): KubeObject {
   const apply = patcherOf(target.resource, patch.contentType);
   const parsed = parsePatch(patch.body);
-  return change(context, target, (current) => apply(current, parsed), writer);
+  return change(context, target, { edit: (current) => apply(current, parsed), arrival: 'patch' }, writer);
 }
 
 function patcherOf(resource: Resource, contentType: string): (current: JsonObject, patch: Json) => Json {
@@ -139,7 +157,7 @@ function patcherOf(resource: Resource, contentType: string): (current: JsonObjec
 function change(
   { store }: ApiContext,
   target: Target,
-  edit: (current: JsonObject) => Json,
+  { edit, arrival }: { readonly edit: (current: JsonObject) => Json; readonly arrival: Arrival },
   writer: Writer,
 ): KubeObject {
   const { resource, subresource, namespace, name } = target;
@@ -152,8 +170,7 @@ function change(
   const wanted = edit(shown);
   if (!isObject(wanted)) throw badRequest('the object provided is unrecognized: it is no object');
   checkPreconditions(identity, current, wanted);
-  const next = merge(current, wanted, target);
-  validate(resource, next);
+  const next = admit(resource, merge(current, wanted, target), { writer, arrival });
   const stored = sameJson(withoutVersion(current), withoutVersion(next))
     ? current
     : store.put(resource.storage, ownReplicas(current, countGeneration(resource, current, next), writer));

@@ -26,6 +26,7 @@ describe('discovery', () => {
     ).toEqual([
       'apps',
       'autoscaling',
+      'apiextensions.k8s.io',
       'coordination.k8s.io',
       'events.k8s.io',
       'argoproj.io',

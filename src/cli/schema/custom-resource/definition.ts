@@ -1,0 +1,79 @@
+import { stringify } from 'yaml';
+import { isPlainObject } from '../../../scaler/plain.js';
+import { API_VERSION } from '../../../scaler/schema.js';
+import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
+import { FIELD_RULES } from './field-rules.js';
+import { STATUS_SCHEMA } from './status-schema.js';
+import { structuralSchema } from './structural-schema.js';
+
+const [GROUP = '', VERSION = ''] = API_VERSION.split('/');
+const NAMES = {
+  kind: 'Scaler',
+  listKind: 'ScalerList',
+  plural: 'scalers',
+  singular: 'scaler',
+  shortNames: ['psc'],
+} as const;
+
+/** What `kubectl get scalers` shows beside the name. */
+const COLUMNS: readonly JsonSchema[] = [
+  { name: 'Target', type: 'string', jsonPath: '.spec.scaleTargetRef.name' },
+  { name: 'Min', type: 'integer', jsonPath: '.spec.minReplicas' },
+  { name: 'Max', type: 'integer', jsonPath: '.spec.maxReplicas' },
+  { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },
+  { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+];
+
+/** The CustomResourceDefinition of the scaler document, as plain JSON: apiextensions.k8s.io/v1. */
+export function customResourceDefinition(): JsonSchema {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${NAMES.plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      names: NAMES,
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          additionalPrinterColumns: COLUMNS,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: objectSchema() },
+        },
+      ],
+    },
+  };
+}
+
+/** The same as YAML. */
+export function customResourceDefinitionYaml(): string {
+  // YAML 1.1, as the cluster reads it: a text that is a boolean there is quoted.
+  return stringify(customResourceDefinition(), {
+    version: '1.1',
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  });
+}
+
+/** Names and labels are checked by the API server itself, so only `spec` is taken from the document. */
+function objectSchema(): JsonSchema {
+  const { properties } = documentJsonSchema();
+  const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;
+  return {
+    description: 'How one workload is scaled. promscaler reads it, and writes its status.',
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { description: 'The group and version of this object.', type: 'string' },
+      kind: { description: 'The kind of this object.', type: 'string' },
+      metadata: { type: 'object' },
+      spec: structuralSchema(spec, { path: 'spec', additions: FIELD_RULES }),
+      status: STATUS_SCHEMA,
+    },
+  };
+}

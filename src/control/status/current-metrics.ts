@@ -1,0 +1,90 @@
+import type { CurrentValue, MetricResult } from '../../decision/decision.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { formatMilli, milliFromNumber } from '../../units/quantity.js';
+
+/** What a metric reads, as autoscaling/v2 has it: a whole percentage, quantities as text. What is not known is left out. */
+export interface CurrentValueStatus {
+  readonly averageUtilization?: number;
+  readonly averageValue?: string;
+  readonly value?: string;
+}
+
+interface NamedMetric {
+  readonly metric: { readonly name: string };
+  readonly current: CurrentValueStatus;
+}
+
+/** One entry of `status.currentMetrics`, in the form of autoscaling/v2. */
+export type MetricStatus =
+  | {
+      readonly type: 'Resource';
+      readonly resource: { readonly name: string; readonly current: CurrentValueStatus };
+    }
+  | {
+      readonly type: 'ContainerResource';
+      readonly containerResource: {
+        readonly name: string;
+        readonly container: string;
+        readonly current: CurrentValueStatus;
+      };
+    }
+  | { readonly type: 'Pods'; readonly pods: NamedMetric }
+  | {
+      readonly type: 'Object';
+      readonly object: NamedMetric & {
+        readonly describedObject?: {
+          readonly apiVersion: string;
+          readonly kind: string;
+          readonly name: string;
+        };
+      };
+    }
+  | { readonly type: 'External'; readonly external: NamedMetric };
+
+/** The metrics that have a value now, in the order of the document; one that has none is left out, never 0. */
+export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
+  const results = record.decision?.metrics ?? [];
+  return record.scaler.spec.metrics.flatMap((spec, index) => {
+    const current = currentValue(results[index]);
+    return current === null ? [] : [metricStatus(spec, current)];
+  });
+}
+
+function currentValue(result: MetricResult | undefined): CurrentValueStatus | null {
+  if (result === undefined || result.error !== null) return null;
+  const { averageUtilization, averageValue, value }: CurrentValue = result.current;
+  const known = {
+    ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
+    ...(averageValue === undefined ? {} : { averageValue: quantityOf(averageValue) }),
+    ...(value === undefined ? {} : { value: quantityOf(value) }),
+  };
+  return Object.keys(known).length === 0 ? null : known;
+}
+
+function quantityOf(value: number): string {
+  return formatMilli(milliFromNumber(value));
+}
+
+function metricStatus(spec: MetricSpec, current: CurrentValueStatus): MetricStatus {
+  const named = { metric: { name: spec.name }, current };
+  switch (spec.type) {
+    case 'Resource':
+      return { type: spec.type, resource: { name: spec.name, current } };
+    case 'ContainerResource':
+      return {
+        type: spec.type,
+        containerResource: { name: spec.name, container: spec.container, current },
+      };
+    case 'Pods':
+      return { type: spec.type, pods: named };
+    case 'Object': {
+      const { describedObject } = spec;
+      return { type: spec.type, object: describedObject === null ? named : { ...named, describedObject } };
+    }
+    case 'External':
+      return { type: spec.type, external: named };
+    default:
+      return spec satisfies never;
+  }
+}

@@ -1,0 +1,97 @@
+import { isOlder } from '../resource-version.js';
+import type { ObjectStore } from '../watch/object-store.js';
+import type { ScalerObject } from './scaler-object.js';
+
+/** The scaler objects that were seen, whoever watches them. What was known stays while nobody can. */
+export interface ScalerStore {
+  /** One for each namespace that is watched, or one for the whole cluster. */
+  readonly scopes: readonly ScalerScope[];
+  readonly list: () => Iterable<ScalerObject>;
+  readonly get: (namespace: string, name: string) => ScalerObject | null;
+  /** Every scope has been listed: what is not known is not there. */
+  readonly isComplete: () => boolean;
+  /** Takes in what the server answered to a write, before the watch tells of it. */
+  readonly remember: (object: ScalerObject) => void;
+  /**
+   * Calls back when a document came, changed or went, and when a scope was listed first, until the answer is called; not
+   * for a change of the status, the labels or whatever else is no part of the document.
+   */
+  readonly onChange: (listener: () => void) => () => void;
+}
+
+export interface ScalerScope {
+  /** Null: the whole cluster. */
+  readonly namespace: string | null;
+  readonly store: ObjectStore<ScalerObject>;
+  readonly isListed: () => boolean;
+}
+
+/** An empty store. `namespaces`: the only ones that are watched; empty: all. */
+export function createScalerStore(namespaces: readonly string[]): ScalerStore {
+  const listeners = new Set<() => void>();
+  const notify = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  const wanted = namespaces.length === 0 ? [null] : [...new Set(namespaces)];
+  const scopes = wanted.map((namespace) => createScope(namespace, notify));
+  const scopeOf = (namespace: string): Scope | undefined =>
+    scopes.find((scope) => scope.namespace === null || scope.namespace === namespace);
+  return {
+    scopes,
+    list: function* () {
+      for (const scope of scopes) yield* scope.values();
+    },
+    get: (namespace, name) => scopeOf(namespace)?.store.get(namespace, name) ?? null,
+    isComplete: () => scopes.every((scope) => scope.isListed()),
+    remember: (object) => {
+      const store = scopeOf(object.namespace)?.store;
+      const known = store?.get(object.namespace, object.name);
+      if (known?.uid === object.uid && isOlder(known.resourceVersion, object.resourceVersion))
+        store?.put(object);
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+interface Scope extends ScalerScope {
+  readonly values: () => Iterable<ScalerObject>;
+}
+
+function createScope(namespace: string | null, notify: () => void): Scope {
+  let objects = new Map<string, ScalerObject>();
+  let isListed = false;
+  const isSameDocument = (key: string, specText: string): boolean => objects.get(key)?.specText === specText;
+  return {
+    namespace,
+    isListed: () => isListed,
+    values: () => objects.values(),
+    store: {
+      get: (of, name) => objects.get(`${of}/${name}`),
+      replace: (all) => {
+        const next = new Map(all.map((object) => [keyOf(object), object]));
+        const isSame =
+          isListed &&
+          next.size === objects.size &&
+          [...next].every(([key, { specText }]) => isSameDocument(key, specText));
+        objects = next;
+        isListed = true;
+        if (!isSame) notify();
+      },
+      put: (object) => {
+        const isSame = isSameDocument(keyOf(object), object.specText);
+        objects.set(keyOf(object), object);
+        if (!isSame) notify();
+      },
+      remove: (of, name) => {
+        if (objects.delete(`${of}/${name}`)) notify();
+      },
+    },
+  };
+}
+
+function keyOf({ namespace, name }: ScalerObject): string {
+  return `${namespace}/${name}`;
+}

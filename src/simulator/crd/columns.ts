@@ -1,0 +1,43 @@
+import { type Json, type JsonObject, isList, isObject, stringAt } from '../json.js';
+
+const STEP =
+  /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
+
+/**
+ * The values at a JSONPath of a printer column, as far as CustomResourceDefinitions use it: `.a.b`, `[0]`, `['a']`,
+ * `[?(@.type=="Ready")]`. Empty where nothing is there or the path is of another form.
+ */
+export function valuesAt(object: JsonObject, path: string): readonly Json[] {
+  let found: readonly Json[] = [object];
+  let rest = path;
+  while (rest !== '') {
+    const step = STEP.exec(rest);
+    if (step === null) return [];
+    const [whole, member, index, filtered, , wanted, quoted] = step;
+    rest = rest.slice(whole.length);
+    if (index !== undefined) found = found.flatMap((one) => (isList(one) ? present(one[Number(index)]) : []));
+    else if (filtered !== undefined) {
+      const items = found.flatMap((one) => (isList(one) ? one : []));
+      found = items.filter((item) => stringAt(item, ...filtered.split('.')) === wanted);
+    } else {
+      const name = quoted ?? (member ?? '').replaceAll('\\.', '.');
+      found = found.flatMap((one) => (isObject(one) ? present(one[name]) : []));
+    }
+  }
+  return found;
+}
+
+/** A list of one, so that a list within a list stays one. */
+function present(value: Json | undefined): readonly Json[] {
+  return value === undefined ? [] : [value];
+}
+
+/** The cell of a printer column: the first value there; null, which clients show as nothing, where there is none. */
+export function printedCell(object: JsonObject, column: JsonObject): Json {
+  const [value = null] = valuesAt(object, stringAt(column, 'jsonPath') ?? '');
+  if (value === null) return null;
+  const isNumber = column['type'] === 'integer' || column['type'] === 'number';
+  if (isNumber) return typeof value === 'number' ? value : null;
+  if (column['type'] === 'boolean') return typeof value === 'boolean' ? value : null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,25 @@
+import type { ApiContext } from '../api/context.js';
+import { namespaceOf } from '../api/objects.js';
+import { DEFINITIONS, resourcesOf } from './definition.js';
+
+/**
+ * Serves what CustomResourceDefinitions define for as long as they are there. With a definition all its objects go, and
+ * `endWatches` is called with its plural. Gives back what ends it.
+ */
+export function serveDefinitions(
+  { store, catalog }: ApiContext,
+  endWatches: (plural: string) => void,
+): () => void {
+  return store.subscribe(DEFINITIONS, ({ type, object }) => {
+    const [first] = resourcesOf(object);
+    catalog.dropDefined(object.metadata.name);
+    if (type !== 'DELETED') {
+      for (const resource of resourcesOf(object)) catalog.add(resource);
+      return;
+    }
+    if (first === undefined) return;
+    for (const one of [...store.all(first.storage)])
+      store.remove(first.storage, namespaceOf(one), one.metadata.name);
+    endWatches(first.plural);
+  });
+}

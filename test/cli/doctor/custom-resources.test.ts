@@ -1,0 +1,104 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import type { Rule } from '../../../src/simulator/api/rules.js';
+import type { JsonObject } from '../../../src/simulator/json.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { cluster, type Examined, examined, prometheus } from './rig.js';
+
+const ON = 'scalers: { customResources: true }\n';
+const read: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['list', 'watch'] };
+const write: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers/status'], verbs: ['patch'] };
+
+let url: string;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  ({ url } = await prometheus([]));
+});
+
+beforeEach(async () => {
+  simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 1 }] });
+});
+
+function define(): void {
+  simulator.addObject(customResourceDefinition() as JsonObject);
+}
+
+/** What the doctor says to an account with these rules in all namespaces, without a document in a file. */
+function examine(rules: readonly Rule[] = [read, write], config = ON): Promise<Examined> {
+  simulator.setRbac({ secret: { user: 'promscaler', rules } });
+  return examined({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config });
+}
+
+function told({ findings }: Examined): readonly Finding[] {
+  return findings.filter(({ check }) => check === 'custom-resources');
+}
+
+describe('custom-resources', () => {
+  it('is not looked at unless documents are taken from the cluster', async () => {
+    expect(told(await examine([], ''))).toEqual([]);
+  });
+
+  it('is well with the CRD and the rights that the chart grants', async () => {
+    define();
+
+    expect(told(await examine())).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('fails without the CRD, and names the line that installs it', async () => {
+    expect(told(await examine())).toMatchObject([
+      { status: 'failed', mend: expect.stringContaining('crd.enabled: true') },
+    ]);
+  });
+
+  it.each([
+    ['list', { ...read, verbs: ['watch'] }],
+    ['watch', { ...read, verbs: ['list'] }],
+  ])('fails without %s', async (verb, rule) => {
+    define();
+
+    const [found, ...others] = told(await examine([rule, write]));
+
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ status: 'failed', mend: expect.stringContaining('rbac.create: true') });
+    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev of all namespaces`);
+  });
+
+  it('warns where no status may be written', async () => {
+    define();
+
+    expect(told(await examine([read]))).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'this account may not patch scalers.promscaler.dev/status of all namespaces: scalers show no status',
+      },
+    ]);
+  });
+});
+
+describe('doctor, with documents of the cluster', () => {
+  it('examines them as those of files, and misses no folder', async () => {
+    define();
+    const metadata = { name: 'web', namespace: 'shop' };
+    const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3 };
+    simulator.addObject({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec });
+    const bad = { ...spec, metrics: [{ external: { query: 'sum(', target: { value: 1 } } }] };
+    simulator.addObject({
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { ...metadata, name: 'api' },
+      spec: bad,
+    });
+
+    const report = await examined({ prometheus: url, kubernetes: simulator.url, config: ON });
+
+    expect(report.of('target')).toMatchObject([{ subject: 'shop/web', status: 'failed' }]);
+    expect(report.of('config').length).toBeGreaterThan(0);
+    for (const { message, mend } of report.of('config')) {
+      expect(message).toContain('scalers.promscaler.dev/shop/api:');
+      expect(mend).toBe('kubectl describe scalers.promscaler.dev api -n shop shows the problem');
+    }
+  });
+});

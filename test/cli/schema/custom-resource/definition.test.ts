@@ -1,0 +1,235 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { customResourceDefinition } from '../../../../src/cli/schema/custom-resource/definition.js';
+import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
+import { isPlainObject } from '../../../../src/scaler/plain.js';
+import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
+import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';
+import type { Json, JsonObject } from '../../../../src/simulator/json.js';
+import { manifestProblems } from '../../../chart/manifest-problems.js';
+import { runCli } from '../../fake-io.js';
+
+const EXAMPLES = join(import.meta.dirname, '../../../../config/scalers');
+const SCHEMA = at(customResourceDefinition(), 'spec', 'versions', 0, 'schema', 'openAPIV3Schema');
+const FORMATS = { int32: true, int64: true, 'date-time': true } as const;
+/** Two programs that share no line must agree on what is admitted. */
+const admits = new Ajv({ strict: false, allErrors: true, formats: FORMATS }).compile(SCHEMA);
+
+function at(value: unknown, ...path: readonly (string | number)[]): JsonObject {
+  let found = value;
+  for (const step of path) found = (found as Record<string | number, unknown>)[step];
+  return found as JsonObject;
+}
+
+function problemsOf(document: unknown): readonly string[] {
+  return fieldProblems(document as Json, SCHEMA, '').map(({ field }) => field);
+}
+
+function read(file: string): unknown {
+  return parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+}
+
+/** The paths of all values of a document's spec, lists and mappings not among them. */
+function leavesOf(value: unknown, path: readonly (string | number)[]): readonly (string | number)[][] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => leavesOf(item, [...path, i]));
+  if (isPlainObject(value))
+    return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]));
+  return [[...path]];
+}
+
+function withValue(document: unknown, path: readonly (string | number)[], value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (Array.isArray(document))
+    return document.map((item: unknown, i) => (i === step ? withValue(item, rest, value) : item));
+  const object = isPlainObject(document) ? document : {};
+  return { ...object, [step]: withValue(object[step], rest, value) };
+}
+
+/** A document with a spec of these fields beside the two that are needed. */
+function documentOf(spec: Readonly<Record<string, unknown>>): unknown {
+  const metadata = { name: 'web', namespace: 'shop' };
+  const needed = { scaleTargetRef: { name: 'web' }, maxReplicas: 5 };
+  return { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec: { ...needed, ...spec } };
+}
+
+/** The paths of all fields below a schema; an item as `[]`, a free key as `.NAME`. */
+function fieldsOf(schema: unknown, path: string): readonly string[] {
+  if (!isPlainObject(schema)) return [];
+  const { properties, items, additionalProperties } = schema;
+  const inner = Object.entries(isPlainObject(properties) ? properties : {}).flatMap(([name, field]) => [
+    `${path}.${name}`,
+    ...fieldsOf(field, `${path}.${name}`),
+  ]);
+  return [...inner, ...fieldsOf(items, `${path}[]`), ...fieldsOf(additionalProperties, `${path}.NAME`)];
+}
+
+/** All nodes of a schema with their paths, branches of junctors not among them. */
+function nodesOf(schema: unknown, path = ''): readonly (readonly [string, JsonObject])[] {
+  if (!isPlainObject(schema)) return [];
+  const { properties, items, additionalProperties } = schema;
+  const members = Object.entries(isPlainObject(properties) ? properties : {});
+  return [
+    [path, schema as JsonObject],
+    ...members.flatMap(([name, field]) => nodesOf(field, `${path}.${name}`)),
+    ...nodesOf(items, `${path}[]`),
+    ...nodesOf(additionalProperties, `${path}.NAME`),
+  ];
+}
+
+describe('the CustomResourceDefinition', () => {
+  it('is what schema --crd prints, as YAML that a cluster reads the same way', async () => {
+    const { exitCode, stdout } = await runCli(['schema', '--crd']);
+
+    expect(exitCode).toBe(0);
+    expect(parse(stdout, { version: '1.1' })).toEqual(customResourceDefinition());
+    expect(parse(stdout)).toEqual(customResourceDefinition());
+  });
+
+  it('is one that the API server takes: its form, and a structural schema without defaults', () => {
+    expect(manifestProblems(customResourceDefinition())).toEqual([]);
+    expect(structuralProblems(SCHEMA)).toEqual([]);
+    expect(nodesOf(SCHEMA).filter(([, node]) => 'default' in node)).toEqual([]);
+  });
+
+  it('has each field of the document with its description, and no other', () => {
+    const spec = at(documentJsonSchema(), 'properties', 'spec');
+    const own = at(SCHEMA, 'properties', 'spec');
+
+    expect(fieldsOf(own, 'spec')).toEqual(fieldsOf(spec, 'spec'));
+    expect(fieldsOf(own, 'spec').length).toBeGreaterThan(100);
+    // Only metadata and the items of lists are left without.
+    const silent = nodesOf(SCHEMA).filter(
+      ([path, node]) => !/\[\]$|\.NAME$|^\.metadata$/.test(path) && !node['description'],
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('tells defaults in the descriptions', () => {
+    const field = (name: string): unknown =>
+      at(SCHEMA, 'properties', 'spec', 'properties', name)['description'];
+
+    expect(field('tolerance')).toMatch(/share of it\. Default: 0\.1\.$/);
+    expect(field('preset')).toMatch(/ Default: hpa\.$/);
+    expect(field('maxReplicas')).not.toContain('Default');
+  });
+
+  it('has rules in CEL for at most 50 items, which is what keeps them cheap', () => {
+    const places = nodesOf(SCHEMA).filter(([, node]) => 'x-kubernetes-validations' in node);
+
+    expect(places.map(([path]) => path)).toEqual(['.spec', '.spec.schedules[]']);
+    expect(at(SCHEMA, 'properties', 'spec', 'properties', 'schedules')['maxItems']).toBe(50);
+  });
+
+  it('is small enough for the annotation of kubectl apply, which ends at 262144 bytes', () => {
+    expect(JSON.stringify(customResourceDefinition()).length).toBeLessThan(131_072);
+  });
+});
+
+describe('the schema of the CustomResourceDefinition', () => {
+  it.each(readdirSync(EXAMPLES))('admits %s', (file) => {
+    const document = read(file);
+
+    expect(problemsOf(document)).toEqual([]);
+    expect([admits(document), admits.errors]).toEqual([true, null]);
+  });
+
+  const leaves = readdirSync(EXAMPLES).flatMap((file) =>
+    leavesOf(read(file), [])
+      .filter(([first]) => first === 'spec')
+      .map((path) => ({ file, path })),
+  );
+
+  it('refuses a mapping and a list in place of each of the more than 100 values of the examples', () => {
+    const admitted = leaves.flatMap(({ file, path }) =>
+      [{ wrong: 1 }, [1]]
+        .map((wrong) => withValue(read(file), path, wrong))
+        .filter((document) => admits(document) || problemsOf(document).length === 0)
+        .map(() => `${file}: ${path.join('.')}`),
+    );
+
+    expect(leaves.length).toBeGreaterThan(100);
+    expect(admitted).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a share as a number', { tolerance: 0.1 }],
+    ['a share as a text', { tolerance: '100m' }],
+    ['paused: true', { paused: true }],
+    ['one direction', { paused: 'scale-up' }],
+    ['replicas of 2^31-1', { maxReplicas: 2_147_483_647 }],
+    ['no metrics at all', { metrics: [] }],
+    ['a fraction as a quantity', { metrics: [{ pods: { query: 'a', target: { averageValue: 0.5 } } }] }],
+    ['a quantity as a text', { metrics: [{ pods: { query: 'a', target: { averageValue: '500m' } } }] }],
+  ])('admits %s', (_, spec) => {
+    const document = documentOf(spec);
+
+    expect(problemsOf(document)).toEqual([]);
+    expect(admits(document)).toBe(true);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['a boolean for a share', { tolerance: true }, 'spec.tolerance'],
+    ['a direction that is none', { paused: 'scale-sideways' }, 'spec.paused'],
+    ['a number for paused', { paused: 1 }, 'spec.paused'],
+    ['no ceiling', { maxReplicas: undefined }, 'spec.maxReplicas'],
+    ['a ceiling of 0', { maxReplicas: 0 }, 'spec.maxReplicas'],
+    ['a ceiling of 2^31', { maxReplicas: 2_147_483_648 }, 'spec.maxReplicas'],
+    ['a text for a number', { minReplicas: '2' }, 'spec.minReplicas'],
+    ['a preset that is none', { preset: 'hpa2' }, 'spec.preset'],
+    ['a window of 86,401 s', { upscaleForbiddenWindowSeconds: 86_401 }, 'spec.upscaleForbiddenWindowSeconds'],
+    ['a target without a name', { scaleTargetRef: {} }, 'spec.scaleTargetRef.name'],
+    ['a name in capitals', { scaleTargetRef: { name: 'Web' } }, 'spec.scaleTargetRef.name'],
+    ['a metric of no kind', { metrics: [{ type: 'Pods' }] }, 'spec.metrics[0]'],
+    [
+      'a metric of two kinds',
+      { metrics: [{ resource: { name: 'cpu' }, external: { target: {} } }] },
+      'spec.metrics[0]',
+    ],
+    [
+      'a label that is a number',
+      { metrics: [{ external: { target: {}, metric: { selector: { matchLabels: { a: 1 } } } } }] },
+      'spec.metrics[0].external.metric.selector.matchLabels.a',
+    ],
+    ['policies of none', { behavior: { scaleUp: { policies: [] } } }, 'spec.behavior.scaleUp.policies'],
+  ])('refuses %s', (_, spec, field) => {
+    const document = JSON.parse(JSON.stringify(documentOf(spec))) as unknown;
+
+    expect(problemsOf(document)).toEqual([field]);
+    expect(admits(document)).toBe(false);
+  });
+
+  it('admits a status that says nothing, and one that says all', () => {
+    const now = '2026-01-01T00:00:00Z';
+    const condition = {
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'NotYet',
+      message: '',
+      lastTransitionTime: now,
+      observedGeneration: 1,
+    };
+    const status = {
+      observedGeneration: 3,
+      currentReplicas: 2,
+      desiredReplicas: 4,
+      lastScaleTime: now,
+      conditions: [condition],
+      currentMetrics: [
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', current: { averageUtilization: 60, averageValue: '600m' } },
+        },
+        { type: 'External', external: { metric: { name: 'queue' }, current: { value: '12' } } },
+      ],
+    };
+    const wrong = { ...status, conditions: [{ ...condition, status: 'Maybe' }] };
+    const withStatus = (value: unknown): unknown => ({ ...(documentOf({}) as object), status: value });
+
+    expect([{}, status].flatMap((value) => problemsOf(withStatus(value)))).toEqual([]);
+    expect(problemsOf(withStatus(wrong))).toEqual(['status.conditions[0].status']);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DocumentObject, ObjectSource } from '../../src/config/object-documents.js';
+import { createScalerFiles } from '../../src/config/scaler-files.js';
+import { eventually, ManualClock } from '../support/manual-clock.js';
+
+/** A source that a test fills. */
+class Objects implements ObjectSource {
+  objects: readonly DocumentObject[] = [];
+  complete = false;
+  readonly #listeners = new Set<() => void>();
+  readonly list = (): readonly DocumentObject[] => this.objects;
+  readonly isComplete = (): boolean => this.complete;
+  readonly onChange = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  set(...objects: readonly DocumentObject[]): void {
+    this.objects = objects;
+    this.complete = true;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function object(name: string, maxReplicas = 3): DocumentObject {
+  const specText = JSON.stringify({ scaleTargetRef: { name }, maxReplicas });
+  return { namespace: 'shop', name, specText };
+}
+
+describe('load, with objects', () => {
+  it('takes them up, tells whether they are all, and reads one again only where it changed', async () => {
+    const objects = new Objects();
+    const files = createScalerFiles({ paths: [], clock: new ManualClock(), objects });
+
+    const before = await files.load();
+    objects.set(object('web'), object('api'));
+    const first = await files.load();
+    objects.set(object('web', 5), object('api'));
+    const second = await files.load();
+
+    expect(before).toMatchObject({ scalers: [], isComplete: false, problems: [] });
+    expect(first.scalers.map(({ name }) => name)).toEqual(['api', 'web']);
+    expect(first.isComplete).toBe(true);
+    expect(second.scalers[0]).toBe(first.scalers[0]);
+    expect(second.scalers[1]?.spec.maxReplicas).toBe(5);
+    expect(second.changed).toBe(true);
+    expect((await files.load()).changed).toBe(false);
+  });
+
+  it('lets others have a turn while it reads thousands', async () => {
+    const clock = new ManualClock();
+    const objects = new Objects();
+    const files = createScalerFiles({
+      paths: [],
+      clock: {
+        now: clock.now,
+        random: clock.random,
+        after: clock.after,
+        monotonicMs: () => performance.now(),
+      },
+      objects,
+    });
+    objects.set(...Array.from({ length: 300 }, (_, index) => object(`web-${index}`)));
+
+    const loading = files.load();
+    let turns = 0;
+    let isDone = false;
+    void loading.then(() => (isDone = true));
+    await eventually(() => {
+      if (clock.pending > 0) turns += 1;
+      clock.advance(0);
+      return isDone;
+    });
+
+    expect((await loading).scalers).toHaveLength(300);
+    expect(turns).toBeGreaterThan(0);
+  });
+});
+
+describe('watch, with objects', () => {
+  it('calls once for changes that come in a row, 0.2 s after the first, and not for none', async () => {
+    const clock = new ManualClock();
+    const objects = new Objects();
+    const files = createScalerFiles({ paths: [], clock, objects });
+    await files.load();
+    const stop = new AbortController();
+    let calls = 0;
+    const watching = files.watch(async () => {
+      await files.load();
+      calls += 1;
+    }, stop.signal);
+    await eventually(() => clock.pending > 0);
+
+    objects.set(object('web'));
+    await clock.advanceAndSettle(199);
+    expect(calls).toBe(0);
+    objects.set(object('web', 4));
+    await clock.advanceAndSettle(1);
+    await eventually(() => calls === 1);
+    await clock.advanceAndSettle(30_000);
+
+    expect(calls).toBe(1);
+    stop.abort();
+    await watching;
+  });
+});

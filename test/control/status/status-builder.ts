@@ -1,0 +1,60 @@
+import type { ObjectVerdict } from '../../../src/config/object-set.js';
+import type { ObjectStatus } from '../../../src/control/status/object-status.js';
+import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { condition, record, scaler } from '../../telemetry/record-builder.js';
+
+export const SPEC = '{"maxReplicas":3}';
+
+/** `shop/web` as the API server has it, of generation 2. */
+export function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
+  return {
+    namespace: 'shop',
+    name: 'web',
+    uid: 'u-web',
+    resourceVersion: '10',
+    generation: 2,
+    specText: SPEC,
+    status: null,
+    ...overrides,
+  };
+}
+
+/** The object after it was given this status. */
+export function showing(before: ScalerObject, status: ObjectStatus): ScalerObject {
+  const resourceVersion = String(Number(before.resourceVersion) + 1);
+  return { ...before, resourceVersion, status: JSON.parse(JSON.stringify(status)) as JsonObject };
+}
+
+/** What is in force for `shop/web`. */
+export const WEB: Scaler = scaler();
+
+export function verdict(overrides: Partial<ObjectVerdict> = {}): ObjectVerdict {
+  return { specText: SPEC, problems: [], scaler: WEB, ...overrides };
+}
+
+export function problem(overrides: Partial<Problem> = {}): Problem {
+  return {
+    code: 'replica-bounds',
+    severity: 'error',
+    message: 'spec.minReplicas is 5, must be at most spec.maxReplicas (3)',
+    file: 'scalers.promscaler.dev/shop/web',
+    place: { line: 6, column: 3 },
+    path: 'spec.minReplicas',
+    sourceLine: '  minReplicas: 5',
+    ...overrides,
+  };
+}
+
+export const ACTIVE = condition({ type: 'ScalingActive', reason: 'ValidMetricFound' });
+
+/** What the ledger has after one cycle of `WEB` with all conditions true. */
+export function cycle(overrides: Partial<CycleRecord> = {}): ScalerStatus {
+  const one = record({ scaler: WEB, conditions: [condition(), ACTIVE], ...overrides });
+  return createLedger().add(one).after;
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ObjectStatus, ShownCondition } from '../../../src/control/status/object-status.js';
+import { statusOf } from '../../../src/control/status/status-of.js';
+import type { StatusInput } from '../../../src/control/status/status-of.js';
+import { at } from '../../support/builders.js';
+import { condition, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
+import { ACTIVE, cycle, object, problem, showing, verdict } from './status-builder.js';
+
+function status(input: Partial<StatusInput> = {}): ObjectStatus {
+  return statusOf({ object: object(), verdict: verdict(), last: cycle(), now: at(0), ...input });
+}
+
+function shown(of: ObjectStatus, type: string): ShownCondition | undefined {
+  return of.conditions.find((one) => one.type === type);
+}
+
+/** `True Accepted`. */
+function brief(of: ObjectStatus, type: string): string {
+  const found = shown(of, type);
+  return found === undefined ? 'none' : `${found.status} ${found.reason}`;
+}
+
+describe('statusOf, after a cycle', () => {
+  it('has the numbers of the decision, the conditions and the metrics', () => {
+    expect(status({ last: cycle({ decision: decision({ desiredReplicas: 5 }) }) })).toEqual({
+      observedGeneration: 2,
+      currentReplicas: 3,
+      desiredReplicas: 5,
+      conditions: [
+        ['Accepted', 'Accepted', 'the document is in force'],
+        ['AbleToScale', 'ReadyForNewScale', ''],
+        ['ScalingActive', 'ValidMetricFound', ''],
+        ['Ready', 'Ready', 'the document is in force and its target can be scaled'],
+      ].map(([type, reason, message]) => ({
+        type,
+        status: 'True',
+        reason,
+        message,
+        observedGeneration: 2,
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      })),
+      currentMetrics: [
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', current: { averageUtilization: 55, averageValue: '110m' } },
+        },
+      ],
+    });
+  });
+
+  it('leaves out counts that are not known, and never says 0 for them', () => {
+    const unread = condition({ status: 'False', reason: 'FailedGetScale', message: 'forbidden' });
+
+    const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
+
+    expect(Object.keys(found)).toEqual(['observedGeneration', 'conditions']);
+    expect(brief(found, 'Ready')).toBe('False FailedGetScale');
+  });
+
+  it('leaves out a metric without a value', () => {
+    const failing = decision({ metrics: [metricResult({ error: 'no series', current: {} })] });
+
+    expect(status({ last: cycle({ decision: failing }) })).not.toHaveProperty('currentMetrics');
+  });
+
+  it('names the later of the last scale-up and scale-down, cut off to seconds', () => {
+    const last = { ...cycle(), lastRescale: { up: at(10.25), down: at(7) } };
+
+    expect(status({ last }).lastScaleTime).toBe('2026-01-01T00:00:10Z');
+  });
+
+  it('keeps the time of a change that an earlier process has made', () => {
+    const before = object({ status: { lastScaleTime: '2025-12-31T00:00:00Z' } });
+
+    expect(status({ object: before }).lastScaleTime).toBe('2025-12-31T00:00:00Z');
+  });
+});
+
+describe('Accepted', () => {
+  it.each([
+    ['Invalid', ['replica-bounds']],
+    ['Invalid', ['replica-bounds', 'source-not-admitted']],
+    ['SourceNotAdmitted', ['source-not-admitted', 'source-not-admitted']],
+    ['NamespaceNotWatched', ['namespace-not-watched', 'replica-bounds']],
+    ['Duplicate', ['duplicate-document', 'namespace-not-watched']],
+  ])('is False with reason %s for %p, and so is Ready', (reason, codes) => {
+    const problems = codes.map((code) => problem({ code }));
+
+    const found = status({ verdict: verdict({ problems, scaler: null }), last: null });
+
+    expect(brief(found, 'Accepted')).toBe(`False ${reason}`);
+    expect(brief(found, 'Ready')).toBe(`False ${reason}`);
+  });
+
+  it('is True with a warning, which it tells', () => {
+    const warning = problem({ severity: 'warning', message: 'spec.x does nothing', path: 'spec.x' });
+
+    const found = status({ verdict: verdict({ problems: [warning] }) });
+
+    expect(shown(found, 'Accepted')).toMatchObject({
+      status: 'True',
+      message: 'the document is in force\nspec.x does nothing',
+    });
+    expect(brief(found, 'Ready')).toBe('True Ready');
+  });
+
+  it('has the path of each problem first, one a line, and says that the last good version goes on', () => {
+    const problems = [problem(), problem({ message: 'a field is missing', path: 'spec.metrics[0]' })];
+
+    const found = status({ verdict: verdict({ problems }) });
+
+    expect(shown(found, 'Accepted')?.message).toBe(
+      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nits last good version goes on',
+    );
+    expect(found.currentReplicas).toBe(3);
+    expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
+    // What was decided is not about the version that is refused.
+    expect(shown(found, 'AbleToScale')).not.toHaveProperty('observedGeneration');
+  });
+
+  it.each([
+    [1024, 1024],
+    [1025, 1024],
+  ])('has of a message of %d characters %d', (length, kept) => {
+    const problems = [problem({ message: 'x'.repeat(length), path: '' })];
+
+    const message = shown(status({ verdict: verdict({ problems, scaler: null }) }), 'Accepted')?.message;
+
+    expect(message).toHaveLength(kept);
+    expect(message?.endsWith('...')).toBe(length !== kept);
+  });
+});
+
+describe('Ready', () => {
+  it.each([
+    ['ScalingActive', 'ScalingDisabled', 'True Ready'],
+    ['ScalingActive', 'FailedGetResourceMetric', 'False FailedGetResourceMetric'],
+    ['ScalingActive', 'InvalidSelector', 'False InvalidSelector'],
+    ['AbleToScale', 'FailedUpdateScale', 'False FailedUpdateScale'],
+    ['AbleToScale', 'BackoffBoth', 'True Ready'],
+  ] as const)('with %s False for %s is %s', (type, reason, expected) => {
+    const failing = condition({ type, status: 'False', reason });
+    const conditions = [failing, ...[condition(), ACTIVE].filter((one) => one.type !== type)];
+
+    expect(brief(status({ last: cycle({ conditions }) }), 'Ready')).toBe(expected);
+  });
+
+  it('has the message of what fails first', () => {
+    const conditions = [
+      condition({ status: 'False', reason: 'FailedGetScale', message: 'it is not there' }),
+      condition({ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message: 'no' }),
+    ];
+
+    expect(shown(status({ last: cycle({ conditions }) }), 'Ready')?.message).toBe('it is not there');
+  });
+
+  it('is Unknown before the first cycle', () => {
+    const found = status({ last: null });
+
+    expect(brief(found, 'Ready')).toBe('Unknown NotDecided');
+    expect(found.conditions.map(({ type }) => type)).toEqual(['Accepted', 'Ready']);
+    expect(found).not.toHaveProperty('currentReplicas');
+  });
+
+  it('speaks of the generation that was decided by until the new one was', () => {
+    const before = showing(object(), status());
+    const edited = { ...before, generation: 3, specText: '{}' };
+    const next = { object: edited, verdict: verdict({ specText: '{}', scaler: scaler() }) };
+
+    const waiting = status({ ...next, last: cycle() });
+    const decided = status({ ...next, last: cycle({ scaler: next.verdict.scaler ?? scaler() }) });
+
+    expect(shown(waiting, 'Accepted')?.observedGeneration).toBe(3);
+    expect(shown(waiting, 'Ready')?.observedGeneration).toBe(2);
+    expect(shown(decided, 'Ready')?.observedGeneration).toBe(3);
+  });
+});
+
+describe('lastTransitionTime', () => {
+  it('stays while the status does, whatever reason and message say, and moves with it', () => {
+    const before = showing(object(), status());
+    const other = condition({ reason: 'ScaleDownStabilized', message: 'other words' });
+    const failing = condition({ status: 'False', reason: 'FailedGetScale' });
+
+    const words = status({ object: before, now: at(60), last: cycle({ conditions: [other, ACTIVE] }) });
+    const turned = status({ object: before, now: at(60), last: cycle({ conditions: [failing, ACTIVE] }) });
+
+    expect(shown(words, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
+    expect(shown(turned, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
+    expect(shown(turned, 'Ready')?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
+    expect(shown(turned, 'ScalingActive')?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
+  });
+});
+
+describe('a process that has just begun to lead', () => {
+  it('leaves everything as an earlier one has shown it until it has decided itself', () => {
+    const earlier = status({ last: { ...cycle(), lastRescale: { up: at(0), down: null } } });
+
+    const found = status({ object: showing(object(), earlier), last: null, now: at(600) });
+
+    expect(found).toEqual(earlier);
+  });
+
+  it('tells of a refusal at once, and takes away what nothing stands behind any more', () => {
+    const before = showing(object(), status());
+    const refused = verdict({ problems: [problem()], scaler: null });
+
+    const found = status({ object: before, verdict: refused, last: null, now: at(600) });
+
+    expect(found.conditions.map(({ type }) => type)).toEqual(['Accepted', 'Ready']);
+    expect(found).not.toHaveProperty('currentReplicas');
+  });
+
+  it('keeps conditions that are not ours', () => {
+    const foreign = { type: 'Synced', status: 'True', reason: 'x', message: '', lastTransitionTime: 'y' };
+    const before = object({ status: { conditions: [foreign] } });
+
+    expect(status({ object: before }).conditions.at(-1)).toEqual(foreign);
+  });
+});

@@ -1,0 +1,285 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ObjectVerdict } from '../../../src/config/object-set.js';
+import { writeStatuses } from '../../../src/control/status/status-writer.js';
+import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
+import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
+import { KubernetesError } from '../../../src/kubernetes/types.js';
+import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { SILENT_LOG } from '../../support/silent-log.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { condition, decision, metricResult } from '../../telemetry/record-builder.js';
+import { ACTIVE, cycle, object, problem, verdict } from './status-builder.js';
+
+const stop: AbortController[] = [];
+
+afterEach(() => {
+  for (const one of stop.splice(0)) one.abort();
+});
+
+/** A writer over a store whose server takes everything unless a test says otherwise. */
+class WriterRig {
+  readonly clock = new ManualClock();
+  readonly store = createScalerStore([]);
+  readonly sent: { readonly object: ScalerObject; readonly status: Readonly<Record<string, unknown>> }[] = [];
+  readonly warnings: Readonly<Record<string, unknown>>[] = [];
+  verdict: ObjectVerdict | null = verdict();
+  last: ScalerStatus | null = null;
+  mayWrite = true;
+  /** What the next requests fail with; null: they do not. */
+  failure: KubernetesError | null = null;
+  /** What the server keeps of a status. */
+  keep = (status: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => status;
+
+  constructor(...objects: readonly ScalerObject[]) {
+    this.store.scopes[0]?.store.replace(objects.length === 0 ? [object()] : objects);
+    const controller = new AbortController();
+    stop.push(controller);
+    void writeStatuses(
+      {
+        store: this.store,
+        verdictOf: () => this.verdict,
+        lastOf: () => this.last,
+        patch: (change) => this.#patch(change),
+        leadership: { mayWrite: () => this.mayWrite },
+        clock: this.clock,
+        log: { ...SILENT_LOG, warn: (message, facts) => this.warnings.push({ message, ...facts }) },
+      },
+      controller.signal,
+    );
+  }
+
+  #patch(change: { readonly object: ScalerObject; readonly status: object }): Promise<ScalerObject> {
+    this.sent.push(change as (typeof this.sent)[number]);
+    if (this.failure !== null) return Promise.reject(this.failure);
+    const status = this.keep(JSON.parse(JSON.stringify(change.status)) as Record<string, unknown>);
+    const resourceVersion = String(Number(change.object.resourceVersion) + 1);
+    return Promise.resolve({ ...change.object, status, resourceVersion });
+  }
+
+  after(seconds: number): Promise<void> {
+    return this.clock.advanceAndSettle(seconds * 1000);
+  }
+
+  /** So many cycles, 15 s apart. */
+  async cycles(count: number, make: (index: number) => ScalerStatus): Promise<void> {
+    for (let index = 0; index < count; index += 1) {
+      this.last = make(index);
+      await this.after(15);
+    }
+  }
+}
+
+/** A cycle in which cpu is at so many percent. */
+function cpuAt(percent: number): ScalerStatus {
+  const result = metricResult({ current: { averageUtilization: percent } });
+  return cycle({ decision: decision({ metrics: [result] }) });
+}
+
+describe('writeStatuses', () => {
+  it('writes once in 100 cycles with the same metrics', async () => {
+    const rig = new WriterRig();
+
+    await rig.cycles(100, () => cpuAt(55));
+
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('writes metrics that wobble once a minute: 4 times in 16 cycles of 15 s', async () => {
+    const rig = new WriterRig();
+
+    await rig.cycles(16, (index) => cpuAt(55 + index));
+
+    expect(rig.sent).toHaveLength(4);
+  });
+
+  it('writes words of a condition that change once a minute, a status that changes at once', async () => {
+    const rig = new WriterRig();
+    const able = (reason: string, status: 'True' | 'False' = 'True'): ScalerStatus =>
+      cycle({ conditions: [condition({ reason, status }), ACTIVE] });
+    rig.last = able('ReadyForNewScale');
+    await rig.after(4);
+
+    rig.last = able('ScaleDownStabilized');
+    await rig.after(50);
+    expect(rig.sent).toHaveLength(1);
+    rig.last = able('FailedGetScale', 'False');
+    await rig.after(2);
+    expect(rig.sent).toHaveLength(2);
+  });
+
+  it('writes a count that changes in the next pass', async () => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    await rig.after(4);
+
+    rig.last = cycle({ decision: decision({ desiredReplicas: 4 }) });
+    await rig.after(2);
+
+    expect(rig.sent.map(({ status }) => status['desiredReplicas'])).toEqual([3, 4]);
+  });
+
+  it('takes away what is not known any more', async () => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    await rig.after(4);
+
+    rig.last = cycle({ decision: null, conditions: [condition({ status: 'False' }), ACTIVE] });
+    await rig.after(4);
+
+    expect(rig.sent.at(-1)?.status).toMatchObject({ currentReplicas: null, currentMetrics: null });
+    expect(rig.sent).toHaveLength(2);
+  });
+
+  it('writes nothing without the right to write, and everything once it has it', async () => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    rig.mayWrite = false;
+    await rig.after(60);
+    expect(rig.sent).toHaveLength(0);
+
+    rig.mayWrite = true;
+    await rig.after(4);
+
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('writes nothing of an object whose document was not judged yet', async () => {
+    const rig = new WriterRig();
+    rig.verdict = verdict({ specText: 'another one' });
+    await rig.after(60);
+    expect(rig.sent).toHaveLength(0);
+
+    rig.verdict = verdict({ problems: [problem()], scaler: null });
+    await rig.after(4);
+
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('does not send again what the server keeps in another form', async () => {
+    const rig = new WriterRig();
+    rig.keep = (status) => ({ ...status, currentMetrics: [] });
+
+    await rig.cycles(20, () => cpuAt(55));
+
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('writes at most 10 in a pass, each of 25 once', async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `web-${index}`);
+    const rig = new WriterRig(...names.map((name) => object({ name, uid: name })));
+    rig.last = cpuAt(55);
+
+    await rig.after(2);
+    expect(rig.sent).toHaveLength(10);
+    await rig.after(60);
+
+    expect(new Set(rig.sent.map((one) => one.object.name)).size).toBe(25);
+    expect(rig.sent).toHaveLength(25);
+  });
+});
+
+describe('writeStatuses of a process that follows one that died', () => {
+  it('writes nothing where the last one was written, whether or not the answer was heard', async () => {
+    const first = new WriterRig();
+    first.last = cpuAt(55);
+    await first.after(4);
+    const [shown] = first.store.list();
+    if (shown === undefined) throw new Error('the object is there');
+
+    const second = new WriterRig(shown);
+    await second.after(30);
+    second.last = cpuAt(55);
+    await second.after(90);
+
+    expect(first.sent).toHaveLength(1);
+    expect(second.sent).toHaveLength(0);
+  });
+
+  it('writes what the last one had not written yet, and keeps when each condition came to be so', async () => {
+    const first = new WriterRig();
+    first.last = cpuAt(55);
+    await first.after(4);
+    const [shown] = first.store.list();
+    if (shown === undefined) throw new Error('the object is there');
+
+    const second = new WriterRig(shown);
+    await second.after(600);
+    second.last = cycle({ decision: decision({ desiredReplicas: 7 }) });
+    await second.after(4);
+
+    expect(second.sent.map(({ status }) => status['desiredReplicas'])).toEqual([7]);
+    const times = (rig: WriterRig): unknown =>
+      (rig.sent[0]?.status['conditions'] as { lastTransitionTime: string }[]).map(
+        (one) => one.lastTransitionTime,
+      );
+    expect(times(second)).toEqual(times(first));
+  });
+});
+
+describe('writeStatuses, where a write fails', () => {
+  it.each(['conflict', 'not_found'] as const)(
+    'drops it for %s, says nothing, and begins with what the object is then',
+    async (kind) => {
+      const rig = new WriterRig();
+      rig.last = cpuAt(55);
+      rig.failure = new KubernetesError(kind, 'no');
+      await rig.after(4);
+      expect(rig.sent).toHaveLength(1);
+
+      rig.failure = null;
+      rig.store.scopes[0]?.store.put(object({ resourceVersion: '20' }));
+      await rig.after(2);
+
+      expect(rig.sent.map((one) => one.object.resourceVersion)).toEqual(['10', '20']);
+      expect(rig.warnings).toEqual([]);
+    },
+  );
+
+  it('tells of a 403 once with the line that mends it, and tries again after 5 minutes', async () => {
+    const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
+
+    await rig.after(299);
+    expect(rig.sent).toHaveLength(1);
+    await rig.after(8);
+
+    expect(rig.sent).toHaveLength(2);
+    expect(rig.warnings).toEqual([
+      expect.objectContaining({ scaler: 'shop/web', mend: expect.stringContaining('scalers/status') }),
+    ]);
+  });
+
+  it('goes on in another namespace', async () => {
+    const rig = new WriterRig(object(), object({ namespace: 'lab', uid: 'u-lab' }));
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('forbidden', 'no');
+
+    await rig.after(4);
+
+    expect(rig.sent.map((one) => one.object.namespace)).toEqual(['shop', 'lab']);
+  });
+
+  it('ends the pass in an outage, tells of it once, and comes back less and less often', async () => {
+    const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('timeout', 'no answer');
+
+    await rig.after(120);
+
+    expect(rig.sent.length).toBeGreaterThan(3);
+    expect(rig.sent.length).toBeLessThan(10);
+    expect(rig.warnings).toHaveLength(1);
+  });
+
+  it('leaves a status that the server refuses alone for 5 minutes', async () => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('invalid', '422');
+
+    await rig.after(290);
+
+    expect(rig.sent).toHaveLength(1);
+    expect(rig.warnings).toHaveLength(1);
+  });
+});

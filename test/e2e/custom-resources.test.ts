@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { runKubectl } from '../support/kubectl.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, itOnSimulator, startWorld, waitFor } from './world.js';
+import type { World } from './world.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const REASON = 'a CustomResourceDefinition is an object of the whole cluster';
+
+describe('documents that are objects of the cluster', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld([{ name: 'web', replicas: 2, load: 6 }]);
+  });
+
+  afterAll(() => world.close());
+
+  /** Real kubectl; standard output. Throws with what it said where it fails. */
+  async function kubectl(line: string, input = ''): Promise<string> {
+    const kubeconfig = join(world.folder, 'kubeconfig');
+    const { code, stdout, stderr } = await runKubectl(line.split(' '), {
+      kubeconfig,
+      home: world.folder,
+      input,
+      timeoutMs: 60_000,
+    });
+    if (code !== 0) throw new Error(`kubectl ${line}: ${stderr}`);
+    return stdout;
+  }
+
+  itOnSimulator(REASON, 'are applied, scale, are waited for, refused when wrong, and deleted', async () => {
+    const kubeconfig = world.simulator?.kubeconfig({ namespace: world.namespace, isForKubectl: true });
+    await writeFile(join(world.folder, 'kubeconfig'), kubeconfig ?? '');
+    const config = await readFile(join(world.folder, 'promscaler.yaml'), 'utf8');
+    const file = join(world.folder, 'with-objects.yaml');
+    await writeFile(file, `${config}scalers: { paths: [], customResources: true }\n`);
+    await kubectl(
+      'apply -f -',
+      execFileSync(process.execPath, [CLI, 'schema', '--crd'], { encoding: 'utf8' }),
+    );
+    const service = await world.startService(['--config', file]);
+
+    await kubectl('apply -f -', cpuDocument(world, 'web'));
+    await kubectl('wait --for=condition=Ready scaler/web --timeout=60s');
+    // What 6 pods request is 60 % of what 10 do.
+    await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
+    await waitFor(
+      async () => /^web +web +2 +12 +1[0-2] +1[0-2] +True/m.test(await kubectl('get scaler web')),
+      {
+        what: 'kubectl get to show the counts',
+      },
+    );
+
+    await kubectl(
+      'apply -f -',
+      cpuDocument(
+        world,
+        'web',
+        '  schedules: [{ name: x, dates: [{ start: a, end: b }], minReplicas: 3 }]\n',
+      ),
+    );
+    await kubectl('wait --for=condition=Accepted=false scaler/web --timeout=30s');
+    expect(await kubectl('describe scaler web')).toContain('its last good version goes on');
+    expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
+
+    await kubectl('delete scaler web');
+    await waitFor(async () => (await service.metrics('scaler="web"')).length === 0, {
+      what: 'the scaler to go',
+    });
+    expect(await world.replicas('web')).toBeGreaterThanOrEqual(10);
+    expect(await service.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { readScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
+import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
+import { createScalerStore, type ScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
+import type { ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
+
+function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
+  return {
+    namespace: 'shop',
+    name: 'web',
+    uid: 'u',
+    resourceVersion: '10',
+    generation: 1,
+    specText: '{}',
+    status: null,
+    ...overrides,
+  };
+}
+
+/** A store that is watched as a whole, and how often it told of a change. */
+function watched(): {
+  readonly store: ScalerStore;
+  readonly feed: ObjectStore<ScalerObject>;
+  readonly changes: () => number;
+} {
+  const store = createScalerStore([]);
+  let changes = 0;
+  store.onChange(() => (changes += 1));
+  const [scope] = store.scopes;
+  if (scope === undefined) throw new Error('a store without a scope');
+  return { store, feed: scope.store, changes: () => changes };
+}
+
+describe('createScalerStore', () => {
+  it('tells of a first list, also of an empty one, and not of a second one like it', () => {
+    const { store, feed, changes } = watched();
+    expect(store.isComplete()).toBe(false);
+
+    feed.replace([]);
+    feed.replace([]);
+
+    expect(changes()).toBe(1);
+    expect(store.isComplete()).toBe(true);
+  });
+
+  it('tells of a document that comes, changes and goes', () => {
+    const { feed, changes } = watched();
+    feed.replace([]);
+
+    feed.put(object());
+    feed.put(object({ specText: '{"a":1}' }));
+    feed.remove('shop', 'web');
+    feed.remove('shop', 'web');
+
+    expect(changes()).toBe(4);
+  });
+
+  it('does not tell of a status, labels or a list in which only those changed, and knows them', () => {
+    const { store, feed, changes } = watched();
+    feed.replace([object()]);
+
+    feed.put(object({ resourceVersion: '11', status: { a: 1 } }));
+    feed.replace([object({ resourceVersion: '12', status: { a: 2 } })]);
+
+    expect(changes()).toBe(1);
+    expect(store.get('shop', 'web')?.status).toEqual({ a: 2 });
+  });
+
+  it('takes the answer to a write in where it is newer, of the same object, and that is still there', () => {
+    const { store, feed } = watched();
+    feed.replace([object()]);
+
+    store.remember(object({ resourceVersion: '9', status: { a: 9 } }));
+    store.remember(object({ resourceVersion: '11', uid: 'other' }));
+    store.remember(object({ resourceVersion: '11', name: 'gone' }));
+    expect(store.get('shop', 'web')?.resourceVersion).toBe('10');
+    store.remember(object({ resourceVersion: '11', status: { a: 11 } }));
+
+    expect(store.get('shop', 'web')?.status).toEqual({ a: 11 });
+    expect([...store.list()]).toHaveLength(1);
+  });
+
+  it('is complete when each of its namespaces was listed', () => {
+    const store = createScalerStore(['shop', 'lab', 'shop']);
+    expect(store.scopes.map(({ namespace }) => namespace)).toEqual(['shop', 'lab']);
+
+    store.scopes[0]?.store.replace([object()]);
+    expect(store.isComplete()).toBe(false);
+    store.scopes[1]?.store.replace([object({ namespace: 'lab' })]);
+
+    expect(store.isComplete()).toBe(true);
+    expect([...store.list()].map(({ namespace }) => namespace)).toEqual(['shop', 'lab']);
+    expect(store.get('other', 'web')).toBeNull();
+  });
+});
+
+describe('readScalerObject', () => {
+  const metadata = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
+
+  it('takes what is needed, the spec as JSON', () => {
+    const read = readScalerObject({ metadata, spec: { a: [1] }, status: { b: 2 } });
+
+    expect(read).toEqual({ ...metadata, specText: '{"a":[1]}', status: { b: 2 } });
+  });
+
+  it('has an empty text where there is no spec', () => {
+    expect(readScalerObject({ metadata })).toMatchObject({ specText: '', status: null });
+  });
+
+  it.each(Object.keys(metadata))('is null without %s', (field) => {
+    expect(readScalerObject({ metadata: { ...metadata, [field]: undefined } })).toBeNull();
+  });
+});
