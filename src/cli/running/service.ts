@@ -5,18 +5,11 @@ import { createController } from '../../control/controller.js';
 import { runCycle } from '../../control/cycle.js';
 import { eventsOf } from '../../control/events.js';
 import { createDeletionCosts } from '../../control/deletion-costs.js';
-import { createElection } from '../../control/election/election.js';
-import { newIdentity } from '../../control/election/election-rules.js';
-import { standsAlone } from '../../control/election/leadership.js';
-import type { Election, Leadership } from '../../control/election/leadership.js';
 import { metricObserver } from '../../control/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { countTurns, createTurns } from '../../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
-import { createLeaseClient } from '../../kubernetes/lease.js';
-import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
-import type { StateStore } from '../../kubernetes/state/store.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { Cluster } from '../../kubernetes/types.js';
@@ -39,7 +32,8 @@ import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { LEASE_NAME } from './own-objects.js';
+import { openElection } from './open-election.js';
+import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version.js';
 
@@ -229,52 +223,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** A candidate for the Lease, or the one that works without. */
-function openElection(
-  { config, electsLeader, instance, namespace, clock, log }: ServiceOptions,
-  parts: {
-    readonly transport: Transport;
-    readonly metrics: Metrics;
-    readonly isIdle: () => boolean;
-  },
-): Election {
-  const { transport, metrics, isIdle } = parts;
-  metrics.setLeader(!electsLeader);
-  const identity = newIdentity(instance, clock);
-  if (!electsLeader) return standsAlone(identity);
-  const times = config.leaderElection;
-  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
-  return createElection({
-    client: createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs }),
-    clock,
-    log,
-    times,
-    identity,
-    isIdle,
-    onChange: metrics.setLeader,
-  });
-}
-
 /** What came of a decision that has reached the API server. */
 const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
-
-function openState(
-  { keepsState, namespace, clock, log }: ServiceOptions,
-  transport: Transport,
-  leadership: Leadership,
-): StateStore {
-  if (keepsState) {
-    return createStateStore({
-      transport,
-      namespace,
-      clock,
-      log: factsFirst(log),
-      leadership,
-    });
-  }
-  log.info('the state of scalers is kept in memory alone: after a restart all windows begin anew');
-  return stateInMemory();
-}
 
 /** How long the end waits for state to be stored: where it can't be, the next start finds the intents. */
 const FLUSH_MS = 3000;

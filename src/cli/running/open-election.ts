@@ -1,0 +1,46 @@
+import type { ServiceConfig } from '../../config/service-config.js';
+import { createElection } from '../../control/election/election.js';
+import { newIdentity } from '../../control/election/election-rules.js';
+import { standsAlone } from '../../control/election/leadership.js';
+import type { Election } from '../../control/election/leadership.js';
+import { createLeaseClient } from '../../kubernetes/lease.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
+import type { Log } from '../../telemetry/log.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import type { Clock } from '../../units/clock.js';
+import { LEASE_NAME } from './own-objects.js';
+import type { OwnObjects } from './own-objects.js';
+
+export interface ElectionOptions extends OwnObjects {
+  readonly config: ServiceConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The pod's name. */
+  readonly instance: string;
+}
+
+/** A candidate for the Lease, or the one that works without. */
+export function openElection(
+  { config, electsLeader, instance, namespace, clock, log }: ElectionOptions,
+  parts: {
+    readonly transport: Transport;
+    readonly metrics: Metrics;
+    readonly isIdle: () => boolean;
+  },
+): Election {
+  const { transport, metrics, isIdle } = parts;
+  metrics.setLeader(!electsLeader);
+  const identity = newIdentity(instance, clock);
+  if (!electsLeader) return standsAlone(identity);
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  return createElection({
+    client: createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+    clock,
+    log,
+    times,
+    identity,
+    isIdle,
+    onChange: metrics.setLeader,
+  });
+}
