@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SCALER } from './cases.js';
 import { HELMS, HELM_TIMEOUT_MS, startHelm, template } from './helm.js';
 import type { Helm, Values } from './helm.js';
+import { describeVerdicts } from './verdicts.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
@@ -180,26 +181,13 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
   'documents that just fit': scaler(`# ${'x'.repeat(999_997)}\n`),
 };
 
+describeVerdicts('values that contradict each other', { refused: REFUSED, accepted: ACCEPTED });
+
 describe.each(HELMS)('values that contradict each other, with %s', (which) => {
   let helm: Helm;
 
   beforeAll(async () => {
     helm = await startHelm(which);
-  });
-
-  it.each(Object.keys(REFUSED))('are refused in a sentence: %s', (name) => {
-    const [values, sentence] = REFUSED[name] ?? [{}, ''];
-    const { code, stdout, stderr } = template(helm, values);
-
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(sentence);
-    expect(stderr).not.toContain('canary');
-  });
-
-  it.each(Object.keys(ACCEPTED))('are none: %s', (name) => {
-    const { code, stderr } = template(helm, ACCEPTED[name]);
-
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   it('are told all at once', () => {

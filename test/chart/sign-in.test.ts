@@ -5,20 +5,9 @@ import { parse } from 'yaml';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import { MANAGED } from './cases.js';
-import {
-  CHART,
-  HELMS,
-  HELM_TIMEOUT_MS,
-  at,
-  isMapping,
-  listAt,
-  pick,
-  render,
-  startHelm,
-  template,
-  textAt,
-} from './helm.js';
+import { CHART, HELM_TIMEOUT_MS, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
+import { describeVerdicts } from './verdicts.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
@@ -158,28 +147,7 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
   },
 };
 
-describe.each(HELMS)('ways of signing in, with %s', (which) => {
-  let helm: Helm;
-
-  beforeAll(async () => {
-    helm = await startHelm(which);
-  });
-
-  it.each(Object.keys(REFUSED))('are refused in a sentence: %s', (name) => {
-    const [values, sentence] = REFUSED[name] ?? [{}, ''];
-    const { code, stdout, stderr } = template(helm, values);
-
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(sentence);
-    expect(stderr).not.toContain('canary');
-  });
-
-  it.each(Object.keys(ACCEPTED))('are taken: %s', (name) => {
-    const { code, stderr } = template(helm, ACCEPTED[name]);
-
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  });
-});
+describeVerdicts('ways of signing in', { refused: REFUSED, accepted: ACCEPTED });
 
 const podOf = (objects: readonly Rendered[]): unknown => at(pick(objects, 'Deployment'), 'spec', 'template');
 
