@@ -43,6 +43,7 @@ try {
 async function soak(running: SoakStage, signal: AbortSignal): Promise<void> {
   printMachine({});
   printHead();
+  await running.letWatchedLead();
   const startMs = performance.now();
   const samples: Sample[] = [];
   const present = { fault: CALM };
@@ -60,6 +61,7 @@ async function soak(running: SoakStage, signal: AbortSignal): Promise<void> {
     await pause((EVERY_SECONDS - LASTS_SECONDS) * 1000, signal);
   }
   present.fault = 'after the last fault';
+  await running.letWatchedLead();
   await pause((COOLDOWN_SECONDS - 3 * SAMPLE_SECONDS) * 1000, signal);
   present.fault = CALM;
   await pause(3 * SAMPLE_SECONDS * 1000, signal);

@@ -9,6 +9,7 @@ import { startPrometheus } from '../../../src/parts/prometheus-server.js';
 import { dailyWave } from '../../../src/simulator/model/curves.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
+import { waitFor } from '../../e2e/waiting.js';
 import { Proxy } from '../processes/proxy.js';
 import { startReplica } from '../processes/replica.js';
 import type { Replica } from '../processes/replica.js';
@@ -28,6 +29,8 @@ export interface SoakStage {
   /** The other one, which is killed now and then. */
   readonly other: () => SoakedReplica;
   readonly restartOther: () => Promise<void>;
+  /** Samples of the watched one can be compared while it leads: standing by it does half of the work. */
+  readonly letWatchedLead: () => Promise<void>;
   readonly stopPrometheus: () => Promise<void>;
   /** On the same address, with an empty store. */
   readonly startPrometheus: () => Promise<void>;
@@ -95,6 +98,12 @@ scrape_configs: [{ job_name: cluster, honor_labels: true, http_sd_configs: ${sd}
       await end(other);
       other = await start();
     },
+    letWatchedLead: async () => {
+      if (await leads(watched)) return;
+      other.signal('SIGKILL');
+      await waitFor(async () => (await leads(watched)) || undefined, { what: 'the watched replica leads' });
+      await stage.restartOther();
+    },
     stopPrometheus: () => prometheus.stop(),
     startPrometheus: async () => {
       prometheus = await startPrometheus({ binary, config, env, clock, port });
@@ -114,6 +123,11 @@ scrape_configs: [{ job_name: cluster, honor_labels: true, http_sd_configs: ${sd}
     throw error;
   }
   return stage;
+}
+
+async function leads({ url }: SoakedReplica): Promise<boolean> {
+  const response = await fetch(`${url}/metrics`);
+  return /^promscaler_leader 1$/m.test(await response.text());
 }
 
 /** Their loads go up and down, each at its own pace, so that there is always something to scale. */
