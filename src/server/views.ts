@@ -1,4 +1,5 @@
 import type { MetricSpec } from '../scaler/spec.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/history.js';
 import type { ScalerHistory } from '../telemetry/history.js';
@@ -72,6 +73,25 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     pause: viewPause(record.pause),
     dryRun: record.dryRun,
   };
+}
+
+/** Of more problems than these nobody reads the last one. */
+const MOST_PROBLEMS = 100;
+
+/** What is wrong with documents, errors before warnings, as they came. */
+export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  return [...errors, ...warnings]
+    .slice(0, MOST_PROBLEMS)
+    .map(({ severity, code, message, file, place, path }) => ({
+      severity,
+      code,
+      message,
+      file,
+      line: place?.line ?? null,
+      path,
+    }));
 }
 
 function viewPause(pause: Pause | null): ScalerView['pause'] {

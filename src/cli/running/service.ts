@@ -15,25 +15,22 @@ import { countTurns, createTurns } from '../../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { createLeaseClient } from '../../kubernetes/lease.js';
-import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
-import type { StateStore } from '../../kubernetes/state/store.js';
+import { createStateStore, stateInMemory, type StateStore } from '../../kubernetes/state/store.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { Cluster } from '../../kubernetes/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
-import type { Scaler } from '../../scaler/spec.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { type Problem, countErrors } from '../../scaler/problems/problem.js';
+import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import { factsFirst } from '../../telemetry/log.js';
 import type { Log } from '../../telemetry/log.js';
-import { createMetrics, createRegistry } from '../../telemetry/metrics.js';
-import type { Metrics } from '../../telemetry/metrics.js';
-import { createRecorder } from '../../telemetry/recorder.js';
-import type { Recorder } from '../../telemetry/recorder.js';
+import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
+import { createRecorder, type Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
@@ -44,10 +41,10 @@ import { VERSION } from '../version.js';
 
 /** The parts of a service, put together but not running. Only this file knows all of them. */
 export interface Service {
-  /** The present set of documents, how many errors the last reading found, and what became of each scaler object. */
+  /** The present set of documents, what the last reading found wrong, and what became of each scaler object. */
   readonly setScalers: (
     scalers: readonly Scaler[],
-    errors: number,
+    problems: readonly Problem[],
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
@@ -164,6 +161,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.error('a cycle failed by a fault of promscaler itself', { scaler: scalerKey(scaler), error }),
     onRemoved: recorder.remove,
   });
+  let documentProblems: readonly Problem[] = [];
   const streams = createEventStreams({ feed, clock });
   const app = createApp({
     ailments: election.ailments,
@@ -179,6 +177,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       writeDecision: decisionToJson,
       version: VERSION,
       isLeading: election.isLeading,
+      problems: () => documentProblems,
     },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
@@ -197,7 +196,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     }
   };
   return {
-    setScalers: (scalers, errors, verdicts) => {
+    setScalers: (scalers, problems, verdicts) => {
+      documentProblems = problems;
+      const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);
       controller.setScalers(scalers);
