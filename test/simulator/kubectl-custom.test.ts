@@ -85,6 +85,19 @@ describe('kubectl with a custom resource of the simulator', () => {
     expect(simulator.getObject('example.com/fleets', 'shop', 'home')).toBeNull();
   });
 
+  it('shows what an apply would change, and changes nothing', async () => {
+    await kubectl('apply -f -', fleet({ size: 2 }));
+    const diff = await kubectl('diff -f -', fleet({ size: 3 }));
+    const dry = await kubectl('apply --dry-run=server -f -', fleet({ size: 3 }));
+    const deleted = await kubectl('delete --dry-run=server fleet home');
+
+    expect(diff.code).toBe(1);
+    expect(diff.stdout).toMatch(/\n- +size: 2\n\+ +size: 3\n/);
+    expect(dry.stdout).toBe('fleet.example.com/home configured (server dry run)\n');
+    expect(deleted.code).toBe(0);
+    expect(simulator.getObject('example.com/fleets', 'shop', 'home')).toMatchObject({ spec: { size: 2 } });
+  });
+
   it('tells a field that the schema does not know, and a value that it does not allow', async () => {
     const unknown = await kubectl('apply -f -', fleet({ size: 2, sise: 2 }));
     const large = await kubectl('apply -f -', fleet({ size: 10 }));

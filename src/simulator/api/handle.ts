@@ -86,7 +86,7 @@ export function answerResource(context: ApiContext, request: ResourceRequest, se
         patchObject(context, targetOf(request), sent, writerOf(context, request, sent)),
       );
     case 'delete':
-      return asReply(resource, deleteObject(context, targetOf(request), readBody(sent)));
+      return deleteOne(context, request, readBody(sent));
     case 'deletecollection':
       return deleteMany(context, request);
     case 'watch':
@@ -102,7 +102,8 @@ function writerOf(
   { userAgent }: Sent,
 ): Writer {
   const isStrict = query.get('fieldValidation') === 'Strict';
-  return { manager: managerOf(query, userAgent), subresource, nowMs: clock.now(), isStrict };
+  const isDryRun = query.get('dryRun') === 'All';
+  return { manager: managerOf(query, userAgent), subresource, nowMs: clock.now(), isStrict, isDryRun };
 }
 
 function targetOf({ resource, subresource, namespace, name }: ResourceRequest): Target {
@@ -148,6 +149,15 @@ function readMany(context: ApiContext, request: ResourceRequest, sent: Sent): Re
   const items = page.items.map((object) => wireText(resource, object)).join(',');
   const head = JSON.stringify({ kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata });
   return { code: 200, body: `${head.slice(0, -1)},"items":[${items}]}` };
+}
+
+function deleteOne(context: ApiContext, request: ResourceRequest, options: JsonObject): Reply {
+  const { resource, query } = request;
+  const isDryRun = query.get('dryRun') === 'All' || listAt(options, 'dryRun').includes('All');
+  return asReply(
+    resource,
+    isDryRun ? getObject(context, request) : deleteObject(context, targetOf(request), options),
+  );
 }
 
 function deleteMany(context: ApiContext, request: ResourceRequest): Reply {

@@ -10,6 +10,8 @@ export interface Writer {
   readonly nowMs: number;
   /** Whether a field that the schema of a custom resource does not know is an error, rather than left out. */
   readonly isStrict?: boolean;
+  /** Whether the answer alone is wanted (`dryRun=All`), as `kubectl diff` asks: nothing is stored. */
+  readonly isDryRun?: boolean;
 }
 
 /** The manager of a request: `fieldManager`, else the user agent up to its first slash, as the server has it. */

@@ -71,7 +71,16 @@ export function createObject(
     },
   });
   const complete = admit(resource, withDefaults(resource, object), { writer, arrival: 'body' });
-  return store.put(resource.storage, ownReplicas(null, fromWire(resource, complete), writer));
+  return keep(context, ownReplicas(null, fromWire(resource, complete), writer), { resource, writer });
+}
+
+/** Stores it, unless the answer alone is wanted. */
+function keep(
+  { store }: ApiContext,
+  object: KubeObject,
+  { resource, writer }: { readonly resource: Resource; readonly writer: Writer },
+): KubeObject {
+  return writer.isDryRun === true ? object : store.put(resource.storage, object);
 }
 
 /** The object as it may be stored; throws where it is refused. */
@@ -155,14 +164,14 @@ function patcherOf(resource: Resource, contentType: string): (current: JsonObjec
 }
 
 function change(
-  { store }: ApiContext,
+  context: ApiContext,
   target: Target,
   { edit, arrival }: { readonly edit: (current: JsonObject) => Json; readonly arrival: Arrival },
   writer: Writer,
 ): KubeObject {
   const { resource, subresource, namespace, name } = target;
   const identity = { resource: resource.plural, group: resource.group, name };
-  const current = store.get(resource.storage, namespace, name);
+  const current = context.store.get(resource.storage, namespace, name);
   if (current === null) throw notFound(identity);
   if (subresource !== '' && !resource.subresources.some((known) => known === subresource))
     throw methodNotAllowed();
@@ -173,7 +182,10 @@ function change(
   const next = admit(resource, merge(current, wanted, target), { writer, arrival });
   const stored = sameJson(withoutVersion(current), withoutVersion(next))
     ? current
-    : store.put(resource.storage, ownReplicas(current, countGeneration(resource, current, next), writer));
+    : keep(context, ownReplicas(current, countGeneration(resource, current, next), writer), {
+        resource,
+        writer,
+      });
   return subresource === 'scale' ? scaleOf(stored) : stored;
 }
 

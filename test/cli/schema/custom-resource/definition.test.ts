@@ -108,6 +108,13 @@ describe('the CustomResourceDefinition', () => {
     expect(silent).toEqual([]);
   });
 
+  it('has no field by which a document could name another namespace', () => {
+    const fields = fieldsOf(at(SCHEMA, 'properties', 'spec'), 'spec');
+
+    expect(fields.filter((path) => /namespace/i.test(path))).toEqual([]);
+    expect(fields).toContain('spec.scaleTargetRef.name');
+  });
+
   it('tells defaults in the descriptions', () => {
     const field = (name: string): unknown =>
       at(SCHEMA, 'properties', 'spec', 'properties', name)['description'];
