@@ -77,6 +77,8 @@ export function viewScaler(status: ScalerStatus): ScalerView {
 
 /** Of more problems than these nobody reads the last one. */
 const MOST_PROBLEMS = 100;
+/** What stands beside the rows must leave room for them. */
+const LONGEST_MESSAGE = 1000;
 
 /** What is wrong with documents, errors before warnings, as they came. */
 export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
@@ -87,7 +89,7 @@ export function viewProblems(problems: readonly Problem[]): ScalerListView['prob
     .map(({ severity, code, message, file, place, path }) => ({
       severity,
       code,
-      message,
+      message: message.slice(0, LONGEST_MESSAGE),
       file,
       line: place?.line ?? null,
       path,
