@@ -16,7 +16,7 @@ import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../kubernetes/requests/transport.js';
 import { createPrometheusClient } from '../prometheus/client.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
-import type { Problem } from '../scaler/problems/problem.js';
+import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
 import { ListenError } from '../server/server.js';
@@ -182,8 +182,7 @@ function take(
   },
 ): void {
   const { service, log, before, refusal } = given;
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  service.setScalers(scalers, errors.length, verdicts);
+  service.setScalers(scalers, problems, verdicts);
   if (!changed) return;
   const told = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
@@ -194,7 +193,7 @@ function take(
     if (severity === 'error') log.error(refusal, fields);
     else log.warn('a document is doubtful', fields);
   }
-  log.info('documents read', { scalers: scalers.length, errors: errors.length });
+  log.info('documents read', { scalers: scalers.length, errors: countErrors(problems) });
 }
 
 /** A document that is gone by mistake should not go unseen: its workload is scaled by nobody from now on. */

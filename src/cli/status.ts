@@ -1,4 +1,6 @@
 import pc from 'picocolors';
+import { countIn, textIn } from '../kubernetes/json.js';
+import { printable } from '../scaler/problems/format-problem.js';
 import { sleep } from '../units/clock.js';
 import { formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
@@ -32,9 +34,9 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   try {
     const list = await listSorted(client, namespace);
     if (!watch && format === 'json') {
-      const { leader, version, rows } = list;
+      const { leader, version, problems, rows } = list;
       io.stdout.write(
-        `${JSON.stringify({ version, leader, items: rows.map(({ view }) => view) }, null, 2)}\n`,
+        `${JSON.stringify({ version, leader, problems, items: rows.map(({ view }) => view) }, null, 2)}\n`,
       );
       return 0;
     }
@@ -69,7 +71,7 @@ function compare(a: string, b: string): number {
 }
 
 /** What one should know of who answered. */
-function listRemarks(where: string, { rows, leader, version }: ScalerList): readonly string[] {
+function listRemarks(where: string, { rows, leader, version, problems }: ScalerList): readonly string[] {
   const leading =
     rows.length === 0
       ? 'this replica does not lead and knows of no scaler: another one decides'
@@ -78,7 +80,25 @@ function listRemarks(where: string, { rows, leader, version }: ScalerList): read
     version === null
       ? `${where} is older than this command (${VERSION}): what it does not tell is unknown`
       : `${where} is of version ${version}, this command of ${VERSION}`;
-  return [...(leader === false ? [leading] : []), ...(version === VERSION ? [] : [age])];
+  return [
+    ...(leader === false ? [leading] : []),
+    ...(version === VERSION ? [] : [age]),
+    ...refusals(problems),
+  ];
+}
+
+const MOST_REFUSALS = 5;
+
+/** The documents that are refused: no row tells of them, or only of their last good version. */
+function refusals(problems: ScalerList['problems']): readonly string[] {
+  const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
+  const lines = errors.slice(0, MOST_REFUSALS).map((problem) => {
+    const line = countIn(problem, 'line');
+    const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
+    return printable(`a document is refused: ${where}: ${textIn(problem, 'message') ?? ''}`);
+  });
+  const more = errors.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more problems of documents: status -o json`] : lines;
 }
 
 function tellRemark({ stderr }: CommandIo, remark: string): void {

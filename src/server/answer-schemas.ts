@@ -104,9 +104,26 @@ export const scalerSchema = z
   .object(scalerFields)
   .describe('What is known of a scaler. null: not known now, never 0 for want of a number.');
 
+const problemSchema = z.object({
+  severity: z
+    .enum(['error', 'warning'])
+    .describe('error: the document is refused, its last good version goes on.'),
+  code: z.string(),
+  message: z.string(),
+  file: z
+    .string()
+    .nullable()
+    .describe('Or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
+  line: z.int().min(1).nullable(),
+  path: z.string().describe('Into the document; empty for the whole of it.'),
+});
+
 export const scalerListSchema = z.object({
   version: z.string().describe('Of the service.'),
   leader: z.boolean().describe('false: another replica decides; these rows are what this one last knew.'),
+  problems: z
+    .array(problemSchema)
+    .describe('What is wrong with documents now, of all namespaces: errors first, at most 100.'),
   items: z.array(scalerSchema).describe('By namespace and name.'),
   continue: z.string().nullable().describe('For the next page; null: this is the last one.'),
 });

@@ -54,7 +54,7 @@ export function fillPage<Row>(
 /** The JSON of a page with the fields that stand beside its rows. */
 export function writePage(
   { items }: Page<unknown>,
-  fields: Readonly<Record<string, string | boolean | null>>,
+  fields: Readonly<Record<string, string | boolean | null | readonly object[]>>,
 ): string {
   const others = Object.entries(fields).map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,

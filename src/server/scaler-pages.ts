@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { Decision } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
 import type { Records } from '../telemetry/records.js';
 import { formatInstant } from '../units/time.js';
@@ -9,7 +10,7 @@ import { fillPage, readToken, writePage, writeToken } from './paging.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
-import { viewDecision, viewHistory, viewScaler, viewScalerDetail } from './views.js';
+import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
 /** What the pages about scalers read. The two writers give the JSON forms of snapshot.md. */
 export interface ScalerPageParts {
@@ -21,10 +22,12 @@ export interface ScalerPageParts {
   readonly version: string;
   /** Whether this process is the one that scales. */
   readonly isLeading: () => boolean;
+  /** What is wrong with the documents now. */
+  readonly problems: () => readonly Problem[];
 }
 
 /** By key, so that a page goes on behind the last one's even when scalers come and go. */
-export function listScalers({ ledger, version, isLeading }: ScalerPageParts): RequestHandler {
+export function listScalers({ ledger, version, isLeading, problems }: ScalerPageParts): RequestHandler {
   return ({ query }, response) => {
     const limit = readInteger(query, 'limit', LIMITS.scalers);
     const namespace = readText(query, 'namespace');
@@ -40,6 +43,7 @@ export function listScalers({ ledger, version, isLeading }: ScalerPageParts): Re
       writePage(page, {
         version,
         leader: isLeading(),
+        problems: viewProblems(problems()),
         continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
       }),
     );

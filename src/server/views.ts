@@ -1,4 +1,5 @@
 import type { MetricSpec } from '../scaler/spec.js';
+import type { Problem } from '../scaler/problems/problem.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/history.js';
 import type { ScalerHistory } from '../telemetry/history.js';
@@ -13,6 +14,7 @@ import type {
   metricSchema,
   outcomeSchema,
   scalerDetailSchema,
+  scalerListSchema,
   scalerSchema,
 } from './answer-schemas.js';
 
@@ -26,6 +28,9 @@ export type ScalerDetailView = Answer<typeof scalerDetailSchema>;
 
 /** A row of `GET .../decisions`: cycles in a row that came to the same. */
 export type DecisionView = Answer<typeof decisionEntrySchema>;
+
+/** `GET /api/v1/scalers`. */
+export type ScalerListView = Answer<typeof scalerListSchema>;
 
 /** `GET .../history`. */
 export type HistoryView = Answer<typeof historySchema>;
@@ -62,6 +67,27 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     pause: viewPause(record.pause),
     dryRun: record.dryRun,
   };
+}
+
+/** Of more problems than these nobody reads the last one. */
+const MOST_PROBLEMS = 100;
+/** What stands beside the rows must leave room for them. */
+const LONGEST_MESSAGE = 1000;
+
+/** What is wrong with documents, errors before warnings, as they came. */
+export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  return [...errors, ...warnings]
+    .slice(0, MOST_PROBLEMS)
+    .map(({ severity, code, message, file, place, path }) => ({
+      severity,
+      code,
+      message: message.slice(0, LONGEST_MESSAGE),
+      file,
+      line: place?.line ?? null,
+      path,
+    }));
 }
 
 function viewPause(pause: Pause | null): ScalerView['pause'] {

@@ -142,7 +142,8 @@ describe('the service config of the chart', () => {
 
   it('takes everything that the manual shows of it', () => {
     const readme = readFileSync(join(ROOT, 'charts/promscaler/README.md'), 'utf8');
-    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+    const examples = Array.from(readme.matchAll(/```yaml\n([\s\S]*?)```/g), ([, text = '']) => text);
+    const example = examples.find((text) => text.includes('flavor: thanos')) ?? '';
     const values: unknown = parseAllDocuments(example).map((document) => document.toJS() as unknown)[0];
     if (!isMapping(values)) throw new Error('the manual shows no values');
 

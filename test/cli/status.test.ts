@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/cli/version.js';
+import type { Problem } from '../../src/scaler/problems/problem.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { parseInstant } from '../../src/units/time.js';
@@ -170,8 +171,57 @@ describe('status', () => {
     const { stdout } = await runCli(['status', '-o', 'json', ...url]);
 
     const { items, ...rest } = JSON.parse(stdout) as { items: { name: string }[] };
-    expect(rest).toEqual({ version: VERSION, leader: true });
+    expect(rest).toEqual({ version: VERSION, leader: true, problems: [] });
     expect(new Set(items.map(({ name }) => name)).size).toBe(1001);
+  });
+});
+
+describe('status, where documents are refused', () => {
+  const problem = (index: number, severity: 'error' | 'warning' = 'error'): Problem => ({
+    code: 'replica-bounds',
+    severity,
+    message: `minReplicas is ${index}\u001b[2J`,
+    file: `scalers/${index}.yaml`,
+    place: { line: 4, column: 1 },
+    path: 'spec.minReplicas',
+    sourceLine: null,
+  });
+
+  it('names the first 5 of 7 after a warning, and how to see the others', async () => {
+    const problems = [problem(0, 'warning'), ...[1, 2, 3, 4, 5, 6, 7].map((index) => problem(index))];
+    service = await listen(appOf(fourScalers(), {}, { problems: () => problems }));
+
+    const { exitCode, stderr } = await runCli(['status', '--url', service.url]);
+
+    expect(exitCode).toBe(0);
+    expect(stderr.split('\n')).toEqual([
+      ...[1, 2, 3, 4, 5].map(
+        (index) =>
+          `promscaler: a document is refused: scalers/${index}.yaml:4: minReplicas is ${index}\ufffd[2J`,
+      ),
+      'promscaler: and 2 more problems of documents: status -o json',
+      '',
+    ]);
+  });
+
+  it('has them all in JSON, errors first', async () => {
+    const problems = [problem(0, 'warning'), problem(1)];
+    service = await listen(appOf(createLedger(), {}, { problems: () => problems }));
+
+    const { stdout } = await runCli(['status', '-o', 'json', '--url', service.url]);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      problems: [
+        {
+          severity: 'error',
+          code: 'replica-bounds',
+          file: 'scalers/1.yaml',
+          line: 4,
+          path: 'spec.minReplicas',
+        },
+        { severity: 'warning', file: 'scalers/0.yaml' },
+      ],
+    });
   });
 });
 
@@ -216,7 +266,7 @@ describe('status of a replica', () => {
 
     const { stdout } = await runCli(['status', '-o', 'json', '--url', service.url]);
 
-    expect(JSON.parse(stdout)).toEqual({ version: VERSION, leader: false, items: [] });
+    expect(JSON.parse(stdout)).toEqual({ version: VERSION, leader: false, problems: [], items: [] });
   });
 });
 

@@ -47,6 +47,7 @@ describe('/api/v1/scalers', () => {
       body: {
         version: '0.1.0',
         leader: true,
+        problems: [],
         items: [
           {
             namespace: 'shop',

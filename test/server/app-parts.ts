@@ -29,6 +29,7 @@ export function partsOf(
       writeDecision: decisionToJson,
       version: '0.1.0',
       isLeading: () => true,
+      problems: () => [],
       ...api,
     },
   };

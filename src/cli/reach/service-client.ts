@@ -1,4 +1,4 @@
-import { type JsonObject, asObject, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, asObject, textIn, objectsIn } from '../../kubernetes/json.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
@@ -28,6 +28,8 @@ export interface ScalerList {
   readonly leader: boolean | null;
   /** Of the service; null: it is too old to tell. */
   readonly version: string | null;
+  /** What is wrong with documents, as it came; empty also where it is too old to tell. */
+  readonly problems: readonly JsonObject[];
 }
 
 /** A row of the list as it came, and what it is called. */
@@ -107,7 +109,9 @@ async function listAll(service: ReachedService, get: Get, namespace: string | nu
     }
     rows.push(...readRows(service, page));
     behind = textIn(page, 'continue');
-    if (behind === null) return { rows, leader: flagIn(page, 'leader'), version: textIn(page, 'version') };
+    if (behind !== null) continue;
+    const problems = objectsIn(page, 'problems');
+    return { rows, leader: flagIn(page, 'leader'), version: textIn(page, 'version'), problems };
   }
   throw new CommandError(`asking ${service.where} for ${LIST_PAGE}: the list has no end`);
 }

@@ -15,18 +15,16 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.j
 import type { Cluster } from '../../kubernetes/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
-import type { Scaler } from '../../scaler/spec.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { type Problem, countErrors } from '../../scaler/problems/problem.js';
+import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import { factsFirst } from '../../telemetry/log.js';
 import type { Log } from '../../telemetry/log.js';
-import { createMetrics, createRegistry } from '../../telemetry/metrics.js';
-import type { Metrics } from '../../telemetry/metrics.js';
-import { createRecorder } from '../../telemetry/recorder.js';
-import type { Recorder } from '../../telemetry/recorder.js';
+import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
+import { createRecorder, type Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
 import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { endedWithin } from '../../units/clock.js';
@@ -39,10 +37,10 @@ import { VERSION } from '../version.js';
 
 /** The parts of a service, put together but not running. Only this file knows all of them. */
 export interface Service {
-  /** The present set of documents, how many errors the last reading found, and what became of each scaler object. */
+  /** The present set of documents, what the last reading found wrong, and what became of each scaler object. */
   readonly setScalers: (
     scalers: readonly Scaler[],
-    errors: number,
+    problems: readonly Problem[],
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
@@ -165,6 +163,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.warn('the clock was set; windows go on as if it had not been', { seconds: Math.round(seconds) }),
     onRemoved: recorder.remove,
   });
+  let documentProblems: readonly Problem[] = [];
   const streams = createEventStreams({ feed, clock });
   const app = createApp({
     ailments: election.ailments,
@@ -180,6 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       writeDecision: decisionToJson,
       version: VERSION,
       isLeading: election.isLeading,
+      problems: () => documentProblems,
     },
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
@@ -198,7 +198,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     }
   };
   return {
-    setScalers: (scalers, errors, verdicts) => {
+    setScalers: (scalers, problems, verdicts) => {
+      documentProblems = problems;
+      const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);
       controller.setScalers(scalers);

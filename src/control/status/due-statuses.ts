@@ -3,7 +3,7 @@ import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { sleep } from '../../units/clock.js';
+import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
@@ -40,8 +40,6 @@ export interface DueStatusesPorts {
 
 /** A change of words or metrics alone is looked at, and written, so often at most, for each scaler. */
 const LATER_MS = 60_000;
-/** 10,000 statuses take a second to compute: a cycle must not wait for that. */
-const TURN_MS = 10;
 
 interface Seen extends DueStatus {
   readonly verdict: ObjectVerdict;
@@ -104,15 +102,14 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const findDue = async (): Promise<readonly Seen[]> => {
     const present = new Set<string>();
     const due: Seen[] = [];
-    let turnMs = clock.monotonicMs();
+    // 10,000 statuses take a second to compute: a cycle must not wait for that.
+    const nextTurn = takeTurns(clock);
     for (const object of store.list()) {
       const key = scalerKey(object);
       present.add(key);
       const one = look(key, object, false);
       if (one !== null && isDue(one)) due.push(one);
-      if (clock.monotonicMs() - turnMs < TURN_MS) continue;
-      await sleep(clock, 0);
-      turnMs = clock.monotonicMs();
+      await nextTurn();
     }
     for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
     return due;

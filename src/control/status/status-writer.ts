@@ -36,6 +36,8 @@ const MAX_WRITES = 10;
 const FORBIDDEN_MS = 300_000;
 /** One that the server will not have as it is. */
 const REFUSED_MS = 300_000;
+/** What nobody has foreseen must end neither the term nor the log. */
+const FAULT_MS = 60_000;
 /** One that has changed or gone meanwhile: the watch will tell, this is for the case that it does not. */
 const OUTDATED_MS = 10_000;
 
@@ -66,7 +68,15 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
     }
     return PASS_MS;
   };
-  for (let waitMs = PASS_MS; ; waitMs = await pass()) {
+  const passOrFault = async (): Promise<number> => {
+    try {
+      return await pass();
+    } catch (error) {
+      ports.log.error('statuses could not be computed by a fault of promscaler itself', { error });
+      return FAULT_MS;
+    }
+  };
+  for (let waitMs = PASS_MS; ; waitMs = await passOrFault()) {
     await sleep(clock, waitMs, signal);
     if (signal.aborted) return;
   }

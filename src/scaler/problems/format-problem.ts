@@ -35,7 +35,7 @@ function cutLine(line: string, column: number): { readonly text: string; readonl
 }
 
 /** Control characters of a document must not reach a terminal as such. Each is replaced by one character. */
-function printable(text: string): string {
+export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex -- these are what is taken out
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
 }

@@ -19,3 +19,8 @@ export interface Problem {
   /** The source line that holds `place`, for the caret; null where there is none. */
   readonly sourceLine: string | null;
 }
+
+/** How many of the problems are errors. */
+export function countErrors(problems: readonly Problem[]): number {
+  return problems.filter(({ severity }) => severity === 'error').length;
+}

@@ -22,7 +22,9 @@ class WriterRig {
   readonly store = createScalerStore([]);
   readonly sent: { readonly object: ScalerObject; readonly status: Readonly<Record<string, unknown>> }[] = [];
   readonly warnings: Readonly<Record<string, unknown>>[] = [];
+  readonly faults: string[] = [];
   verdict: ObjectVerdict | null = verdict();
+  hasFault = false;
   last: ScalerStatus | null = null;
   mayWrite = true;
   /** What the next requests fail with; null: they do not. */
@@ -37,12 +39,19 @@ class WriterRig {
     void writeStatuses(
       {
         store: this.store,
-        verdictOf: () => this.verdict,
+        verdictOf: () => {
+          if (this.hasFault) throw new Error('a fault of our own');
+          return this.verdict;
+        },
         lastOf: () => this.last,
         patch: (change) => this.#patch(change),
         leadership: { mayWrite: () => this.mayWrite },
         clock: this.clock,
-        log: { ...SILENT_LOG, warn: (message, facts) => this.warnings.push({ message, ...facts }) },
+        log: {
+          ...SILENT_LOG,
+          warn: (message, facts) => this.warnings.push({ message, ...facts }),
+          error: (message) => this.faults.push(message),
+        },
       },
       controller.signal,
     );
@@ -270,6 +279,19 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.sent.length).toBeGreaterThan(3);
     expect(rig.sent.length).toBeLessThan(10);
     expect(rig.warnings).toHaveLength(1);
+  });
+
+  it('goes on a minute after a fault of its own', async () => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    rig.hasFault = true;
+    await rig.after(60);
+    expect([rig.faults.length, rig.sent.length]).toEqual([1, 0]);
+
+    rig.hasFault = false;
+    await rig.after(4);
+
+    expect(rig.sent).toHaveLength(1);
   });
 
   it('leaves a status that the server refuses alone for 5 minutes', async () => {

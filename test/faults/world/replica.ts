@@ -137,7 +137,7 @@ export class Replica {
       onCycle: (output) => this.#tell(process, output),
     });
     const setDocuments = (): void => {
-      service.setScalers(world.readDocuments(), 0);
+      service.setScalers(world.readDocuments(), []);
     };
     this.#setDocuments = setDocuments;
     setDocuments();

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Problem } from '../../src/scaler/problems/problem.js';
+import { viewProblems } from '../../src/server/views.js';
+
+function problem(overrides: Partial<Problem> = {}): Problem {
+  return {
+    code: 'unreadable',
+    severity: 'error',
+    message: 'no',
+    file: 'a.yaml',
+    place: null,
+    path: '',
+    sourceLine: 'what stands there',
+    ...overrides,
+  };
+}
+
+describe('viewProblems', () => {
+  it('has errors before warnings, their line, and nothing of what stands there', () => {
+    const warning = problem({ severity: 'warning', place: { line: 7, column: 2 } });
+
+    expect(viewProblems([warning, problem()])).toEqual([
+      { severity: 'error', code: 'unreadable', message: 'no', file: 'a.yaml', line: null, path: '' },
+      { severity: 'warning', code: 'unreadable', message: 'no', file: 'a.yaml', line: 7, path: '' },
+    ]);
+  });
+
+  it.each([
+    [100, 100],
+    [101, 100],
+  ])('has of %d problems %d', (count, shown) => {
+    expect(viewProblems(Array.from({ length: count }, () => problem()))).toHaveLength(shown);
+  });
+
+  it.each([
+    [1000, 1000],
+    [1001, 1000],
+  ])('has of a message of %d characters %d', (length, shown) => {
+    const [view] = viewProblems([problem({ message: 'x'.repeat(length) })]);
+
+    expect(view?.message).toHaveLength(shown);
+  });
+});
