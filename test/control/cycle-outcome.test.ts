@@ -149,7 +149,7 @@ describe('a PATCH whose answer is lost', () => {
       world.load = 90;
       await world.nextCycle();
       world.cluster.setReplicas(found);
-    world.load = found * 10;
+      world.load = found * 10;
 
       const { memory } = await world.nextCycle();
 
