@@ -7,7 +7,7 @@ import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './conflicts.js';
 import type { CycleInput, CycleOutput } from './ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
-import { freshMemory } from './memory/memory.js';
+import { forNewTerm, freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
 import { runRounds } from './rounds.js';
 import type { Round } from './rounds.js';
@@ -69,6 +69,14 @@ export function createController(ports: ControllerPorts): Controller {
     clockSetBy: wallClock.setBySeconds(),
     isRunning: false,
   });
+
+  /** A new entry: a cycle of the last term that is late leaves nothing behind in it. */
+  const beginTerm = (entry: Entry): Entry => {
+    const next = { ...entry, isRunning: false };
+    const now = ports.clock.now();
+    followClock(next, wallClock.setBySeconds(), now);
+    return { ...next, memory: forNewTerm(next.memory, now) };
+  };
 
   const startLoops = (): void => {
     if (running === null || running.aborted) return;
@@ -152,7 +160,7 @@ export function createController(ports: ControllerPorts): Controller {
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
-      for (const [key, { scaler }] of entries) entries.set(key, beginEntry(scaler));
+      for (const [key, entry] of entries) entries.set(key, beginTerm(entry));
       running = signal;
       startLoops();
       await untilAborted(signal);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
 import { ControllerRig } from './controller-rig.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
@@ -28,18 +30,42 @@ describe('a controller that is run again', () => {
     expect(rig.begunAt(120)).toEqual(['shop/web', 'shop/api']);
   });
 
-  it('has forgotten what it knew: both windows begin with the second term', async () => {
+  it('knows when it scaled in the first term, and asks anew for everything else', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
+    rig.world.load = 80;
     await rig.clock.advanceAndSettle(15_000);
-    expect(rig.inputs[1]?.memory.uid).toBe('uid-1');
+    const { memory } = rig.outputs[1] ?? {};
+    expect(memory?.state.lastScaleUp).toBe(at(15));
 
     await twoTerms(rig, 45);
 
-    expect(rig.inputs[2]?.memory).toMatchObject({
-      uid: null,
-      state: { lastScaleUp: at(60), lastScaleDown: at(60), recommendations: null, scaleEvents: [] },
+    expect(rig.inputs[2]?.memory).toEqual({
+      ...freshMemory(at(60), 'uid-1'),
+      // There is no store here that could take it.
+      isUnsaved: true,
+      state: {
+        ...EMPTY_STATE,
+        lastScaleUp: at(15),
+        lastScaleDown: memory?.state.lastScaleDown,
+        scaleEvents: memory?.state.scaleEvents,
+      },
     });
+  });
+
+  it('takes it to have scaled 60 s ago when the clock was set an hour ahead between the terms', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    rig.world.load = 80;
+    await rig.clock.advanceAndSettle(15_000);
+
+    rig.stop.abort();
+    await rig.ended;
+    rig.clock.jump(3600);
+    await twoTerms(rig, 45);
+
+    expect(rig.inputs[2]?.now).toBe(at(3660));
+    expect(rig.inputs[2]?.memory.state.lastScaleUp).toBe(at(3615));
   });
 
   it('takes the documents that came while it stood by', async () => {

@@ -122,7 +122,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(memory.unresolved).not.toBeNull();
   });
 
-  it('begins the window but is no event when the next cycle sees 6: our 8 may have been there before', async () => {
+  it('counts as +3 when the next cycle sees 6: our 8 may have been there before', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_REQUEST);
@@ -132,15 +132,16 @@ describe('a PATCH whose answer is lost', () => {
 
     const { memory } = await world.nextCycle();
 
-    expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(15), scaleEvents: [] } });
+    const scaleEvents = [{ at: at(15), change: 3 }];
+    expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(15), scaleEvents } });
   });
 
   it.each([
     [8, [{ at: at(30), change: 3 }]],
     [9, [{ at: at(30), change: 4 }]],
-    [7, []],
+    [7, [{ at: at(30), change: 4 }]],
   ])(
-    'was asked for 8 and then for 9 and is found at %d: of our two the late one counts',
+    'was asked for 8 and then for 9 and is found at %d: of our two one counts, the wider one where nothing tells',
     async (found, events) => {
       const world = new World();
       world.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);

@@ -56,6 +56,18 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
   };
 }
 
+/**
+ * The memory of a scaler at the beginning of another term of this process. When it scaled last and what became of no
+ * change that it knew of is compared with what is stored; everything else begins anew.
+ */
+export function forNewTerm(memory: Memory, now: Instant): Memory {
+  const { uid, unresolved, isUnsaved } = memory;
+  if (uid === null) return freshMemory(now, null);
+  const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
+  const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
+  return { ...freshMemory(now, uid), state, unresolved, isUnsaved };
+}
+
 /** The same for a target that has taken the place of another one of that name. */
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {
   const { isRestored, stored } = memory;
@@ -96,7 +108,8 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
  * - With the resourceVersion that it was sent for, it has not gone through; it still may, up to 60 s.
  * - At a count that was announced it went through and counts for windows and policies.
  * - At `from` in the same generation nothing has changed the `spec`: it never happened, and never will.
- * - Else it counts for the windows alone: the count is somebody else's, perhaps after ours.
+ * - Else the count is somebody else's, perhaps after ours, which counts as if it had gone through; theirs counts for
+ *   the windows alone.
  *
  * It is taken to have happened as late as it can have: now, or 60 s after it was announced. W12 has 5 s there, by which
  * a request that the server has worked on for longer would shorten the window. Source: reliability.md, W12 and F35.
@@ -116,11 +129,17 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const happenedAt = now < latest ? now : latest;
   const change = live.specReplicas - from;
   const started = withMove(withAnnounced(state, unresolved, happenedAt), change, happenedAt);
-  if (!announcedCounts(unresolved).includes(live.specReplicas))
-    return { ...memory, unresolved: null, state: started };
-  const scaleEvents = [...state.scaleEvents, { at: happenedAt, change }];
-  const zeroedBySelf = live.specReplicas === 0;
+  const isOurs = announcedCounts(unresolved).includes(live.specReplicas);
+  const changes = isOurs ? [change] : widestChanges(unresolved);
+  const scaleEvents = [...state.scaleEvents, ...changes.map((one) => ({ at: happenedAt, change: one }))];
+  const zeroedBySelf = isOurs ? live.specReplicas === 0 : state.zeroedBySelf;
   return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
+}
+
+/** The widest change that may have been made in each direction. */
+function widestChanges(intent: Intent): readonly number[] {
+  const changes = announcedCounts(intent).map((count) => count - intent.from);
+  return [Math.max(...changes, 0), Math.min(...changes, 0)].filter((change) => change !== 0);
 }
 
 /** The state after an announced change that may have been made: the window of each direction it can have had begins. */

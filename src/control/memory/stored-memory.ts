@@ -1,6 +1,6 @@
 import { EMPTY_STATE } from '../../decision/snapshot.js';
 import type { ScaleEvent, State } from '../../decision/snapshot.js';
-import type { StoredEntry, StoredState } from '../../kubernetes/state/entry.js';
+import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/entry.js';
 import type { StateReading } from '../../kubernetes/state/store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
@@ -19,13 +19,42 @@ export function restoreMemory(
   reading: StateReading,
   { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
 ): Memory {
-  if (!memory.isRestored) return { ...firstMemory(reading, now), isRestored: true, stored: reading.text };
+  if (!memory.isRestored) {
+    const first = joinTerms(firstMemory(reading, now), memory);
+    return { ...first, isRestored: true, stored: reading.text };
+  }
   if (reading.text === memory.stored) return memory;
   if (reading.kind === 'entry' && reading.isOwn) {
     return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry, spec) };
   }
   const taken = reading.kind === 'entry' ? takeOver(memory, reading.entry) : memory;
   return { ...taken, stored: reading.text, isUnsaved: true };
+}
+
+/**
+ * What is stored, joined with what this process has known since an earlier term of it: its own times have followed a
+ * clock that was set since, those that are stored have not.
+ */
+function joinTerms(first: Memory, earlier: Memory): Memory {
+  if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
+  const [stored, known] = [first.unresolved, earlier.unresolved];
+  const isKnown = stored !== null && known !== null && isSameChange(stored, known);
+  return {
+    ...first,
+    uid: earlier.uid,
+    state: {
+      ...first.state,
+      lastScaleUp: laterOf(first.state.lastScaleUp, earlier.state.lastScaleUp),
+      lastScaleDown: laterOf(first.state.lastScaleDown, earlier.state.lastScaleDown),
+      scaleEvents: unionOf(first.state.scaleEvents, earlier.state.scaleEvents),
+    },
+    unresolved: isKnown ? known : stored,
+    isUnsaved: earlier.isUnsaved,
+  };
+}
+
+function isSameChange(a: Intent, b: Intent): boolean {
+  return a.epoch === b.epoch && a.to === b.to && a.resourceVersion === b.resourceVersion;
 }
 
 function firstMemory(reading: StateReading, now: Instant): Memory {

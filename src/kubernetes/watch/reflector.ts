@@ -46,13 +46,16 @@ const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
 /** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
 const SHORT_WATCH_MS = 1000;
+/** No watch has brought anything for so long: only a list tells, and comes before what is known is too old. */
+const WATCHLESS_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 const RELIST_REST_MS = 120_000;
 
 /**
  * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
- * server says that this version is gone, and then from its cache, which is enough. Source: reliability.md, K1-K12.
+ * server says that this version is gone, and then from its cache, which is enough; or where watches bring nothing, and
+ * then a consistent one, for that cache may be what stands still. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -86,7 +89,6 @@ class ReflectorLoop<T extends WatchedObject> {
   #listedMs: number | null = null;
   #internalErrorMs: number | null = null;
   #oldListMs: number | null = null;
-  #sawBookmark = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -115,6 +117,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   /** One list or one watch; gives the milliseconds to wait before the next step. */
   async #step(signal: AbortSignal): Promise<number> {
+    if (this.ageSeconds > WATCHLESS_SECONDS) this.#version = null;
     try {
       if (this.#version !== null) return await this.#watch(this.#version, signal);
       await this.#list(signal);
@@ -179,7 +182,10 @@ class ReflectorLoop<T extends WatchedObject> {
         ),
       );
     } catch (error) {
-      if (error instanceof IdleError) return this.#recoverFromSilence();
+      if (error instanceof IdleError) {
+        this.#options.log.info({ resource: this.#name }, 'a silent watch was ended');
+        return 0;
+      }
       // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
@@ -209,7 +215,6 @@ class ReflectorLoop<T extends WatchedObject> {
         this.#delete(event);
         break;
       case 'bookmark':
-        this.#sawBookmark = true;
         break;
       case 'unknown':
         this.#options.log.warn({ resource: this.#name }, 'an event of an unknown type was ignored');
@@ -230,13 +235,6 @@ class ReflectorLoop<T extends WatchedObject> {
     const metadata = objectIn(object, 'metadata');
     const [namespace, name] = [textIn(metadata, 'namespace') ?? '', textIn(metadata, 'name') ?? ''];
     this.#sink.remove({ namespace, name, resourceVersion });
-  }
-
-  /** A server with bookmarks went silent: connect anew. One without is only quiet: list, so that we know. */
-  #recoverFromSilence(): number {
-    if (!this.#sawBookmark) this.#version = null;
-    this.#options.log.info({ resource: this.#name }, 'a silent watch was ended');
-    return 0;
   }
 
   /** Settles where to go on after a failure; gives the milliseconds to wait before that. */

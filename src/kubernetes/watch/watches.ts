@@ -39,12 +39,8 @@ export interface WatchesOptions {
 /** Up to so many namespaces one watch each; more are one watch of the whole cluster. */
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
-/** Failures that no waiting mends: nobody should decide on what was read before. */
-const LASTING: readonly string[] = [
-  'forbidden',
-  'unauthorized',
-  'not_found',
-] satisfies readonly KubernetesError['kind'][];
+/** Failures that no waiting mends: nobody should decide on what was read before. (A token that is refused is soon a new one.) */
+const LASTING: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
 /** Watches nothing until something is followed. */
 export function createWatches(options: WatchesOptions): Watches {

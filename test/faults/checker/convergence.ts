@@ -1,6 +1,6 @@
 import { formatTime } from '../world/faults.js';
 import type { WorkloadPlan } from '../world/scenario.js';
-import { disturbancesOf, isCalm } from './disturbances.js';
+import { disturbancesOf, isCalm, isRefusal } from './disturbances.js';
 import { type History, holdSecondsOf, lastBefore, replicasAt, rulesOf, type Target } from './history.js';
 import type { Found, Invariant } from './violation.js';
 
@@ -98,6 +98,8 @@ const promptlyUp: Invariant = {
 
 function isOnUpPath(fault: History['faults'][number]): boolean {
   if (fault.kind === 'watch') return fault.what.mode === 'http-410';
+  // Without the right to watch nobody decides on what was read before.
+  if (fault.kind === 'api' && isRefusal(fault)) return true;
   return !(fault.kind === 'api' && ['events', 'watch', 'lease'].includes(fault.group));
 }
 

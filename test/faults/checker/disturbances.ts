@@ -31,8 +31,12 @@ export function disturbancesOf(history: History, target: Target): readonly Distu
 }
 
 function aftermathMs(fault: Fault): number {
-  const isRefusal = fault.kind === 'api' && fault.what.mode === 'status' && fault.what.status === 403;
-  return isRefusal && ['all', 'list', 'watch'].includes(fault.group) ? REFUSED_MS : 0;
+  return fault.kind === 'api' && isRefusal(fault) ? REFUSED_MS : 0;
+}
+
+/** Whether the right to list or to watch is withheld. */
+export function isRefusal({ what, group }: Extract<Fault, { readonly kind: 'api' }>): boolean {
+  return what.mode === 'status' && what.status === 403 && ['all', 'list', 'watch'].includes(group);
 }
 
 function touches(fault: Fault, { plan }: Target): boolean {

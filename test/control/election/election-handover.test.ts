@@ -1,0 +1,259 @@
+import { describe, expect, it } from '@jest/globals';
+import { ElectionRefusedError } from '../../../src/control/election/election-refusal.js';
+import { newIdentity } from '../../../src/control/election/election-rules.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { Candidates } from '../candidates.js';
+import type { Candidate } from '../candidates.js';
+
+/** `a` leads since second 0 and `b` stands by since second 1. */
+async function leaderAndStandby(): Promise<{
+  readonly world: Candidates;
+  readonly a: Candidate;
+  readonly b: Candidate;
+}> {
+  const world = new Candidates();
+  const a = world.add('a').start();
+  await world.pass(1);
+  const b = world.add('b').start();
+  await world.pass(1);
+  return { world, a, b };
+}
+
+describe('after the leader was killed', () => {
+  it.each([0, 0.3, 0.7, 0.999_999])(
+    'another one leads within 23.8 s, not before 15 s less the last renewal, at a chance of %s',
+    async (chance) => {
+      for (const killedAt of [2, 7.9, 8.1, 11.3, 30]) {
+        const { world, a, b } = await leaderAndStandby();
+        b.clock.chance = () => chance;
+        await world.pass(killedAt);
+        a.kill();
+
+        const seconds = await world.passUntil(() => b.mayWrite);
+
+        expect(seconds).toBeLessThanOrEqual(23.8);
+        expect(seconds).toBeGreaterThanOrEqual(13);
+        expect(b.terms).toEqual([`1/${b.identity}`]);
+      }
+    },
+  );
+});
+
+describe('a leader that is stopped', () => {
+  it.each([0, 0.999_999])('hands over within 4.4 s, at a chance of %s', async (chance) => {
+    const { world, a, b } = await leaderAndStandby();
+    b.clock.chance = () => chance;
+    await world.pass(20);
+    a.stop.abort();
+
+    const seconds = await world.passUntil(() => b.mayWrite);
+
+    expect(seconds).toBeLessThanOrEqual(4.4);
+    expect(await a.ended).toBeUndefined();
+    expect(world.lease).toMatchObject({ holderIdentity: b.identity, leaseTransitions: 1 });
+  });
+
+  it('empties the holder, sets the duration to 1 s, and keeps the transitions', async () => {
+    const { world, a } = await leaderAndStandby();
+    await world.pass(8.5);
+    a.stop.abort();
+
+    await world.pass(0);
+
+    expect(world.lease).toEqual({
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:10.500000Z',
+      leaseTransitions: 0,
+    });
+    expect([a.mayWrite, a.election.isLeading()]).toEqual([false, false]);
+  });
+
+  it('gives the Lease back only when its work has ended, after 4 s, and may write until then', async () => {
+    const world = new Candidates();
+    const a = world.add('a');
+    const seen: boolean[] = [];
+    a.work = async (signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      for (let second = 1; second <= 4; second += 1) {
+        await new Promise<void>((resolve) => a.clock.after(1000, resolve));
+        seen.push(a.mayWrite);
+      }
+    };
+    a.start();
+    await world.pass(1);
+    a.stop.abort();
+
+    await world.pass(3.9);
+    expect(world.lease?.holderIdentity).toBe(a.identity);
+    await world.pass(0.2);
+
+    expect(world.lease?.holderIdentity).toBe('');
+    expect(seen).toEqual([true, true, true, true]);
+  });
+
+  it('keeps the Lease where a PATCH is still under way when its work has ended: it expires', async () => {
+    const { world, a, b } = await leaderAndStandby();
+    await world.pass(20);
+    a.isBusy = true;
+    a.stop.abort();
+
+    await world.pass(10);
+    expect(world.lease?.holderIdentity).toBe(a.identity);
+    expect(a.logged('warn')).toHaveLength(1);
+    expect(a.mayWrite).toBe(false);
+
+    await world.pass(14);
+    expect(b.mayWrite).toBe(true);
+  });
+
+  it('reads anew and gives it back where the Lease was touched meanwhile', async () => {
+    const { world, a } = await leaderAndStandby();
+    world.revision += 1;
+    a.stop.abort();
+
+    await world.pass(0);
+
+    expect(world.lease?.holderIdentity).toBe('');
+  });
+
+  it('leaves the Lease alone that another one holds by now', async () => {
+    const { world, a } = await leaderAndStandby();
+    if (world.lease === null) throw new Error('there is a Lease');
+    world.edit({ ...world.lease, holderIdentity: 'intruder' });
+    a.stop.abort();
+
+    await world.pass(0);
+
+    expect(world.lease.holderIdentity).toBe('intruder');
+    expect(a.logged('warn')).toEqual([]);
+  });
+
+  it('ends after 3 s where the server does not answer', async () => {
+    const { world, a } = await leaderAndStandby();
+    a.fate = () => ({ lost: 'request' });
+    let isEnded = false;
+    void a.ended.then(() => (isEnded = true));
+    a.stop.abort();
+
+    await world.pass(2.9);
+    expect(isEnded).toBe(false);
+    await world.pass(0.2);
+
+    expect(isEnded).toBe(true);
+    expect(a.logged('warn')).toEqual(['the Lease could not be given back; others wait until it expires']);
+  });
+});
+
+describe('a leader whose work fails', () => {
+  it('gives the Lease back, so that another one can try', async () => {
+    const world = new Candidates();
+    const a = world.add('a');
+    a.work = () => Promise.reject(new Error('the state cannot be read'));
+    a.start();
+    await world.pass(0.5);
+    const b = world.add('b').start();
+
+    await world.pass(1);
+
+    expect(a.logged('error')).toEqual(['the work of the leader ended by a fault']);
+    expect(b.mayWrite).toBe(true);
+    await world.pass(30);
+    expect(a.terms).toHaveLength(1);
+  });
+});
+
+describe('what the server forbids', () => {
+  it.each([
+    [
+      'get',
+      'verb get on leases (coordination.k8s.io) named promscaler in namespace monitoring is not allowed',
+    ],
+    [
+      'create',
+      'there is no Lease promscaler in namespace monitoring, and verb create on leases (coordination.k8s.io) is not allowed there',
+    ],
+  ] as const)('from the start ends the election with a sentence: %s', async (verb, sentence) => {
+    const world = new Candidates();
+    const a = world.add('a');
+    a.fate = (asked) => (asked === verb ? { refused: 'forbidden' } : {});
+    a.start();
+
+    await world.pass(0);
+
+    const error = await a.ended;
+    expect(error).toBeInstanceOf(ElectionRefusedError);
+    expect(String(error)).toContain(sentence);
+    expect(String(error)).toMatch(/rbac\.create: true of the chart .* leaderElection\.enabled: false/);
+  });
+
+  it('from the first update on ends it, too, and the work with it', async () => {
+    const world = new Candidates();
+    const a = world.add('a');
+    let isEnded = false;
+    a.work = async (signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      isEnded = true;
+    };
+    a.fate = (asked) => (asked === 'update' ? { refused: 'forbidden' } : {});
+    a.start();
+
+    await world.pass(2.1);
+
+    expect(await a.ended).toBeInstanceOf(ElectionRefusedError);
+    expect([isEnded, a.mayWrite]).toEqual([true, false]);
+  });
+
+  it('when a standby is to take over is waited out', async () => {
+    const { world, a, b } = await leaderAndStandby();
+    b.fate = (verb) => (verb === 'update' && world.seconds < 60 ? { refused: 'forbidden' } : {});
+    a.kill();
+
+    await world.pass(57);
+    expect(b.logged('warn')).toEqual(['standing by: the Lease cannot be taken']);
+
+    await world.pass(5);
+    expect(b.mayWrite).toBe(true);
+  });
+
+  it('after it was allowed is waited out', async () => {
+    const { world, a, b } = await leaderAndStandby();
+    a.fate = () => (world.seconds < 60 ? { refused: 'forbidden' } : {});
+    b.fate = a.fate;
+
+    await world.pass(70);
+
+    expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
+  });
+
+  it.each<KubernetesErrorKind>(['connection', 'timeout', 'unauthorized', 'server_error', 'not_found'])(
+    'is no reason to end while the answer is %s: it stands by until the server is there',
+    async (refused) => {
+      const world = new Candidates();
+      const a = world.add('a');
+      a.fate = () => (world.seconds < 60 ? { refused } : {});
+      a.start();
+
+      await world.pass(59);
+      expect(a.terms).toEqual([]);
+      expect(a.logged('warn')).toEqual(['standing by: the Lease cannot be taken']);
+
+      await world.pass(4);
+      expect(a.mayWrite).toBe(true);
+    },
+  );
+});
+
+describe('an identity', () => {
+  it('is the name of the pod and a uuid of version 4, another one at each start', () => {
+    const identities = Array.from({ length: 200 }, () => newIdentity('promscaler-0', SYSTEM_CLOCK));
+
+    expect(new Set(identities).size).toBe(200);
+    for (const identity of identities)
+      expect(identity).toMatch(
+        /^promscaler-0_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
+  });
+});

@@ -1,0 +1,255 @@
+import { describe, expect, it } from '@jest/globals';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { Candidates } from '../candidates.js';
+import type { Candidate } from '../candidates.js';
+
+/** A world in which `a` has led for 21 s, having renewed at 20 s. */
+async function ledFor21Seconds(): Promise<{ readonly world: Candidates; readonly a: Candidate }> {
+  const world = new Candidates();
+  const a = world.add('a').start();
+  await world.pass(21);
+  expect(a.mayWrite).toBe(true);
+  return { world, a };
+}
+
+const LOST = { lost: 'request' } as const;
+
+describe('a leader that cannot renew', () => {
+  it('may write until 9.999 s after its last renewal, not at 10.001 s, and stands by from then on', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.fate = () => LOST;
+
+    await world.pass(8.999);
+    expect([a.mayWrite, a.election.isLeading(), a.changes]).toEqual([true, true, [true]]);
+
+    await world.pass(0.002);
+    expect([a.mayWrite, a.election.isLeading(), a.changes]).toEqual([false, false, [true, false]]);
+    expect(a.logged('warn')).toEqual([
+      'the Lease could not be renewed; it is tried again',
+      'leadership is lost; standing by',
+    ]);
+  });
+
+  it('counts from the start of the renewal, not from its answer 4 s later', async () => {
+    const { world, a } = await ledFor21Seconds();
+    // Sent at 22 s, answered at 26 s; those from 26 s on are lost.
+    a.fate = () => (world.seconds < 23 ? { backMs: 4000 } : LOST);
+
+    await world.pass(10.999);
+    expect(a.mayWrite).toBe(true);
+
+    await world.pass(0.002);
+    expect(a.mayWrite).toBe(false);
+  });
+
+  it('leads on, also where each renewal takes 4 s', async () => {
+    const { world, a } = await ledFor21Seconds();
+    const b = world.add('b').start();
+    a.fate = () => ({ thereMs: 2000, backMs: 2000 });
+    let isOff = false;
+    world.onStep = () => (isOff ||= !a.mayWrite);
+
+    await world.pass(120);
+
+    expect([isOff, a.terms.length, b.terms.length]).toEqual([false, 1, 0]);
+  });
+
+  it.each<KubernetesErrorKind>(['server_error', 'rate_limited', 'unauthorized', 'forbidden', 'bad_answer'])(
+    'outlives 7 s of %s, and tries every 2 s',
+    async (refused) => {
+      const { world, a } = await ledFor21Seconds();
+      a.fate = () => (world.seconds < 28 ? { refused } : {});
+
+      await world.pass(19);
+
+      expect(a.mayWrite).toBe(true);
+      expect(a.terms).toHaveLength(1);
+      expect(a.logged('warn')).toHaveLength(1);
+    },
+  );
+
+  it('ends its work, and begins a new term with a new epoch when the server is back', async () => {
+    const { world, a } = await ledFor21Seconds();
+    const ended: number[] = [];
+    const work = a.work;
+    a.work = async (signal) => {
+      await work(signal);
+      ended.push(world.seconds);
+    };
+    a.fate = () => (world.seconds < 50 ? LOST : {});
+
+    await world.pass(60);
+
+    expect(a.terms).toEqual([`0/${a.identity}`, `1/${a.identity}`]);
+    expect(a.election.epoch()).toBe(`1/${a.identity}`);
+    expect(a.changes).toEqual([true, false, true]);
+  });
+
+  it('does not contend again before its work has ended', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.stop.abort();
+    await world.pass(1);
+    let isEnded = false;
+    const b = world.add('b');
+    b.work = async (signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await new Promise<void>((resolve) => b.clock.after(5000, resolve));
+      isEnded = true;
+    };
+    b.start();
+    await world.pass(1);
+    b.fate = () => (world.seconds < 40 ? LOST : {});
+    await world.passUntil(() => !b.election.isLeading());
+    b.fate = () => ({});
+
+    await world.passUntil(() => b.terms.length === 2);
+
+    expect(isEnded).toBe(true);
+  });
+});
+
+describe('a leader whose Lease somebody else has', () => {
+  it.each([
+    ['another holder', 'intruder', 'intruder holds the Lease'],
+    ['no holder', '', 'somebody has released the Lease'],
+  ])('stands by as soon as it sees %s, with 6 s left', async (_, holderIdentity) => {
+    const { world, a } = await ledFor21Seconds();
+    if (world.lease === null) throw new Error('there is a Lease');
+    world.edit({ ...world.lease, holderIdentity });
+
+    // The PUT at 22 s conflicts, the GET at 24 s sees it.
+    await world.pass(2.999);
+    expect(a.mayWrite).toBe(true);
+    await world.pass(0.002);
+
+    expect(a.mayWrite).toBe(false);
+  });
+
+  it('stands by where the Lease is gone, and creates it anew in term 1', async () => {
+    const { world, a } = await ledFor21Seconds();
+    world.edit(null);
+
+    await world.pass(3.001);
+    expect(a.mayWrite).toBe(false);
+
+    await world.pass(2);
+    expect(a.terms).toEqual([`0/${a.identity}`, `1/${a.identity}`]);
+  });
+});
+
+describe('the clocks of a leader', () => {
+  it('that jump forward by 9 s leave it 1 s less; by 11 s they end the term within 2 s', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.clock.skewSeconds = 8.998;
+    expect(a.mayWrite).toBe(true);
+    a.clock.skewSeconds = 9.001;
+    expect(a.mayWrite).toBe(false);
+
+    await world.pass(1.001);
+    expect(a.election.isLeading()).toBe(false);
+    await world.pass(2.001);
+    expect(a.terms).toHaveLength(2);
+    expect(a.mayWrite).toBe(true);
+  });
+
+  it('that jump back by an hour change nothing: the monotonic one counts', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.clock.skewSeconds = -3600;
+    a.fate = () => LOST;
+
+    await world.pass(8.999);
+    expect(a.mayWrite).toBe(true);
+    await world.pass(0.002);
+    expect(a.mayWrite).toBe(false);
+  });
+
+  it('stand still while its machine is paused for 60 s: the wall clock tells, at once', async () => {
+    const { world, a } = await ledFor21Seconds();
+    const b = world.add('b').start();
+    a.clock.stop();
+    await world.passUntil(() => b.mayWrite);
+
+    a.clock.goOn(true);
+
+    expect(a.clock.monotonicMs()).toBe(21_000);
+    expect(a.mayWrite).toBe(false);
+    await world.pass(2);
+    expect(a.election.isLeading()).toBe(false);
+    expect(b.mayWrite).toBe(true);
+  });
+
+  it.each([5, 12, 16, 60])('after a stop of %s s it writes only while nobody else may', async (seconds) => {
+    const { world, a } = await ledFor21Seconds();
+    const b = world.add('b').start();
+    let isBroken = false;
+    world.onStep = () => (isBroken ||= a.mayWrite && b.mayWrite);
+    a.clock.stop();
+    await world.pass(seconds);
+
+    a.clock.goOn();
+    const mayWriteAtOnce = a.mayWrite;
+    await world.pass(60);
+
+    // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
+    expect(mayWriteAtOnce).toBe(false);
+    expect(isBroken).toBe(false);
+    expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
+    expect(a.terms).toHaveLength(seconds === 5 ? 1 : seconds === 12 ? 2 : 1);
+  });
+});
+
+describe('an event loop that is late', () => {
+  it('by 0.999 s lets a leader write, by 1.001 s it does not, until it has kept up for 250 ms', async () => {
+    const { world, a } = await ledFor21Seconds();
+    // Ticks are at every 250 ms; the next one is due at 21.25 s.
+    a.clock.stop();
+    await world.pass(1.249);
+    expect(a.mayWrite).toBe(true);
+    await world.pass(0.002);
+    expect(a.mayWrite).toBe(false);
+
+    a.clock.goOn();
+    await world.pass(0.24);
+    expect(a.mayWrite).toBe(false);
+    await world.pass(0.02);
+    expect(a.mayWrite).toBe(true);
+  });
+
+  it('delays a write that waits for it to be steady: by 250 to 500 ms, at most by 3 s', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.clock.stop();
+    await world.pass(3);
+    a.clock.goOn();
+    let isSteady = false;
+    void a.election.untilSteady().then(() => (isSteady = true));
+
+    await world.pass(0.24);
+    expect(isSteady).toBe(false);
+    await world.pass(0.3);
+    expect([isSteady, a.mayWrite]).toEqual([true, true]);
+  });
+});
+
+describe('the liveness of a leader', () => {
+  it('is well at 34.9 s without a renewal while it believes that it leads, and ill at 35.1 s', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.clock.stop();
+
+    await world.pass(33.9);
+    expect(a.election.ailments()).toEqual([]);
+    await world.pass(0.2);
+    expect(a.election.ailments()).toEqual(['leads, but has not renewed its Lease for 35 s']);
+  });
+
+  it('is no matter of a standby, however long the server is away', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.fate = () => LOST;
+
+    await world.pass(600);
+
+    expect(a.election.isLeading()).toBe(false);
+    expect(a.election.ailments()).toEqual([]);
+    // The failing attempts of ten minutes are told of once.
+    expect(a.logged('warn')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Candidates } from '../candidates.js';
+import type { Candidate, Fate } from '../candidates.js';
+
+// Each run is some 1,500 steps: about 3 s in all, more where the machine is busy.
+jest.setTimeout(60_000);
+
+const RUNS = 20;
+const SIMULATED_SECONDS = 100;
+
+/** What happens to one candidate, and when. */
+interface Mishap {
+  readonly atSeconds: number;
+  readonly who: number;
+  readonly what: 'stop' | 'pause' | 'jump' | 'terminate';
+  readonly seconds: number;
+}
+
+const fate: fc.Arbitrary<Fate> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ thereMs: fc.nat(300), backMs: fc.nat(300) }) },
+  { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
+  },
+);
+
+const mishap: fc.Arbitrary<Mishap> = fc.record({
+  atSeconds: fc.nat(SIMULATED_SECONDS),
+  who: fc.nat(2),
+  what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
+  seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
+});
+
+const script = fc.record({
+  fates: fc.array(fate, { minLength: 1, maxLength: 60 }),
+  mishaps: fc.array(mishap, { maxLength: 12 }),
+  skews: fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true }))),
+  chances: fc.array(fc.double({ min: 0, max: 0.999_999, noNaN: true }), { minLength: 1, maxLength: 20 }),
+});
+
+function cycle<T>(values: readonly T[]): () => T {
+  let index = -1;
+  return () => {
+    index += 1;
+    return values[index % values.length] as T;
+  };
+}
+
+function happen(world: Candidates, { atSeconds, who, what, seconds }: Mishap): void {
+  world.clock.after(atSeconds * 1000, () => {
+    const candidate = world.all[who];
+    if (candidate === undefined) return;
+    if (what === 'jump') candidate.clock.skewSeconds += seconds - 20;
+    else if (what === 'terminate') candidate.stop.abort();
+    else {
+      candidate.clock.stop();
+      world.clock.after(seconds * 1000, () => candidate.clock.goOn(what === 'pause'));
+    }
+  });
+}
+
+/** Three candidates that start within the first seconds, on a bad network. */
+function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): Candidates {
+  const world = new Candidates();
+  const nextFate = cycle(input.fates);
+  const nextChance = cycle(input.chances);
+  input.skews.forEach((skew, index) => {
+    const candidate = world.add(`candidate-${index}`);
+    candidate.clock.skewSeconds = skew;
+    candidate.clock.chance = nextChance;
+    candidate.fate = nextFate;
+    world.clock.after(index * 700, () => candidate.start());
+  });
+  for (const one of input.mishaps) happen(world, one);
+  return world;
+}
+
+describe('whatever the network and the machines do', () => {
+  it('no two candidates may write at one instant, nor within 5 s unless one has given the Lease back', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (input) => {
+        const world = build(input);
+        const lastMs = new Map<Candidate, number>();
+        let closestMs = Number.POSITIVE_INFINITY;
+        world.onStep = () => {
+          const nowMs = world.clock.monotonicMs();
+          const writers = world.all.filter(({ mayWrite }) => mayWrite);
+          if (writers.length > 1) closestMs = 0;
+          for (const one of writers) {
+            for (const [other, atMs] of lastMs)
+              if (other !== one && !other.stop.signal.aborted) closestMs = Math.min(closestMs, nowMs - atMs);
+            lastMs.set(one, nowMs);
+          }
+        };
+
+        await world.pass(SIMULATED_SECONDS);
+
+        expect(closestMs).toBeGreaterThan(4999);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('no two terms have one epoch, and one of the living leads within 23.8 s of a quiet network', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (input) => {
+        const world = build(input);
+        await world.pass(SIMULATED_SECONDS);
+        for (const candidate of world.all) {
+          candidate.clock.goOn();
+          candidate.fate = () => ({});
+        }
+        // What was under way may come for 30 s yet.
+        await world.pass(30);
+        const living = world.all.filter(({ stop }) => !stop.signal.aborted);
+
+        if (living.length > 0) await world.passUntil(() => living.some(({ mayWrite }) => mayWrite), 23.8);
+
+        const epochs = world.all.flatMap(({ terms }) => terms);
+        expect(new Set(epochs).size).toBe(epochs.length);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

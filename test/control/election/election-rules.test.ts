@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  elapsedMs,
+  mayTake,
+  momentOf,
+  observeLease,
+  releasedSpec,
+  renewedSpec,
+  retryDelayMs,
+  takenSpec,
+} from '../../../src/control/election/election-rules.js';
+import type { Observation } from '../../../src/control/election/election-rules.js';
+import { watchLoopLag } from '../../../src/control/election/loop-lag.js';
+import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { TIMES } from '../candidates.js';
+import { at } from '../world.js';
+
+const SPEC: LeaseSpec = {
+  holderIdentity: 'other',
+  leaseDurationSeconds: 15,
+  acquireTime: '2026-01-01T00:00:00.000000Z',
+  renewTime: '2026-01-01T00:00:00.000000Z',
+  leaseTransitions: 4,
+};
+
+const seenAt = (atMs: number, spec: Partial<LeaseSpec> = {}): Observation => ({
+  rawSpec: JSON.stringify({ ...SPEC, ...spec }),
+  spec: { ...SPEC, ...spec },
+  atMs,
+});
+
+describe('mayTake', () => {
+  it.each([
+    [{}, 14_999, false],
+    [{}, 15_000, true],
+    [{ leaseDurationSeconds: 1 }, 999, false],
+    [{ leaseDurationSeconds: 1 }, 1000, true],
+    [{ leaseDurationSeconds: null }, 14_999, false],
+    [{ leaseDurationSeconds: null }, 15_000, true],
+    [{ leaseDurationSeconds: 0 }, 14_999, false],
+    [{ holderIdentity: '' }, 0, true],
+    [{ holderIdentity: 'me' }, 0, true],
+  ])('says of %j, seen for %s ms: %s', (spec, ms, expected) => {
+    const question = { identity: 'me', nowMs: 5000 + ms, times: TIMES };
+
+    expect(mayTake(seenAt(5000, spec), question)).toBe(expected);
+  });
+
+  it('says yes where no Lease was ever seen', () => {
+    expect(mayTake(null, { identity: 'me', nowMs: 0, times: TIMES })).toBe(true);
+  });
+});
+
+describe('observeLease', () => {
+  const object = {};
+
+  it('keeps the first time while the text is the same, and begins anew with another one', () => {
+    const first = observeLease(null, { ...seenAt(0), object }, 1000);
+    const same = observeLease(first, { ...seenAt(0), object }, 9000);
+    const other = observeLease(same, { ...seenAt(0), rawSpec: '{"x":1}', object }, 9000);
+
+    expect([first.atMs, same.atMs, other.atMs]).toEqual([1000, 1000, 9000]);
+  });
+});
+
+describe('the records', () => {
+  it('of a new term count on, that of a renewal keeps all but the time, that of a release empties the holder', () => {
+    const taken = takenSpec(SPEC, { identity: 'me', now: at(60), times: TIMES });
+    const renewed = renewedSpec(taken, at(62), TIMES);
+
+    expect(taken).toEqual({
+      holderIdentity: 'me',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:01:00.000000Z',
+      renewTime: '2026-01-01T00:01:00.000000Z',
+      leaseTransitions: 5,
+    });
+    expect(renewed).toEqual({ ...taken, renewTime: '2026-01-01T00:01:02.000000Z' });
+    expect(releasedSpec(renewed, at(63))).toEqual({
+      ...renewed,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: '2026-01-01T00:01:03.000000Z',
+    });
+  });
+});
+
+describe('elapsedMs', () => {
+  it('is what has passed on the clock on which more has: 4 s and 9 s are 9 s, 4 s and -56 s are 4 s', () => {
+    const clock = new ManualClock();
+    const since = momentOf(clock);
+
+    clock.advance(4000);
+    const both = elapsedMs(clock, since);
+    clock.jump(5);
+    const forward = elapsedMs(clock, since);
+    clock.jump(-65);
+
+    expect([both, forward, elapsedMs(clock, since)]).toEqual([4000, 9000, 4000]);
+  });
+});
+
+describe('retryDelayMs', () => {
+  it.each([
+    [0, 2000],
+    [0.5, 3200],
+    [1, 4400],
+  ])('is at a chance of %s %s ms', (chance, ms) => {
+    const clock = new ManualClock();
+    clock.chance = chance;
+
+    expect(retryDelayMs(clock, TIMES)).toBeCloseTo(ms, 6);
+  });
+});
+
+describe('watchLoopLag', () => {
+  it('tells how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
+    const clock = new ManualClock();
+    const lag = watchLoopLag(clock);
+
+    clock.advance(1000);
+    const punctual = lag.ms();
+    await clock.stall(1500);
+    const late = lag.ms();
+    clock.advance(249);
+    const stillLate = lag.ms();
+    clock.advance(1);
+
+    expect([punctual, late, stillLate, lag.ms()]).toEqual([0, 1250, 1250, 0]);
+    lag.stop();
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
+import { Candidates } from '../candidates.js';
+
+const HELD: LeaseSpec = {
+  holderIdentity: 'other-0_uuid',
+  leaseDurationSeconds: 15,
+  acquireTime: '2025-12-31T23:00:00.000000Z',
+  renewTime: '2025-12-31T23:59:59.000000Z',
+  leaseTransitions: 4,
+};
+
+describe('a candidate that finds no Lease', () => {
+  it('creates it at once and leads, in term 0', async () => {
+    const world = new Candidates();
+    const a = world.add('a').start();
+
+    await world.pass(0);
+
+    expect(a.mayWrite).toBe(true);
+    expect(a.terms).toEqual([`0/${a.identity}`]);
+    expect(world.lease).toEqual({
+      holderIdentity: a.identity,
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  it('leads not where another one was quicker', async () => {
+    const world = new Candidates();
+    const a = world.add('a').start();
+    const b = world.add('b').start();
+
+    await world.pass(60);
+
+    expect([a.terms.length, b.terms.length]).toEqual([1, 0]);
+    expect(b.logged('info')).toEqual(['standing by']);
+    expect(b.logged('warn')).toEqual([]);
+  });
+});
+
+describe('a candidate that finds a Lease', () => {
+  it('takes one that nobody holds, as the chart makes it: an empty spec', async () => {
+    const world = new Candidates();
+    world.edit({
+      holderIdentity: '',
+      leaseDurationSeconds: null,
+      acquireTime: null,
+      renewTime: null,
+      leaseTransitions: 0,
+    });
+    const a = world.add('a').start();
+
+    await world.pass(0);
+
+    expect(a.mayWrite).toBe(true);
+    expect(world.lease).toMatchObject({ holderIdentity: a.identity, leaseTransitions: 1 });
+  });
+
+  it.each([
+    [15, 14.999, 15.001],
+    [7, 6.999, 7.001],
+    // The record says nothing of it: our own.
+    [null, 14.999, 15.001],
+    [0, 14.999, 15.001],
+  ])(
+    'takes over from a holder with a duration of %s s after it was seen for that long: not at %s s, but at %s s',
+    async (leaseDurationSeconds, before, after) => {
+      const world = new Candidates();
+      world.edit({ ...HELD, leaseDurationSeconds });
+      const a = world
+        .add('a')
+        .waits(before, after - before, 100)
+        .start();
+
+      await world.pass(before);
+      expect(a.election.isLeading()).toBe(false);
+
+      await world.pass(0.0021);
+      expect(a.mayWrite).toBe(true);
+      expect(a.terms).toEqual([`5/${a.identity}`]);
+      expect(world.lease?.acquireTime).toMatch(/^2026-01-01T00:00:(15|07)\.00\d000Z$/);
+    },
+  );
+
+  it.each([-3600, 3600])('looks at its own clock alone: the holder is %s s off', async (seconds) => {
+    const world = new Candidates();
+    const holder = world.add('holder');
+    holder.clock.skewSeconds = seconds;
+    holder.start();
+    const a = world.add('a').start();
+
+    await world.pass(120);
+
+    expect(holder.mayWrite).toBe(true);
+    expect(a.terms).toEqual([]);
+  });
+
+  it('begins to count anew with each letter that changes, also where the time in it does not', async () => {
+    const world = new Candidates();
+    world.edit(HELD);
+    const a = world.add('a').start();
+
+    await world.pass(13);
+    world.edit({ ...HELD, renewTime: 'yesterday' });
+    await world.pass(14);
+    expect(a.terms).toEqual([]);
+
+    await world.pass(6);
+    expect(a.terms).toHaveLength(1);
+  });
+
+  it('gives the holder of a deleted Lease its 15 s, then creates it, with the next term', async () => {
+    const world = new Candidates();
+    world.edit(HELD);
+    const a = world.add('a').start();
+
+    await world.pass(1);
+    world.edit(null);
+    await world.pass(13.9);
+    expect(world.lease).toBeNull();
+
+    await world.pass(3);
+    expect(a.terms).toEqual([`5/${a.identity}`]);
+  });
+
+  it('waits for a hand-edited duration of 120 s as it says', async () => {
+    const world = new Candidates();
+    world.edit({ ...HELD, leaseDurationSeconds: 120 });
+    const a = world.add('a').start();
+
+    await world.pass(119);
+    expect(a.terms).toEqual([]);
+
+    await world.pass(3);
+    expect(a.terms).toHaveLength(1);
+  });
+
+  it('counts the term on from 2^31-1 with 1: the server takes no more', async () => {
+    const world = new Candidates();
+    world.edit({ ...HELD, holderIdentity: '', leaseTransitions: 2 ** 31 - 1 });
+    const a = world.add('a').start();
+
+    await world.pass(0);
+
+    expect(a.terms).toEqual([`1/${a.identity}`]);
+  });
+});
+
+describe('the attempts of a standby', () => {
+  it.each([
+    [0, 2],
+    [0.5, 3.2],
+    [0.999999, 4.4],
+  ])('come at a chance of %s every %s s', async (chance, seconds) => {
+    const world = new Candidates();
+    world.edit(HELD);
+    const a = world.add('a');
+    a.clock.chance = () => chance;
+    a.start();
+
+    await world.pass(14);
+
+    const times = world.applied.map(({ atMs }) => atMs / 1000);
+    expect(times).toHaveLength(1 + Math.floor(14 / seconds));
+    times.forEach((time, index) => expect(time).toBeCloseTo(index * seconds, 3));
+  });
+});
+
+describe('a leader', () => {
+  it('renews every 2 s by one PUT without a GET, and keeps acquireTime and transitions', async () => {
+    const world = new Candidates();
+    const a = world.add('a').start();
+    a.clock.chance = () => 0.9;
+    await world.pass(0);
+    world.applied.length = 0;
+
+    await world.pass(9);
+
+    expect(world.applied.map(({ verb, atMs }) => `${verb} ${atMs / 1000}`)).toEqual([
+      'update 2',
+      'update 4',
+      'update 6',
+      'update 8',
+    ]);
+    expect(world.lease).toMatchObject({
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:08.000000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  it('reads first after a PUT that failed, and never sends that again as it was', async () => {
+    const world = new Candidates();
+    const a = world.add('a').start();
+    await world.pass(1);
+    // Somebody labels the Lease: nothing but the resourceVersion moves.
+    world.revision += 1;
+    world.applied.length = 0;
+
+    await world.pass(6);
+
+    expect(world.applied.map(({ verb, isDone }) => `${verb} ${isDone}`)).toEqual([
+      'update false',
+      'get true',
+      'update true',
+      'update true',
+    ]);
+    expect(a.terms).toHaveLength(1);
+  });
+
+  it('knows its own renewal again whose answer was lost', async () => {
+    const world = new Candidates();
+    const a = world.add('a').start();
+    await world.pass(1);
+    let losses = 1;
+    a.fate = (verb) => (verb === 'update' && losses-- > 0 ? { lost: 'answer' } : {});
+
+    await world.pass(30);
+
+    expect(a.terms).toHaveLength(1);
+    expect(a.mayWrite).toBe(true);
+    expect(a.logged('warn')).toEqual(['the Lease could not be renewed; it is tried again']);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-jump.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { ControllerRig } from '../controller-rig.js';
+import { at, buildScaler, settledMemory } from '../world.js';
+
+/** When the first PATCH came, in seconds of elapsed time, if the clock is set by so much after 20 s. */
+async function secondsUntilPatch(
+  jumpSeconds: number,
+  spec: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const rig = new ControllerRig();
+  rig.world.load = 80;
+  await rig.start(buildScaler(spec));
+  await rig.clock.advanceAndSettle(20_000);
+  rig.clock.jump(jumpSeconds);
+  while (rig.world.cluster.arrived.length === 0 && rig.clock.monotonicMs() < 1_000_000) {
+    await rig.clock.advanceAndSettle(1000);
+  }
+  return rig.clock.monotonicMs() / 1000;
+}
+
+describe('a wall clock that is set', () => {
+  it.each([0, 3600, -3600, 86_400, 6, -6])(
+    'by %d s leaves a forbidden window of 300 s as long as it is',
+    async (seconds) => {
+      expect(await secondsUntilPatch(seconds, { upscaleForbiddenWindowSeconds: 300 })).toBe(315);
+    },
+  );
+
+  it.each([3600, -3600])('by %d s leaves a stabilization of 120 s as long as it is', async (seconds) => {
+    const behavior = { scaleUp: { stabilizationWindowSeconds: 120 } };
+    expect(await secondsUntilPatch(seconds, { behavior })).toBe(await secondsUntilPatch(0, { behavior }));
+  });
+
+  it('while a cycle runs is followed by what the cycle leaves behind', async () => {
+    const rig = new ControllerRig();
+    rig.world.load = 80;
+    rig.script = async (_, run) => {
+      if (rig.inputs.length === 1) rig.clock.jump(3600);
+      return run();
+    };
+    await rig.start(buildScaler({ upscaleForbiddenWindowSeconds: 0 }));
+
+    await rig.clock.advanceAndSettle(15_000);
+
+    expect(rig.inputs[1]).toMatchObject({ now: at(3615), memory: { state: { lastScaleUp: at(3615) } } });
+  });
+
+  it('is told once', async () => {
+    const rig = new ControllerRig();
+    await rig.start(buildScaler());
+    rig.clock.jump(3600);
+    await rig.clock.advanceAndSettle(60_000);
+
+    expect(rig.clockSteps).toEqual([3600]);
+  });
+});
+
+describe('watchWallClock', () => {
+  it('tells a step of 5 s, not one of 4.999 s, and small ones together', () => {
+    const clock = new ManualClock();
+    const steps: number[] = [];
+    const wall = watchWallClock(clock, (seconds) => steps.push(seconds));
+    clock.advance(1_000_000);
+
+    clock.jump(4.999);
+    expect(wall.setBySeconds()).toBe(0);
+    clock.jump(0.001);
+    expect(wall.setBySeconds()).toBe(5);
+    clock.jump(-3);
+    expect(wall.setBySeconds()).toBe(5);
+    clock.jump(-3);
+    expect(wall.setBySeconds()).toBe(-1);
+    expect(steps).toEqual([5, -6]);
+  });
+});
+
+describe('shiftMemory', () => {
+  const memory = {
+    ...settledMemory({
+      lastScaleUp: at(-10),
+      lastScaleDown: null,
+      recommendations: [{ at: at(-15), replicas: 5 }],
+      scaleEvents: [{ at: at(-10), change: 2 }],
+      downscaleProposals: [{ at: at(-15), replicas: 4 }],
+      failingSince: new Map([['Pods/rps', at(-20)]]),
+      inactiveSince: at(-30),
+    }),
+    holds: new Map([
+      ['Pods/rps', { valuesSince: at(-40), until: at(50), lastAnswerAt: at(-15), cause: 'x' }],
+    ]),
+    shortfall: { since: at(-25), wanted: 7 },
+  };
+
+  it('moves every time by as much, and is to be stored', () => {
+    expect(shiftMemory(memory, 3600, at(3600))).toMatchObject({
+      state: {
+        lastScaleUp: at(3590),
+        lastScaleDown: null,
+        recommendations: [{ at: at(3585), replicas: 5 }],
+        scaleEvents: [{ at: at(3590), change: 2 }],
+        downscaleProposals: [{ at: at(3585), replicas: 4 }],
+        failingSince: new Map([['Pods/rps', at(3580)]]),
+        inactiveSince: at(3570),
+      },
+      holds: new Map([
+        ['Pods/rps', { valuesSince: at(3560), until: at(3650), lastAnswerAt: at(3585), cause: 'x' }],
+      ]),
+      shortfall: { since: at(3575), wanted: 7 },
+      isUnsaved: true,
+    });
+  });
+
+  it('puts nothing that has happened past the present', () => {
+    expect(shiftMemory(memory, 3605, at(3590)).state.lastScaleUp).toBe(at(3590));
+  });
+});

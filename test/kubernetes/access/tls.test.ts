@@ -1,0 +1,99 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import type { Connection, TlsMaterial } from '../../../src/kubernetes/access/connection.js';
+import { createTransport, type Transport } from '../../../src/kubernetes/requests/transport.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVER_CERTIFICATE, SERVER_KEY } from './test-certificates.js';
+
+const TRUSTED: TlsMaterial = {
+  ca: CA,
+  certificate: null,
+  key: null,
+  serverName: 'kubernetes.default.svc',
+  verify: true,
+};
+
+let server: Server;
+let transport: Transport;
+let material: TlsMaterial;
+
+beforeEach(async () => {
+  const options = {
+    cert: SERVER_CERTIFICATE,
+    key: SERVER_KEY,
+    ca: CA,
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+  server = createServer(options, (request, response) => {
+    const peer = request.socket instanceof TLSSocket ? request.socket.getPeerCertificate() : null;
+    const hasShown = peer !== null && Object.keys(peer).length > 0;
+    response.end(JSON.stringify({ client: hasShown ? peer.subject.CN : null }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const connection: Connection = {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    source: 'test',
+    authorization: () => Promise.resolve(null),
+    tls: () => Promise.resolve(material),
+  };
+  transport = createTransport({ connection, clock: new ManualClock() });
+});
+
+afterEach(async () => {
+  transport.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function read() {
+  return transport.request({
+    lane: 'read',
+    method: 'GET',
+    path: '/version',
+    doing: 'reading the version',
+    verb: 'get',
+    resource: 'version',
+    deadlineMs: 5000,
+  });
+}
+
+describe('TLS', () => {
+  it('trusts the CA it was given and checks the server name', async () => {
+    material = TRUSTED;
+
+    expect(await read()).toEqual({ client: null });
+  });
+
+  it('refuses a server that another CA signed', async () => {
+    material = { ...TRUSTED, ca: null };
+
+    await expect(read()).rejects.toMatchObject({
+      kind: 'connection',
+      message: expect.stringMatching(/^reading the version: .*certificate.*/),
+    });
+  });
+
+  it('refuses a server of another name', async () => {
+    material = { ...TRUSTED, serverName: 'other.test' };
+
+    await expect(read()).rejects.toMatchObject({ kind: 'connection' });
+  });
+
+  it('connects without any check only where that is asked for', async () => {
+    material = { ...TRUSTED, ca: null, verify: false };
+
+    expect(await read()).toEqual({ client: null });
+  });
+
+  it('shows its client certificate, also one that came later', async () => {
+    material = TRUSTED;
+    const before = await read();
+    material = { ...TRUSTED, certificate: CLIENT_CERTIFICATE, key: CLIENT_KEY };
+
+    expect([before, await read()]).toEqual([{ client: null }, { client: 'alice' }]);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  clampFuture,
+  isSpent,
+  MAX_ENTRY_BYTES,
+  readEntry,
+  writeEntry,
+} from '../../../src/kubernetes/state/entry.js';
+import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/entry.js';
+import { at } from '../../control/world.js';
+
+const INTENT: Intent = {
+  epoch: '3/pod-a',
+  from: 5,
+  to: 8,
+  earlier: [9, 7],
+  resourceVersion: '100',
+  generation: 7,
+  at: at(30),
+};
+
+function state(over: Partial<StoredState> = {}): StoredState {
+  return {
+    uid: 'uid-1',
+    lastScaleUp: null,
+    lastScaleDown: null,
+    scaleEvents: [],
+    zeroedBySelf: false,
+    failingSince: new Map(),
+    intent: null,
+    ...over,
+  };
+}
+
+function entry(over: Partial<StoredEntry> = {}): StoredEntry {
+  return { epoch: '3/pod-a', ...state(), ...over };
+}
+
+describe('writeEntry', () => {
+  it('leaves out what is not there', () => {
+    expect(writeEntry('3/pod-a', state())).toBe('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}');
+  });
+
+  it('writes all of it in 300 bytes, and it is read as it was', () => {
+    const full = state({
+      lastScaleUp: at(0),
+      lastScaleDown: at(-60.25),
+      scaleEvents: [
+        { at: at(-60.25), change: -2 },
+        { at: at(0), change: 3 },
+      ],
+      zeroedBySelf: true,
+      intent: INTENT,
+    });
+
+    const text = writeEntry('4/pod-b', full);
+
+    expect(text).toBe(
+      '{"v":1,"epoch":"4/pod-b","uid":"uid-1","lastScaleUp":"2026-01-01T00:00:00Z",' +
+        '"lastScaleDown":"2025-12-31T23:58:59.750Z",' +
+        '"scaleEvents":[["2025-12-31T23:58:59.750Z",-2],["2026-01-01T00:00:00Z",3]],"zeroedBySelf":true,' +
+        '"intent":{"epoch":"3/pod-a","from":5,"to":8,"earlier":[9,7],"resourceVersion":"100","generation":7,"at":"2026-01-01T00:00:30Z"}}',
+    );
+    expect(readEntry(text)).toEqual({ epoch: '4/pod-b', ...full });
+  });
+
+  it('keeps since when which metrics have failed', () => {
+    const failingSince = new Map([
+      ['External/queue depth', at(-30.5)],
+      ['Resource/cpu', at(0)],
+    ]);
+
+    const text = writeEntry('1/a', state({ failingSince }));
+
+    expect(text).toBe(
+      '{"v":1,"epoch":"1/a","uid":"uid-1","failingSince":' +
+        '{"External/queue depth":"2025-12-31T23:59:29.500Z","Resource/cpu":"2026-01-01T00:00:00Z"}}',
+    );
+    expect(readEntry(text)).toEqual({ epoch: '1/a', ...state({ failingSince }) });
+  });
+
+  it('leaves them out where the entry would be longer than 4096 bytes, and keeps the rest', () => {
+    const metric = (length: number) => new Map([['x'.repeat(length), at(0)]]);
+    const room =
+      MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', state({ failingSince: metric(1) }))) + 1;
+
+    const fits = writeEntry('1/a', state({ failingSince: metric(room) }));
+    const longer = writeEntry('1/a', state({ failingSince: metric(room + 1), lastScaleUp: at(0) }));
+
+    expect(Buffer.byteLength(fits)).toBe(MAX_ENTRY_BYTES);
+    expect(readEntry(longer)).toMatchObject({ failingSince: new Map(), lastScaleUp: at(0) });
+  });
+
+  it('keeps an intent without a generation', () => {
+    const intent = { ...INTENT, generation: null };
+
+    expect(readEntry(writeEntry('1/a', state({ intent })))).toMatchObject({ intent });
+  });
+
+  it('keeps 64 events as they are', () => {
+    const scaleEvents = Array.from({ length: 64 }, (_, index) => ({ at: at(index), change: 1 }));
+
+    expect(readEntry(writeEntry('1/a', state({ scaleEvents })))).toMatchObject({ scaleEvents });
+  });
+
+  it.each([65, 100, 1800])(
+    'puts %d ups and downs together: the sums stay, and no time gets earlier',
+    (count) => {
+      const scaleEvents = Array.from({ length: count }, (_, index) => ({
+        at: at(index + 0.125),
+        change: index % 3 === 0 ? -1 : 1,
+      }));
+
+      const text = writeEntry('1/a', state({ scaleEvents, intent: INTENT }));
+      const read = readEntry(text);
+
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_ENTRY_BYTES);
+      if ('problem' in read) throw new Error(read.problem);
+      const sums = (events: StoredState['scaleEvents']): readonly number[] => [
+        events.reduce((sum, { change }) => sum + Math.max(0, change), 0),
+        events.reduce((sum, { change }) => sum + Math.min(0, change), 0),
+      ];
+      expect(sums(read.scaleEvents)).toEqual(sums(scaleEvents));
+      expect(read.scaleEvents.length).toBeLessThanOrEqual(64);
+      for (const second of [0, count / 3, count / 2, count - 2]) {
+        const since = (events: StoredState['scaleEvents']): readonly number[] =>
+          sums(events.filter((event) => event.at >= at(second)));
+        const [up = 0, down = 0] = since(read.scaleEvents);
+        const [trueUp = 0, trueDown = 0] = since(scaleEvents);
+        expect(up).toBeGreaterThanOrEqual(trueUp);
+        expect(down).toBeLessThanOrEqual(trueDown);
+      }
+      expect(read.scaleEvents.at(-1)?.at).toBe(scaleEvents.at(-1)?.at);
+    },
+  );
+});
+
+describe('readEntry', () => {
+  it('reads an entry of before there were failing metrics in it', () => {
+    expect(readEntry('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}')).toEqual(entry());
+  });
+
+  it.each([
+    ['', 'it is no JSON'],
+    ['{"v":1,"epoch":"1/a","uid":"u', 'it is no JSON'],
+    ['{"v":2,"uid":"u","news":true}', 'it is of schema version 2, this version of promscaler knows 1'],
+    ['null', 'it is not as promscaler writes it'],
+    ['{"uid":"u"}', 'v is not as promscaler writes it'],
+    ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is not as promscaler writes it'],
+    ['{"v":1,"epoch":"1/a"}', 'uid is not as promscaler writes it'],
+    ['{"v":1,"epoch":"1/a","uid":"u","paused":true}', 'it is not as promscaler writes it'],
+    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":"yesterday"}', 'lastScaleUp is not as'],
+    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":1767225600}', 'lastScaleUp is not as'],
+    [
+      '{"v":1,"epoch":"1/a","uid":"u","scaleEvents":[["2026-01-01T00:00:00Z",0]]}',
+      'scaleEvents.0.1 is not as',
+    ],
+    [
+      '{"v":1,"epoch":"1/a","uid":"u","scaleEvents":[["2026-01-01T00:00:00Z",1.5]]}',
+      'scaleEvents.0.1 is not as',
+    ],
+    ['{"v":1,"epoch":"1/a","uid":"u","intent":{"from":1}}', 'intent.epoch is not as'],
+    [
+      '{"v":1,"epoch":"1/a","uid":"u","failingSince":{"External/load":"soon"}}',
+      'failingSince.External/load is',
+    ],
+  ])('names what is wrong with %s', (text, problem) => {
+    const read = readEntry(text);
+
+    expect('problem' in read ? read.problem : 'none').toContain(problem);
+  });
+});
+
+describe('clampFuture', () => {
+  it('leaves times up to 60 s ahead, as the same value', () => {
+    const ahead = entry({ lastScaleUp: at(60), intent: { ...INTENT, at: at(60) } });
+
+    expect(clampFuture(ahead, at(0))).toBe(ahead);
+  });
+
+  it('takes each time of 61 s ahead for now, and leaves the others', () => {
+    const ahead = entry({
+      lastScaleUp: at(61),
+      lastScaleDown: at(60),
+      scaleEvents: [
+        { at: at(-5), change: 1 },
+        { at: at(61), change: 2 },
+      ],
+      failingSince: new Map([
+        ['External/a', at(60)],
+        ['External/b', at(61)],
+      ]),
+      intent: { ...INTENT, at: at(3600) },
+    });
+
+    expect(clampFuture(ahead, at(0))).toEqual({
+      ...ahead,
+      lastScaleUp: at(0),
+      scaleEvents: [
+        { at: at(-5), change: 1 },
+        { at: at(0), change: 2 },
+      ],
+      failingSince: new Map([
+        ['External/a', at(60)],
+        ['External/b', at(0)],
+      ]),
+      intent: { ...INTENT, at: at(0) },
+    });
+  });
+});
+
+describe('isSpent', () => {
+  it.each([
+    [86_400, false],
+    [86_401, true],
+  ])('of an entry whose last change is %d s old: %s', (seconds, isOver) => {
+    expect(isSpent(entry({ lastScaleUp: at(0), lastScaleDown: at(-90_000) }), at(seconds))).toBe(isOver);
+  });
+
+  it('is never true of an unresolved intent', () => {
+    expect(isSpent(entry({ intent: INTENT }), at(1_000_000))).toBe(false);
+  });
+});

@@ -1,0 +1,387 @@
+import { describe, expect, it } from '@jest/globals';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/batch.js';
+import { bucketOf } from '../../../src/kubernetes/state/key.js';
+import { writeEntry } from '../../../src/kubernetes/state/entry.js';
+import { failure } from '../../control/fake-cluster.js';
+import { at } from '../../control/world.js';
+import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
+
+const STATE = stateOf({ lastScaleUp: at(0) });
+
+describe('a ConfigMap that cannot be read', () => {
+  it.each<[KubernetesErrorKind, string]>([
+    ['not_found', `there is no ConfigMap ${WEB_MAP} in namespace promscaler: the chart makes`],
+    ['forbidden', `the service account needs get on ConfigMap ${WEB_MAP} in namespace promscaler`],
+    ['timeout', 'the server said timeout'],
+    ['server_error', 'the server said server_error'],
+    ['bad_answer', 'the server said bad_answer'],
+  ])('makes its scalers unusable at %s: %s', async (kind, message) => {
+    const rig = new StateRig();
+    rig.maps.failures.set('GET', kind);
+
+    const reading = await rig.store.read(WEB);
+    const result = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(reading).toMatchObject({ kind: 'unusable', text: null });
+    expect(reading).toHaveProperty('message', expect.stringContaining(message));
+    expect(result).toMatchObject({ kind: 'failed' });
+    expect(rig.maps.count('PATCH')).toBe(0);
+  });
+
+  it('is asked for again after 10 s, not before, and is usable once it answers', async () => {
+    const rig = new StateRig();
+    rig.maps.failures.set('GET', 'not_found');
+    await rig.store.read(WEB);
+    rig.maps.failures.clear();
+
+    rig.clock.advance(9999);
+    expect((await rig.store.read(WEB)).kind).toBe('unusable');
+    expect(rig.maps.count('GET')).toBe(1);
+    rig.clock.advance(1);
+    expect((await rig.store.read(WEB)).kind).toBe('none');
+    expect(rig.maps.count('GET')).toBe(2);
+  });
+
+  it('is warned of once, and told of once when it is usable again', async () => {
+    const rig = new StateRig();
+    rig.maps.failures.set('GET', 'forbidden');
+    for (let count = 0; count < 5; count += 1) {
+      await rig.store.read(WEB);
+      rig.clock.advance(15_000);
+    }
+    rig.maps.failures.clear();
+    await rig.store.read(WEB);
+
+    expect(rig.logged.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', 'the state of scalers cannot be kept'],
+      ['info', 'the state of scalers is kept again'],
+    ]);
+  });
+
+  it('leaves the other 15 alone', async () => {
+    const rig = new StateRig();
+    rig.maps.maps.delete(WEB_MAP);
+    await rig.store.load();
+
+    const others = Array.from({ length: 50 }, (_, index) => ({ namespace: 'shop', name: `w${index}` }));
+    const kinds = await Promise.all(others.map(async (scaler) => (await rig.store.read(scaler)).kind));
+
+    expect((await rig.store.read(WEB)).kind).toBe('unusable');
+    expect(kinds.filter((kind) => kind === 'none').length).toBeGreaterThan(40);
+  });
+});
+
+describe('a write that fails', () => {
+  it.each<[KubernetesErrorKind, string]>([
+    ['forbidden', 'the service account needs patch on'],
+    ['invalid', 'the server said invalid'],
+    ['rate_limited', 'the server said rate_limited'],
+  ])('is failed by %s, and is not sent again by itself', async (kind, message) => {
+    const rig = new StateRig();
+    await rig.store.load();
+    rig.maps.failures.set('PATCH', kind);
+
+    const result = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(result).toEqual({ kind: 'failed', message: expect.stringContaining(message) as unknown });
+    expect(rig.maps.count('PATCH')).toBe(1);
+    expect(await rig.store.read(WEB)).toMatchObject({ kind: 'unusable' });
+  });
+
+  it.each<KubernetesErrorKind>(['timeout', 'connection', 'server_error', 'bad_answer'])(
+    'is refused at the first %s, the ConfigMap read again, and failed at the second in a row',
+    async (kind) => {
+      const rig = new StateRig();
+      await rig.store.load();
+      rig.maps.failures.set('PATCH', kind);
+
+      const first = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+      const reading = await rig.store.read(WEB);
+      const second = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+      expect([first.kind, reading.kind, second.kind]).toEqual(['refused', 'none', 'failed']);
+      expect(rig.maps.count('GET')).toBe(17);
+    },
+  );
+
+  it('counts no two refusals in a row where one between them went through', async () => {
+    const rig = new StateRig();
+    const lost = (): Promise<never> => Promise.reject(failure('timeout'));
+    rig.maps.patchScripts.push(lost, (apply) => Promise.resolve(apply()), lost);
+    const kinds: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { text } = await rig.store.read(WEB);
+      kinds.push(
+        (await rig.store.put({ scaler: WEB, base: text, state: stateOf({ lastScaleUp: at(count) }) })).kind,
+      );
+    }
+
+    expect(kinds).toEqual(['refused', 'written', 'refused']);
+  });
+
+  it.each([
+    [5000, 'written'],
+    [5001, 'refused'],
+  ])('after a conflict that took %d ms is %s', async (ms, kind) => {
+    const rig = new StateRig();
+    await rig.store.load();
+    rig.maps.patchScripts.push(() => {
+      rig.clock.advance(ms);
+      return Promise.reject(failure('conflict'));
+    });
+
+    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe(kind);
+  });
+
+  it('is known to be our own where it was done all the same, once the ConfigMap is read again', async () => {
+    const rig = new StateRig();
+    rig.maps.patchScripts.push((apply) => {
+      apply();
+      return Promise.reject(failure('timeout'));
+    });
+    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe('refused');
+
+    expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', isOwn: true, entry: STATE });
+  });
+});
+
+describe('a ConfigMap that others write, too', () => {
+  it('is read anew at a conflict and written then, where another scaler was changed', async () => {
+    const rig = new StateRig();
+    await rig.store.load();
+    rig.maps.edit(WEB_MAP, 'shop.other', writeEntry('1/b', stateOf()));
+
+    const result = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(result.kind).toBe('written');
+    expect(Object.keys(rig.maps.entries).sort()).toEqual(['shop.other', WEB_KEY]);
+    expect(rig.maps.count('PATCH')).toBe(2);
+  });
+
+  it.each(['0/b', '1/b', '2/b'])('is not written over an entry of %s that was not known', async (epoch) => {
+    const rig = new StateRig();
+    await rig.store.load();
+    const text = writeEntry(epoch, stateOf({ lastScaleUp: at(9) }));
+    rig.maps.edit(WEB_MAP, WEB_KEY, text);
+
+    const result = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(result.kind).toBe('refused');
+    expect(rig.maps.entries[WEB_KEY]).toBe(text);
+    expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', text, isOwn: false });
+  });
+
+  it('is given up after 4 conflicts, with 10 s until it is tried again', async () => {
+    const rig = new StateRig();
+    await rig.store.load();
+    for (let count = 0; count < 8; count += 1) {
+      rig.maps.patchScripts.push((apply) => {
+        rig.maps.edit(WEB_MAP, 'shop.other', writeEntry('1/b', stateOf({ lastScaleUp: at(count) })));
+        return Promise.resolve(apply());
+      });
+    }
+
+    const result = await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(result).toMatchObject({ kind: 'failed' });
+    expect(result).toHaveProperty('message', expect.stringContaining('4 conflicts'));
+    expect(rig.maps.count('PATCH')).toBe(4);
+    expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe('failed');
+    expect(rig.maps.count('PATCH')).toBe(4);
+  });
+
+  it('is not given up by the others of a batch where one of them was overtaken', async () => {
+    const rig = new StateRig();
+    const second = { namespace: 'shop', name: 'web' };
+    await rig.store.load();
+    rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('1/b', stateOf()));
+    const mate = mateOfWeb();
+
+    const [first, other] = await Promise.all([
+      rig.store.put({ scaler: second, base: null, state: STATE }),
+      rig.store.put({ scaler: mate, base: null, state: STATE }),
+    ]);
+
+    expect([first.kind, other.kind]).toEqual(['refused', 'written']);
+  });
+});
+
+describe('terms', () => {
+  /** A store of epoch 3 that has seen the entry of `shop/web` change to one of `epoch` since it began. */
+  async function overtakenBy(epoch: string): Promise<{ readonly rig: StateRig; readonly base: string }> {
+    const rig = new StateRig({ epoch: '3/a' });
+    await rig.store.load();
+    rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry(epoch, stateOf()));
+    await rig.store.put({ scaler: WEB, base: null, state: STATE });
+    const { text } = await rig.store.read(WEB);
+    if (text === null) throw new Error('no entry');
+    return { rig, base: text };
+  }
+
+  it.each([
+    ['4/b', 'refused'],
+    ['3/b', 'written'],
+    ['2/b', 'written'],
+    ['of old', 'written'],
+  ])('a leader of term 3 that knows an entry of %s is %s', async (epoch, kind) => {
+    const { rig, base } = await overtakenBy(epoch);
+
+    expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
+  });
+
+  it.each([
+    [29_999, 'refused'],
+    [30_000, 'written'],
+  ])('who still leads %d ms later is the real one: %s', async (ms, kind) => {
+    const { rig, base } = await overtakenBy('4/b');
+    rig.clock.advance(ms);
+
+    expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
+  });
+
+  it('whatever was there when this process began to lead is history', async () => {
+    const { rig, base } = await overtakenBy('4/b');
+    await rig.store.reload();
+
+    expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe('written');
+  });
+
+  it('also at the first start: a Lease that was deleted begins at 0 again', async () => {
+    const rig = new StateRig({ epoch: '0/a' });
+    rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('7/b', stateOf()));
+    const { text } = await rig.store.read(WEB);
+
+    expect((await rig.store.put({ scaler: WEB, base: text, state: STATE })).kind).toBe('written');
+  });
+
+  it('sends nothing where this process does not lead', async () => {
+    const rig = new StateRig();
+    rig.mayWrite = false;
+
+    expect(await rig.store.put({ scaler: WEB, base: null, state: STATE })).toEqual({
+      kind: 'refused',
+      message: 'another replica leads',
+    });
+    expect(rig.maps.count('PATCH')).toBe(0);
+  });
+
+  it('reads anew what another leader has written, at a reload', async () => {
+    const rig = new StateRig();
+    await rig.store.load();
+    rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('2/b', stateOf({ lastScaleUp: at(5) })));
+    expect((await rig.store.read(WEB)).kind).toBe('none');
+
+    await rig.store.reload();
+
+    expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', entry: { lastScaleUp: at(5) } });
+  });
+});
+
+describe('an entry that cannot be used', () => {
+  it.each([
+    ['damaged', '{"v":1,"uid":', 'it is no JSON'],
+    ['too new', '{"v":2,"uid":"uid-1"}', 'schema version 2'],
+    ['edited', '{"v":1,"epoch":"1/a","uid":"uid-1","lastScaleUp":"never"}', 'lastScaleUp'],
+  ])('is named and never overwritten: %s', async (_, text, problem) => {
+    const rig = new StateRig();
+    rig.maps.edit(WEB_MAP, WEB_KEY, text);
+
+    const reading = await rig.store.read(WEB);
+    const result = await rig.store.put({ scaler: WEB, base: text, state: STATE });
+
+    expect(reading).toMatchObject({ kind: 'unusable', text });
+    expect(reading).toHaveProperty('message', expect.stringContaining(problem));
+    expect(result).toMatchObject({ kind: 'failed' });
+    expect(rig.maps.entries[WEB_KEY]).toBe(text);
+    expect(rig.logged).toHaveLength(1);
+  });
+
+  it('does not keep the other scalers of its ConfigMap from being written', async () => {
+    const rig = new StateRig();
+    rig.maps.edit(WEB_MAP, WEB_KEY, 'damaged');
+    const mate = mateOfWeb();
+
+    expect((await rig.store.put({ scaler: mate, base: null, state: STATE })).kind).toBe('written');
+    expect(rig.maps.entries[WEB_KEY]).toBe('damaged');
+  });
+
+  it('can be used again once a person has removed it and the ConfigMap is read, every 60 s', async () => {
+    const rig = new StateRig();
+    rig.maps.edit(WEB_MAP, WEB_KEY, 'damaged');
+    expect((await rig.store.read(WEB)).kind).toBe('unusable');
+    rig.maps.edit(WEB_MAP, WEB_KEY, null);
+
+    rig.clock.advance(59_999);
+    expect((await rig.store.read(WEB)).kind).toBe('unusable');
+    expect(rig.maps.count('GET')).toBe(1);
+    rig.clock.advance(1);
+    expect((await rig.store.read(WEB)).kind).toBe('none');
+  });
+
+  it('is taken with times of the future as of now, and warned of', async () => {
+    const rig = new StateRig();
+    rig.maps.edit(
+      WEB_MAP,
+      WEB_KEY,
+      writeEntry('1/b', stateOf({ lastScaleUp: at(61), lastScaleDown: at(60) })),
+    );
+
+    expect(await rig.store.read(WEB)).toMatchObject({
+      kind: 'entry',
+      entry: { lastScaleUp: at(0), lastScaleDown: at(60) },
+    });
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      'an entry of state holds times of the future: they are taken for now',
+    ]);
+  });
+});
+
+describe('what is too large', () => {
+  it('an entry of more than 4 KiB is refused with its size', async () => {
+    const rig = new StateRig();
+    const state = stateOf({ uid: 'u'.repeat(4096) });
+
+    const result = await rig.store.put({ scaler: WEB, base: null, state });
+
+    expect(result).toMatchObject({ kind: 'failed' });
+    expect(result).toHaveProperty(
+      'message',
+      expect.stringMatching(/would be 4\d\d\d bytes long, at most 4096/),
+    );
+    expect(rig.maps.count('PATCH')).toBe(0);
+  });
+
+  it('a ConfigMap of 512 KiB takes no more, but what makes it smaller', async () => {
+    const rig = new StateRig();
+    const long = writeEntry('1/a', stateOf({ uid: 'u'.repeat(3000) }));
+    rig.maps.edit(WEB_MAP, WEB_KEY, long);
+    rig.maps.edit(WEB_MAP, 'not.ours', 'x'.repeat(MAX_BUCKET_BYTES - long.length - 16));
+    const mate = mateOfWeb();
+
+    const refused = await rig.store.put({ scaler: mate, base: null, state: STATE });
+    const taken = await rig.store.put({ scaler: WEB, base: long, state: STATE });
+    const then = await rig.store.put({ scaler: mate, base: null, state: STATE });
+
+    expect(refused).toMatchObject({ kind: 'failed' });
+    expect(refused).toHaveProperty('message', expect.stringContaining(`${WEB_MAP} is full`));
+    expect([taken.kind, then.kind]).toEqual(['written', 'written']);
+  });
+
+  it('a name that is too long for a key makes its scaler unusable', async () => {
+    const rig = new StateRig();
+    const scaler = { namespace: 'n'.repeat(63), name: 'x'.repeat(190) };
+
+    expect(await rig.store.read(scaler)).toMatchObject({ kind: 'unusable' });
+    expect(await rig.store.put({ scaler, base: null, state: STATE })).toMatchObject({ kind: 'failed' });
+    expect(rig.maps.requests).toEqual([]);
+  });
+});
+
+/** Another scaler of the ConfigMap of `shop/web`. */
+function mateOfWeb(): { readonly namespace: string; readonly name: string } {
+  for (let index = 0; ; index += 1) {
+    const mate = { namespace: 'shop', name: `mate-${index}` };
+    if (bucketOf(mate) === bucketOf(WEB)) return mate;
+  }
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { demoStateMaps, SERVICE_NAMESPACE } from '../../../src/cli/demo/workloads.js';
+import { connectTo } from '../../../src/kubernetes/access/connection.js';
+import { SILENT } from '../../../src/kubernetes/log.js';
+import { createStateStore } from '../../../src/kubernetes/state/store.js';
+import type { StateStore } from '../../../src/kubernetes/state/store.js';
+import { createTransport } from '../../../src/kubernetes/requests/transport.js';
+import type { Transport } from '../../../src/kubernetes/requests/transport.js';
+import { startSimulator } from '../../../src/simulator/simulator.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { at } from '../../control/world.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
+
+describe('the state store on a Kubernetes API over HTTP', () => {
+  const clock = new ManualClock();
+  let simulator: Simulator;
+  const transports: Transport[] = [];
+
+  beforeEach(async () => {
+    simulator = await startSimulator({ clock });
+    for (const manifest of demoStateMaps()) simulator.addObject(manifest);
+  });
+  afterEach(async () => {
+    for (const transport of transports.splice(0)) transport.close();
+    await simulator.close();
+  });
+
+  function open(epoch: string, namespace = SERVICE_NAMESPACE): StateStore {
+    const transport = createTransport({ connection: connectTo(simulator.url), clock });
+    transports.push(transport);
+    const leadership = { epoch: () => epoch, mayWrite: () => true };
+    return createStateStore({ transport, namespace, clock, log: SILENT, leadership });
+  }
+
+  it('stores, and another process reads it', async () => {
+    const first = open('1/a');
+    await first.load();
+    expect(await first.read(WEB)).toEqual({ kind: 'none', text: null, since: at(0) });
+
+    await first.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(7) }) });
+
+    expect(await open('2/b').read(WEB)).toMatchObject({
+      kind: 'entry',
+      entry: { epoch: '1/a', lastScaleUp: at(7) },
+    });
+    const stored = simulator.getObject('/configmaps', SERVICE_NAMESPACE, WEB_MAP);
+    expect(Object.keys((stored?.['data'] ?? {}) as object)).toEqual([WEB_KEY]);
+  });
+
+  it('lets one of two that start from the same win', async () => {
+    const [first, second] = [open('1/a'), open('2/b')];
+    await Promise.all([first.load(), second.load()]);
+
+    const results = await Promise.all([
+      first.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(1) }) }),
+      second.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(2) }) }),
+    ]);
+
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['refused', 'written']);
+  });
+
+  it('names the ConfigMap that is missing in another namespace', async () => {
+    const reading = await open('1/a', 'default').read(WEB);
+
+    expect(reading).toMatchObject({ kind: 'unusable' });
+    expect(reading).toHaveProperty(
+      'message',
+      expect.stringContaining(`there is no ConfigMap ${WEB_MAP} in namespace default`),
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import {
+  apiPod,
+  bookmark,
+  closedWatch,
+  cut,
+  errorEvent,
+  event,
+  list,
+  openWatch,
+  status,
+  type Answer,
+} from '../fake-api-server.js';
+import { startReflector } from './reflector-rig.js';
+
+/** What happens to one of four pods, in order of version. */
+interface Change {
+  readonly pod: number;
+  readonly isDeleted: boolean;
+}
+
+/** How the server treats one watch: so many events, then that end. */
+interface Episode {
+  readonly events: number;
+  readonly end: 'close' | 'reset' | 'gone' | 'error' | 'garbage' | 'refuse' | 'repeat';
+}
+
+const CHANGES = fc.array(fc.record({ pod: fc.nat(3), isDeleted: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 12,
+});
+const EPISODES = fc.array(
+  fc.record({
+    events: fc.nat(5),
+    end: fc.constantFrom<Episode['end']>('close', 'reset', 'gone', 'error', 'garbage', 'refuse', 'repeat'),
+  }),
+  { maxLength: 6 },
+);
+
+/** The history of a server that was empty at version 1; a change that deletes what is not there is an ADDED. */
+function historyOf(changes: readonly Change[]) {
+  const alive = new Map<string, number>();
+  const events: unknown[] = [];
+  const states: (readonly [string, number][])[] = [[]];
+  changes.forEach(({ pod, isDeleted }, index) => {
+    const name = `pod-${pod}`;
+    const version = index + 2;
+    const object = apiPod({ name, resourceVersion: String(version) });
+    if (isDeleted && alive.delete(name)) events.push(event('DELETED', object));
+    else {
+      events.push(event(alive.has(name) ? 'MODIFIED' : 'ADDED', object));
+      alive.set(name, version);
+    }
+    states.push([...alive]);
+  });
+  return { events, states };
+}
+
+function endOf(episode: Episode, sent: readonly unknown[], last: number): Answer {
+  const write = (...more: readonly unknown[]) => openWatch(...sent, ...more);
+  switch (episode.end) {
+    case 'close':
+      return closedWatch(...sent);
+    case 'gone':
+      return write(errorEvent(410, 'Expired'));
+    case 'error':
+      return write(errorEvent(500, 'InternalError'));
+    case 'repeat':
+      return closedWatch(...sent, ...sent.slice().reverse(), bookmark(String(last)));
+    case 'refuse':
+      return status(503, 'away');
+    case 'garbage':
+      return (response, request) => {
+        write()(response, request);
+        response.write('{"type": nonsense}\n');
+      };
+    case 'reset':
+      return (response, request) => {
+        write()(response, request);
+        setImmediate(() => cut(response, request));
+      };
+    default:
+      return episode.end satisfies never;
+  }
+}
+
+describe('a reflector', () => {
+  it('holds what the server holds after any changes and any ends of watches', async () => {
+    await fc.assert(
+      fc.asyncProperty(CHANGES, EPISODES, fc.nat(12), async (changes, episodes, listedAt) => {
+        const { events, states } = historyOf(changes);
+        const newest = events.length;
+        const left = [...episodes];
+        // The server lives on: at each list it has come a little further.
+        let now = Math.min(listedAt, newest);
+        const rig = await startReflector({
+          lists: [
+            (response, request) => {
+              const pods = (states[now] ?? []).map(([name, version]) =>
+                apiPod({ name, resourceVersion: String(version) }),
+              );
+              list(String(now + 1), pods)(response, request);
+            },
+          ],
+          watches: [
+            (response, request) => {
+              const from = Number(request.query['resourceVersion']) - 1;
+              const episode = left.shift();
+              now = episode === undefined ? newest : Math.min(newest, Math.max(now, from + episode.events));
+              const sent = events.slice(from, now);
+              const answer = episode === undefined ? openWatch(...sent) : endOf(episode, sent, now + 1);
+              answer(response, request);
+            },
+          ],
+        });
+        const shown = () =>
+          [0, 1, 2, 3].map((pod) => rig.store.get('shop', `pod-${pod}`)?.resourceVersion ?? null);
+        const model = new Map(states[newest]);
+        const expected = [0, 1, 2, 3].map((pod) => model.get(`pod-${pod}`)?.toString() ?? null);
+
+        try {
+          for (let turn = 0; turn < 60 && (left.length > 0 || rig.watches() <= episodes.length); turn += 1)
+            await rig.clock.advanceAndSettle(10_000);
+          for (let turn = 0; turn < 40 && String(shown()) !== String(expected); turn += 1)
+            await rig.clock.advanceAndSettle(100);
+
+          expect(shown()).toEqual(expected);
+        } finally {
+          await rig.stop();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

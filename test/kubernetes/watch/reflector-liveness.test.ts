@@ -1,0 +1,223 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { eventually, settle } from '../../support/manual-clock.js';
+import { apiPod, bookmark, event, list, openWatch, status, type Answer } from '../fake-api-server.js';
+import { heldWatch, startReflector } from './reflector-rig.js';
+
+/** Sends the bytes of the events one by one. */
+function bytewise(...events: readonly unknown[]): Answer {
+  return (response) => {
+    response.writeHead(200);
+    const bytes = Buffer.from(events.map((one) => `${JSON.stringify(one)}\r\n\n`).join(''));
+    const next = (index: number): void => {
+      if (index === bytes.length) response.end('{"type":"ADDED","obj');
+      else response.write(bytes.subarray(index, index + 1), () => setImmediate(next, index + 1));
+    };
+    response.socket?.setNoDelay(true);
+    next(0);
+  };
+}
+
+describe('paging', () => {
+  it('goes on after an empty page and shows nothing before the last one', async () => {
+    let release = (): void => undefined;
+    const rig = await startReflector({
+      lists: [
+        list('7', [apiPod({ name: 'a' })], 'token-1'),
+        list('7', [], 'token-2'),
+        (response, request) => {
+          release = () => list('7', [apiPod({ name: 'b' })])(response, request);
+        },
+      ],
+    });
+
+    await rig.until({ lists: 3 });
+    const before = rig.store.get('shop', 'a');
+    release();
+    await rig.until({ watches: 1 });
+
+    expect(before).toBeUndefined();
+    expect(rig.store.get('shop', 'a')).toBeDefined();
+    expect(rig.store.get('shop', 'b')).toBeDefined();
+    expect(rig.fake.seen('LIST').map(({ query }) => query)).toEqual([
+      { limit: '500' },
+      { limit: '500', continue: 'token-1' },
+      { limit: '500', continue: 'token-2' },
+    ]);
+  });
+
+  it('lists everything without a limit when page 2 has expired, and does not use the token of the 410', async () => {
+    const expired: Answer = (response) => {
+      response.writeHead(410, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', metadata: { continue: 'bad' } }),
+      );
+    };
+    const rig = await startReflector({
+      lists: [list('7', [apiPod({ name: 'a' })], 'token-1'), expired, list('9', [apiPod({ name: 'b' })])],
+    });
+
+    await rig.until({ watches: 1 });
+
+    expect(rig.fake.seen('LIST')[2]?.query).toEqual({});
+    expect(rig.watchedFrom()).toEqual(['9']);
+    expect(rig.store.get('shop', 'a')).toBeUndefined();
+  });
+
+  it('does not store a list that is older than what was seen, for a minute', async () => {
+    const rig = await startReflector({
+      lists: [list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })])],
+      watches: [status(410, 'gone'), openWatch()],
+    });
+
+    await rig.until({ watches: 1 });
+    await rig.skipPause();
+    await rig.until({ lists: 2 });
+    await eventually(() => rig.reflector.failure()?.kind === 'bad_answer');
+    const during = rig.store.get('shop', 'old');
+    for (let lists = 3; rig.watches() < 2 && lists < 12; lists += 1) {
+      await rig.skipPause();
+      await rig.until({ lists });
+      await settle(20);
+    }
+
+    expect(during).toBeUndefined();
+    expect(rig.clock.monotonicMs()).toBeGreaterThan(60_000);
+    expect(rig.watchedFrom()).toEqual(['70', '9']);
+  });
+});
+
+describe('the stream', () => {
+  it('reads events that come byte by byte, names with umlauts and emoji included, and drops a cut line', async () => {
+    const labels = { app: 'größe-🐙' };
+    const rig = await startReflector({
+      watches: [bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))), openWatch()],
+    });
+
+    await rig.until({ watches: 2 });
+
+    expect(rig.store.get('shop', 'a')?.labels).toEqual(labels);
+    expect(rig.watchedFrom()).toEqual(['7', '8']);
+  });
+});
+
+describe('liveness', () => {
+  it('is as old as the last event, bookmark or list', async () => {
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
+    await rig.until({ watches: 1 });
+    await settle();
+
+    rig.clock.advance(100_000);
+    const before = rig.reflector.ageSeconds();
+    send(bookmark('8'));
+    await eventually(() => rig.reflector.ageSeconds() === 0);
+    rig.clock.advance(149_000);
+    await settle();
+
+    expect(before).toBe(100);
+    expect(rig.reflector.ageSeconds()).toBe(149);
+    expect(rig.watches()).toBe(1);
+  });
+
+  it('is infinitely old before the first list', async () => {
+    const rig = await startReflector({ lists: [() => undefined] });
+    await rig.until({ lists: 1 });
+
+    expect(rig.reflector.ageSeconds()).toBe(Number.POSITIVE_INFINITY);
+    expect(rig.reflector.isSynced()).toBe(false);
+  });
+
+  it('ends a watch that was silent for 150 s, destroys its connection, lists and watches on; not at 149 s', async () => {
+    const rig = await startReflector({
+      lists: [list('7', []), list('8', [])],
+      watches: [openWatch(bookmark('8'))],
+    });
+    await rig.until({ watches: 1 });
+    await settle(20);
+    const open = rig.fake.connections;
+
+    rig.clock.advance(149_000);
+    await settle(20);
+    const atFirst = rig.watches();
+    rig.clock.advance(1000);
+    await rig.until({ watches: 2 });
+
+    expect(atFirst).toBe(1);
+    expect(rig.watchedFrom()).toEqual(['7', '8']);
+    expect(rig.fake.seen('LIST').map(({ query }) => query)).toEqual([{ limit: '500' }, { limit: '500' }]);
+    expect(rig.reflector.ageSeconds()).toBe(0);
+    await eventually(() => rig.fake.connections === open);
+  });
+
+  it('ends a watch 15 s after its timeoutSeconds although news come, and goes on from the last version', async () => {
+    const { watch, send } = heldWatch();
+    const rig = await startReflector({ watches: [watch] });
+    await rig.until({ watches: 1 });
+    await settle(20);
+
+    for (const version of ['8', '9']) {
+      rig.clock.advance(100_000);
+      send(bookmark(version));
+      await eventually(() => rig.reflector.ageSeconds() === 0);
+    }
+    rig.clock.advance(54_000);
+    await settle(20);
+    const before = rig.watches();
+    rig.clock.advance(1000);
+    await rig.until({ watches: 2 });
+
+    expect(before).toBe(1);
+    expect(rig.watchedFrom()).toEqual(['7', '9']);
+    expect(rig.lists()).toBe(1);
+  });
+
+  it('gives up a watch whose head does not come within 30 s', async () => {
+    const rig = await startReflector({ watches: [() => undefined, openWatch()] });
+    await rig.until({ watches: 1 });
+
+    rig.clock.advance(30_000);
+    await eventually(() => rig.reflector.failure() !== null);
+
+    expect(rig.reflector.failure()?.message).toBe('watching pods of namespace shop: timeout after 30000 ms');
+  });
+
+  it('lists again when watches have been refused for more than 110 s, before what is known is too old', async () => {
+    const rig = await startReflector({ watches: [status(401, 'no')] });
+    await rig.until({ watches: 1 });
+
+    while (rig.lists() === 1) {
+      await rig.skipPause();
+      await settle(20);
+    }
+
+    expect(rig.clock.monotonicMs()).toBeGreaterThan(110_000);
+    expect(rig.clock.monotonicMs()).toBeLessThan(180_000);
+    expect(rig.fake.seen('LIST')[1]?.query).toEqual({ limit: '500' });
+    await eventually(() => rig.reflector.ageSeconds() === 0);
+  });
+
+  it('lists again when every watch has ended at once for more than 110 s', async () => {
+    const ended: Answer = (response) => response.writeHead(200).end();
+    const rig = await startReflector({ watches: [ended] });
+    await rig.until({ watches: 1 });
+
+    while (rig.lists() === 1) {
+      await eventually(() => rig.clock.pending > 0);
+      await settle();
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+    }
+
+    expect(rig.clock.monotonicMs()).toBeGreaterThan(110_000);
+  });
+
+  it('leaves no timer and no connection behind', async () => {
+    const rig = await startReflector();
+    await rig.until({ watches: 1 });
+    await settle(20);
+
+    await rig.stop();
+
+    expect(rig.clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterEach } from '@jest/globals';
+import { connectTo } from '../../../src/kubernetes/access/connection.js';
+import { resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
+import { SILENT } from '../../../src/kubernetes/log.js';
+import { createObjectStore, type ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
+import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/pods.js';
+import { createReflector, type Reflector } from '../../../src/kubernetes/watch/reflector.js';
+import { createTransport } from '../../../src/kubernetes/requests/transport.js';
+import { eventually, ManualClock, settle } from '../../support/manual-clock.js';
+import { type Answer, FakeApiServer, list, openWatch } from '../fake-api-server.js';
+
+export const PODS = '/api/v1/namespaces/shop/pods';
+
+/** What the server answers to lists and watches, the last answer again and again. */
+interface Script {
+  /** Left out: no pods at version 7. */
+  readonly lists?: readonly Answer[];
+  /** Left out: one that stays open and says nothing. */
+  readonly watches?: readonly Answer[];
+}
+
+/** A watch that stays open, and what sends an event over it. */
+export function heldWatch(): { readonly watch: Answer; readonly send: (line: unknown) => void } {
+  let send: (line: unknown) => void = () => undefined;
+  const watch: Answer = (response, request) => {
+    openWatch()(response, request);
+    send = (line) => response.write(`${JSON.stringify(line)}\n`);
+  };
+  return { watch, send: (line) => send(line) };
+}
+
+const running: ReflectorRig[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((rig) => rig.stop()));
+});
+
+/** A reflector at work, stopped after the test. */
+export async function startReflector(script: Script = {}): Promise<ReflectorRig> {
+  const rig = await ReflectorRig.create(script);
+  running.push(rig);
+  return rig;
+}
+
+/** A reflector of the pods of namespace shop against a scripted server. */
+export class ReflectorRig {
+  readonly fake: FakeApiServer;
+  readonly reflector: Reflector;
+  readonly clock: ManualClock;
+  readonly store: ObjectStore<WatchedPod>;
+  readonly #stop = new AbortController();
+  #done: Promise<void> = Promise.resolve();
+
+  private constructor(
+    fake: FakeApiServer,
+    reflector: Reflector,
+    clock: ManualClock,
+    store: ObjectStore<WatchedPod>,
+  ) {
+    this.fake = fake;
+    this.reflector = reflector;
+    this.clock = clock;
+    this.store = store;
+  }
+
+  static async create({ lists = [list('7', [])], watches = [openWatch()] }: Script): Promise<ReflectorRig> {
+    const fake = await FakeApiServer.start();
+    fake.on('LIST', PODS, ...lists).on('WATCH', PODS, ...watches);
+    const clock = new ManualClock();
+    const store = createObjectStore<WatchedPod>();
+    const reflector = createReflector<WatchedPod>({
+      transport: createTransport({ connection: connectTo(fake.url), clock }),
+      clock,
+      log: SILENT,
+      scope: resourceScope('/api/v1', 'pods', 'shop'),
+      store,
+      convert: createPodReader(),
+    });
+    const rig = new ReflectorRig(fake, reflector, clock, store);
+    rig.#done = reflector.run(rig.#stop.signal);
+    return rig;
+  }
+
+  lists(): number {
+    return this.fake.seen('LIST').length;
+  }
+
+  watches(): number {
+    return this.fake.seen('WATCH').length;
+  }
+
+  /** The `resourceVersion` of each watch, in order. */
+  watchedFrom(): readonly (string | undefined)[] {
+    return this.fake.seen('WATCH').map(({ query }) => query['resourceVersion']);
+  }
+
+  /** Waits until the server has seen so many of them. */
+  async until(counts: { readonly lists?: number; readonly watches?: number }): Promise<void> {
+    await eventually(
+      () => this.lists() >= (counts.lists ?? 0) && this.watches() >= (counts.watches ?? 0),
+      JSON.stringify(counts),
+    );
+  }
+
+  /** Waits until the reflector sleeps before its next attempt, then moves the clock there; gives the wait. */
+  async skipPause(): Promise<number> {
+    await eventually(() => this.clock.pending > 0 && this.reflector.failure() !== null, 'a pause');
+    await settle();
+    const waitMs = this.clock.nextMs ?? 0;
+    this.clock.advance(waitMs);
+    return waitMs;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+    await this.fake.stop();
+  }
+}

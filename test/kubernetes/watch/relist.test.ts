@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { eventually } from '../../support/manual-clock.js';
+import { apiPod, list, openWatch, status, type Answer } from '../fake-api-server.js';
+import { type ReflectorRig, startReflector } from './reflector-rig.js';
+
+const NOT_OLDER = { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' };
+const CONSISTENT = { limit: '500' };
+const TOO_LARGE = 'Timeout: Too large resource version: 7, current: 3';
+/** As servers say it: with a Retry-After, or without. */
+const WAYS = [
+  ['with a Retry-After', status(504, TOO_LARGE, { 'retry-after': '1' })],
+  ['without a Retry-After', status(504, TOO_LARGE)],
+] as const;
+const FRESH = list('30', [apiPod({ name: 'b', resourceVersion: '20' })]);
+
+/** A reflector that has listed at version 7 and then hears that it is gone; `answers` are those to its next lists. */
+async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorRig> {
+  const rig = await startReflector({
+    lists: [list('7', [apiPod({ name: 'a', resourceVersion: '5' })]), ...answers],
+    watches: [status(410, 'too old resource version'), openWatch()],
+  });
+  await pause(rig, 800);
+  return rig;
+}
+
+/** Lets a pause of just this length pass; the deadlines of requests under way are all longer. */
+async function pause(rig: ReflectorRig, ms: number): Promise<void> {
+  await eventually(() => rig.clock.nextMs === ms, `a pause of ${ms} ms`);
+  rig.clock.advance(ms);
+}
+
+const queriesOf = (rig: ReflectorRig) => rig.fake.seen('LIST').map(({ query }) => query);
+
+describe('the list after a 410', () => {
+  it('is as new as what was seen, in one piece', async () => {
+    const rig = await goneAtSeven(FRESH);
+
+    await rig.until({ watches: 2 });
+
+    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER]);
+    expect(rig.watchedFrom()).toEqual(['7', '30']);
+    expect([rig.store.get('shop', 'a'), rig.store.get('shop', 'b') === undefined]).toEqual([
+      undefined,
+      false,
+    ]);
+  });
+
+  it.each(WAYS)(
+    'is asked again after 1 s where the server is not that far, three times in all, %s',
+    async (_, behind) => {
+      const rig = await goneAtSeven(behind, behind, FRESH);
+
+      await pause(rig, 1000);
+      await pause(rig, 1000);
+      await rig.until({ watches: 2 });
+
+      expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER]);
+    },
+  );
+
+  it.each(WAYS)(
+    'is a consistent one where the server is not that far for a third time, %s',
+    async (_, behind) => {
+      const rig = await goneAtSeven(behind, behind, behind, FRESH);
+      await pause(rig, 1000);
+      await pause(rig, 1000);
+
+      await rig.until({ watches: 2 });
+
+      expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
+    },
+  );
+
+  it.each([
+    [410, 'too old'],
+    [400, 'resourceVersionMatch is forbidden'],
+  ])('is a consistent one at once where the server refuses with %d', async (code, message) => {
+    const rig = await goneAtSeven(status(code, message), FRESH);
+
+    await rig.until({ watches: 2 });
+
+    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
+  });
+
+  it('is a consistent one after a failure of another kind, and a pause', async () => {
+    const rig = await goneAtSeven(status(504, 'Gateway Timeout'), FRESH);
+    await rig.until({ lists: 2 });
+
+    await pause(rig, 1600);
+    await rig.until({ watches: 2 });
+
+    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
+  });
+});

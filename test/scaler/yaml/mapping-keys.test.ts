@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseAllDocuments, parseDocument } from 'yaml';
+import { findKeyFaults } from '../../../src/scaler/yaml/mapping-keys.js';
+import { readYaml } from '../../../src/scaler/yaml/read-yaml.js';
+
+function keys(count: number): string {
+  return Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
+}
+
+describe('findKeyFaults', () => {
+  it('takes 1,000 keys in one mapping and refuses 1,001', () => {
+    const options = { uniqueKeys: false };
+
+    expect(findKeyFaults(parseDocument(keys(1000), options))).toEqual([]);
+    expect(findKeyFaults(parseDocument(keys(1001), options))).toMatchObject([
+      { kind: 'too-many', offset: 0 },
+    ]);
+  });
+
+  it('names each key that stands again, in its own mapping alone', () => {
+    const [document] = parseAllDocuments('a: { b: 1, c: 2, b: 3 }\nb: 4\na: 5\n', { uniqueKeys: false });
+
+    const faults = document === undefined ? [] : findKeyFaults(document);
+
+    expect(faults.map(({ kind, offset }) => [kind, offset])).toEqual([
+      ['twice', 29],
+      ['twice', 17],
+    ]);
+  });
+});
+
+it('a file of 60,000 keys is refused with one problem', () => {
+  const [document] = readYaml(keys(60_000), 'wide.yaml');
+
+  expect(document?.value).toBeUndefined();
+  expect(document?.problems).toMatchObject([
+    { code: 'yaml-size', file: 'wide.yaml', place: { line: 1, column: 1 } },
+  ]);
+});
