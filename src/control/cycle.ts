@@ -85,8 +85,9 @@ async function decideAndAct(
   },
 ): Promise<CycleOutput> {
   const { observation, observeSeconds, degraded } = seen;
-  const { scaler, now } = input;
+  const { scaler, sharesTargetWith, now } = input;
   const { clock } = ports;
+  const isDryRun = ports.dryRun || scaler.spec.dryRun;
   const decideStartMs = clock.monotonicMs();
   let { snapshot, memory } = observation;
   let decision = decide(snapshot);
@@ -98,7 +99,7 @@ async function decideAndAct(
   let result: ScaleResult | null;
   for (let count = 1; ; count += 1) {
     asked = askedOf(decision, { pause, before: memory.state, now });
-    hold = whyHeld({ ...input, memory, asked, pause, otherScaler, degraded, ports });
+    hold = whyHeld({ scaler, sharesTargetWith, memory, asked, pause, otherScaler, degraded, isDryRun });
     ({ result, memory } = await carryOut(input, ports, { target, memory, asked, hold }));
     if (result?.kind !== 'moved') break;
     memory = afterMove(memory, result, { from: decision.currentReplicas, now });
@@ -124,7 +125,7 @@ async function decideAndAct(
       observation.capacity,
     ],
     pause,
-    dryRun: ports.dryRun || scaler.spec.dryRun,
+    dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },

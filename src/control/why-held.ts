@@ -25,12 +25,13 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state of the scaler can't be stored; null: it can. */
   readonly degraded: string | null;
-  readonly ports: { readonly dryRun: boolean };
+  /** The document or the service has asked for it. */
+  readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
   const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
   const conflict = input.sharesTargetWith ?? other;
-  const isDryRun = input.ports.dryRun || spec.dryRun;
+  const { isDryRun } = input;
   // A dry run beside the autoscaler that is to be replaced is what it is there for.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
     const message = `${conflict} scales the same target: nothing is patched until it is gone`;

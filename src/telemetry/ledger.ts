@@ -122,13 +122,14 @@ function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | nul
 
 /** As Kubernetes has it: the transition time moves with the status, not with reason or message. */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
-  const merged = new Map(before.map((condition) => [condition.type, condition]));
-  for (const condition of record.conditions) {
-    const old = merged.get(condition.type);
-    const lastTransition = old?.status === condition.status ? old.lastTransition : record.at;
-    merged.set(condition.type, { ...condition, lastTransition });
-  }
-  return CONDITION_ORDER.flatMap((type) => merged.get(type) ?? []);
+  return CONDITION_ORDER.flatMap((type) => {
+    const old = before.find((condition) => condition.type === type);
+    const condition = record.conditions.findLast((one) => one.type === type);
+    if (condition === undefined) return old ?? [];
+    const { status, reason, message } = condition;
+    if (old?.status === status && old.reason === reason && old.message === message) return old;
+    return { ...condition, lastTransition: old?.status === status ? old.lastTransition : record.at };
+  });
 }
 
 function addToHistory(

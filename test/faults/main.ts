@@ -12,6 +12,8 @@ interface Work {
   readonly hours: number;
   /** Names of bugs to hunt, each with all of the seeds; empty: the service as it is. */
   readonly bugs: readonly string[];
+  /** How many seeds, or bugs, the threads have taken: some cost twice as much as others. */
+  readonly taken: Int32Array;
 }
 
 /** What a thread says of one seed. */
@@ -40,18 +42,13 @@ if (isMainThread) {
 /** Every bug must be found by an invariant that is meant to. */
 async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
   const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
-  const works = Array.from({ length: threads }, (_, thread) => ({
-    seeds: Array.from({ length: seeds }, (_, index) => index + 1),
-    hours,
-    bugs: names.filter((_, index) => index % threads === thread),
-  }));
+  const work = { seeds: upFrom(1, seeds), hours, bugs: names, taken: countFromZero() };
   const found: Catch[] = [];
   const tellCatch = (one: Catch): void => {
     if (one.caught !== null) found.push(one);
     console.log(describeCatch(one));
   };
-  const hunts = works.filter(({ bugs }) => bugs.length > 0);
-  await Promise.all(hunts.map((work) => runThread<Catch>(work, tellCatch)));
+  await runThreads<Catch>(Math.min(threads, names.length), work, tellCatch);
   const { user, system } = process.cpuUsage();
   console.log(
     `${found.length} of ${names.length} bugs were caught, ${((user + system) / 1e6).toFixed(0)} s of CPU`,
@@ -71,16 +68,16 @@ function describeCatch({ name, caught, broken, seconds }: Catch): string {
 }
 
 async function runAll(flags: Flags): Promise<void> {
-  const threads = Math.min(flags.threads, flags.seeds);
   const startedMs = performance.now();
   const reports: SeedReport[] = [];
-  const seeds = Array.from({ length: flags.seeds }, (_, index) => flags.firstSeed + index);
-  const works = Array.from({ length: threads }, (_, thread) => ({
-    seeds: seeds.filter((_, index) => index % threads === thread),
+  const work = {
+    seeds: upFrom(flags.firstSeed, flags.seeds),
     hours: flags.hours,
     bugs: [],
-  }));
-  await Promise.all(works.map((work) => runThread<SeedReport>(work, (report) => tell(report, reports))));
+    taken: countFromZero(),
+  };
+  const threads = Math.min(flags.threads, flags.seeds);
+  await runThreads<SeedReport>(threads, work, (report) => tell(report, reports));
   const failed = reports.filter(({ violations }) => violations.length > 0);
   const seconds = (performance.now() - startedMs) / 1000;
   const { user, system } = process.cpuUsage();
@@ -108,24 +105,47 @@ function tell(report: SeedReport, reports: SeedReport[]): void {
     console.log(`    and ${report.violations.length - MOST_SHOWN} more of seed ${report.seed}`);
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what a thread says is what its work is
-function runThread<T>(work: Work, onReport: (report: T) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: work, resourceLimits: RESOURCES });
-    worker.on('message', onReport);
-    worker.on('error', reject);
-    worker.on('exit', () => resolve());
-  });
+function upFrom(first: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
 }
 
-async function runSome({ seeds, hours, bugs }: Work): Promise<void> {
-  for (const bug of BUGS.filter(({ name }) => bugs.includes(name)))
+function countFromZero(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what a thread says is what its work is
+async function runThreads<T>(threads: number, work: Work, onReport: (report: T) => void): Promise<void> {
+  const runThread = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL(import.meta.url), { workerData: work, resourceLimits: RESOURCES });
+      worker.on('message', onReport);
+      worker.on('error', reject);
+      worker.on('exit', () => resolve());
+    });
+  await Promise.all(Array.from({ length: threads }, runThread));
+}
+
+/** One after the other, those that no other thread has taken. */
+function* takeFrom<T>(all: readonly T[], taken: Int32Array): Iterable<T> {
+  for (let next = Atomics.add(taken, 0, 1); next < all.length; next = Atomics.add(taken, 0, 1))
+    yield* all.slice(next, next + 1);
+}
+
+async function runSome(work: Work): Promise<void> {
+  await (work.bugs.length > 0 ? huntSome(work) : runSeeds(work));
+}
+
+async function huntSome({ seeds, hours, bugs, taken }: Work): Promise<void> {
+  const hunted = BUGS.filter(({ name }) => bugs.includes(name));
+  for (const bug of takeFrom(hunted, taken))
     parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
-  if (bugs.length > 0) return;
+}
+
+async function runSeeds({ seeds, hours, taken }: Work): Promise<void> {
   const product = await loadProduct(DIST);
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
-  for (const seed of seeds) {
+  for (const seed of takeFrom(seeds, taken)) {
     const result = await runSeed({ seed, hours, product });
     const violations = result.violations.map((violation) => describeViolation(violation, result, hours));
     const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
