@@ -172,14 +172,14 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     { by: ['I8'], when: [] },
-    edit('control/carry-out.js', `if (decision.action === 'none' || hold !== null)`, 'if (hold !== null)'),
+    edit('control/carry-out.js', `if (asked.action === 'none' || hold !== null)`, 'if (hold !== null)'),
   ),
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
     edit(
       'control/why-held.js',
-      'const conflict = input.sharesTargetWith ?? input.otherScaler;',
+      'const conflict = input.sharesTargetWith ?? other;',
       'const conflict = null;',
     ),
   ),

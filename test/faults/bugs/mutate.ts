@@ -21,7 +21,7 @@ export function plantBug(bug: Bug, dist: URL, copies: URL): URL {
 }
 
 /** White space is as the compiler likes it. */
-function replaceOnce(
+export function replaceOnce(
   text: string,
   { file, find, replace }: { readonly file: string; readonly find: string; readonly replace: string },
 ): string {

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { BUGS } from './bugs.js';
+import { replaceOnce } from './mutate.js';
+
+const SRC = new URL('../../../src/', import.meta.url);
+
+function compile(file: string): string {
+  const source = readFileSync(new URL(file.replace(/\.js$/, '.ts'), SRC), 'utf8');
+  const { ESNext: module } = ts.ModuleKind;
+  return ts.transpileModule(source, { compilerOptions: { module, target: ts.ScriptTarget.ES2023 } })
+    .outputText;
+}
+
+describe('the planted bugs', () => {
+  it.each(BUGS.map((bug) => [bug.name, bug] as const))('%s finds its place in the code', (_, bug) => {
+    for (const edit of bug.edits) {
+      const text = compile(edit.file);
+
+      expect(replaceOnce(text, edit)).not.toBe(text);
+    }
+  });
+
+  it('refuses a place that is not there, and one that is there twice', () => {
+    const edit = { file: 'a.js', find: 'x = 1', replace: 'x = 2' };
+
+    expect(() => replaceOnce('y = 1', edit)).toThrow('a.js holds 0 times: x = 1');
+    expect(() => replaceOnce('x = 1; x =\n  1', edit)).toThrow('a.js holds 2 times: x = 1');
+  });
+});
