@@ -147,9 +147,9 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'earlier-change-forgotten',
-    { by: ['I4', 'I5', 'I23'], when: ['late-504'], hours: 24 },
-    edit('control/act.js', 'return [...new Set(announcedCounts(pending))]', 'return []'),
+    'change-under-a-foreign-one-not-counted',
+    { by: ['I23'], when: ['applied-lost', 'foreign-storm'], hours: 24 },
+    edit('control/memory/memory.js', 'isOurs ? [change] : widestChanges(unresolved)', 'isOurs ? [change] : []'),
   ),
   bug(
     'no-preconditions',
