@@ -55,6 +55,7 @@ const CLASSES = {
   'no-pod-label': 'warning',
   'unconfirmed-scale-down': 'warning',
   'schedule-past': 'warning',
+  'schedule-always': 'warning',
   'activation-unused': 'warning',
   'wrong-url': 'shape',
   'wrong-settings': 'shape',
