@@ -8,6 +8,10 @@ import { isPlainObject } from '../scaler/plain.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 
+/** Whoever has none is told where one comes from. */
+export const EMPTY_SNAPSHOT =
+  'the input is empty: a snapshot as JSON was expected, as the page /api/v1/scalers/NAMESPACE/NAME/snapshot has it';
+
 /**
  * `decide FILE`: prints the decision on one snapshot as JSON. Input that parses as one JSON value is one snapshot; else
  * each line that is not empty is one, and gives one compact line back: the decision, or `{"error", "line"}` and exit
@@ -19,7 +23,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   if ('value' in whole) return decideOne(whole.value, io);
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const filled = lines.filter(({ line }) => line !== '');
-  if (filled.length === 0) throw new CommandError('the input is empty: a snapshot as JSON was expected');
+  if (filled.length === 0) throw new CommandError(EMPTY_SNAPSHOT);
   if (!filled.some(({ line }) => isObject(line)))
     throw new CommandError(`${file} is no snapshot: not JSON: ${whole.error}`);
   return decideLines(filled, io);

@@ -2,6 +2,7 @@ import type { Decision } from '../decision/decision.js';
 import { decisionToJson } from '../decision/write-json.js';
 import { type JsonObject, asObject, countIn, objectIn } from '../kubernetes/json.js';
 import { decideJson } from './explain/decide-json.js';
+import { EMPTY_SNAPSHOT } from './decide.js';
 import { explainLines } from './explain/explain-lines.js';
 import { explainPast } from './explain/explain-past.js';
 import { readStatus } from './explain/read-status.js';
@@ -74,6 +75,7 @@ async function askService(name: ScalerName, options: ReachOptions, io: CommandIo
 async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`reading ${file}: ${input.message}`);
+  if (input.text.trim() === '') throw new CommandError(EMPTY_SNAPSHOT);
   try {
     return JSON.parse(input.text);
   } catch (error) {

@@ -150,7 +150,10 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
   program
     .command('decide')
     .description('one decision from a snapshot, as JSON; one a line from a snapshot a line')
-    .argument('<file>', 'a snapshot, or several, one a line; - is standard input')
+    .argument(
+      '<file>',
+      'a snapshot, as the page /api/v1/scalers/NAMESPACE/NAME/snapshot has it, or several, one a line; - is standard input',
+    )
     .action(async (file: string) => {
       const { runDecide } = await import('./decide.js');
       result.exitCode = await runDecide(file, io);

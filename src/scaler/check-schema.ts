@@ -93,11 +93,18 @@ function issueFinding(
   }
   const shown = `${name} is ${formatValue(value)}`;
   switch (issue.code) {
-    case 'invalid_type':
-      return finding('wrong-type', path, `${shown}, must be ${typeName(isInt ? 'int' : issue.expected)}`);
+    case 'invalid_type': {
+      const hint = issue.expected === 'boolean' ? quotedHint(value, [true, false]) : '';
+      return finding(
+        'wrong-type',
+        path,
+        `${shown}, must be ${typeName(isInt ? 'int' : issue.expected)}${hint}`,
+      );
+    }
     case 'invalid_value': {
       const values = issue.values.map(String);
-      const hint = typeof value === 'string' ? didYouMean(value, values) : '';
+      const near = typeof value === 'string' ? didYouMean(value, values) : '';
+      const hint = quotedHint(value, issue.values) || near;
       const rule = values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
       return finding('wrong-value', path, `${shown}, must be ${rule}${hint}`);
     }
@@ -109,6 +116,10 @@ function issueFinding(
     case 'too_big':
       if (issue.origin === 'string') {
         return finding('out-of-range', path, `${name} must have at most ${String(issue.maximum)} characters`);
+      }
+      if (issue.origin === 'array') {
+        const has = Array.isArray(value) ? `has ${value.length} entries, ` : '';
+        return finding('out-of-range', path, `${name} ${has}must have at most ${String(issue.maximum)}`);
       }
       return finding('out-of-range', path, `${shown}, must be at most ${String(issue.maximum)}`);
     case 'invalid_format':
@@ -122,6 +133,12 @@ function issueFinding(
     default:
       return finding('wrong-type', path, `${shown}: ${issue.message}`);
   }
+}
+
+/** For "true" where true is allowed: the words are right, the quotes make them text. */
+function quotedHint(value: unknown, allowed: readonly unknown[]): string {
+  const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
+  return isQuoted ? ', without quotes' : '';
 }
 
 function keyRule(issue: z.core.$ZodIssueInvalidKey): string {

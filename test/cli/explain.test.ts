@@ -203,6 +203,7 @@ Last scale-up: none known; last scale-down: none known
     [['explain', 'a/b', '--snapshot', '-'], 2, 'NAMESPACE/NAME or --snapshot FILE, not both'],
     [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
     [['explain', '--snapshot', '-'], 1, '- is no snapshot: not JSON'],
+    [['explain', '--snapshot', '/dev/null'], 1, 'the input is empty: a snapshot as JSON was expected'],
     [['explain', '--snapshot', '-', '-o', 'yaml'], 2, '-o is yaml, must be one of text, json'],
   ])('%j ends with %i and a sentence', async (argv, exitCode, sentence) => {
     const ran = await runCli(argv, { stdin: '{' });

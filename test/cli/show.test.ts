@@ -62,6 +62,16 @@ describe('show', () => {
     expect(refused.stderr).toContain('this is a service config');
   });
 
+  it('shows what a schedule leaves out: its zone and its ramp', async () => {
+    const schedule = "{ name: a, dates: [{ start: '2027-11-26', end: '2027-11-27' }], minReplicas: 5 }";
+
+    const fields = await fieldsOf(`${MINIMAL}  schedules: [${schedule}]\n`);
+
+    expect(fields.get('spec.schedules[0].minReplicas')).toBe('5 document');
+    expect(fields.get('spec.schedules[0].timeZone')).toBe('"UTC" built in');
+    expect(fields.get('spec.schedules[0].rampSeconds')).toBe('0 built in');
+  });
+
   it('tells a preset, the document and the built-in value apart', async () => {
     const fields = await fieldsOf(`${MINIMAL}  preset: chpa\n  downscaleForbiddenWindowSeconds: 60\n`);
 

@@ -73,7 +73,10 @@ function readReason(text: string | undefined): string | null {
   return text === undefined ? null : reason;
 }
 
-const DURATION = /^(?:(\d{1,4})d)?(?:(\d{1,5})h)?(?:(\d{1,6})m)?(?:(\d{1,8})s)?$/;
+const DURATION = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/;
+
+/** Longer than anybody waits, and still a time that can be written. */
+const LONGEST_DAYS = 10_000;
 
 function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): Instant | null {
   if (duration !== undefined && time !== undefined)
@@ -90,10 +93,15 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
 /** Seconds, at least 1. */
 function readDuration(text: string): number {
   const match = text === '' ? null : DURATION.exec(text);
-  if (match === null) throw wrong(`--for ${text} is no duration: 90s, 15m, 2h, 1d and 1h30m are`);
+  if (match === null)
+    throw wrong(`--for ${text === '' ? '""' : text} is no duration: 90s, 15m, 2h, 1d and 1h30m are`);
   const part = (index: number): number => Number(match[index] ?? 0);
   const seconds = part(1) * 86_400 + part(2) * 3600 + part(3) * 60 + part(4);
   if (seconds === 0) throw wrong(`--for ${text} would end at once; resume ends a pause`);
+  if (seconds > LONGEST_DAYS * 86_400)
+    throw wrong(
+      `--for ${text} is longer than ${LONGEST_DAYS}d: without it the pause lasts until it is resumed`,
+    );
   return seconds;
 }
 

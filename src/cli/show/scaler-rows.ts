@@ -43,7 +43,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
     ...LAST_FIELDS.map(field),
     ...fallbackRows(written, spec),
-    ...rowsIn(written, ['spec', 'schedules']),
+    ...scheduleRows(written, spec),
     ...deletionCostRows(written, spec),
   ];
 }
@@ -52,6 +52,17 @@ function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[
   const path = ['spec', 'fallback'];
   if (fallback === null) return [rowOf(written, path, { value: {} })];
   return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
+}
+
+/** What was written of each schedule, and below it what was not, but has a value: an empty list says nothing. */
+function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row[] {
+  return schedules.flatMap(({ timeZone, rampSeconds }, index) => {
+    const path = ['spec', 'schedules', index];
+    const defaults = Object.entries({ timeZone, rampSeconds })
+      .filter(([name]) => writtenIn(written, [...path, name]) === null)
+      .map(([name, value]) => rowOf(written, [...path, name], { value }));
+    return [...rowsIn(written, path), ...defaults];
+  });
 }
 
 function deletionCostRows(written: Written, { podDeletionCost }: ScalerSpec): readonly Row[] {

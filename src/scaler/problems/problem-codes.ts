@@ -1,6 +1,6 @@
 /**
  * How far a problem reaches. `shape`: the document cannot be given a meaning. `rule`: it has one, which is refused when
- * it is configured, but a snapshot that holds it is still decided (design/snapshot.md). `warning`: it is pointed out.
+ * it is configured, but a snapshot that holds it is still decided. `warning`: it is pointed out.
  */
 export type ProblemClass = 'shape' | 'rule' | 'warning';
 
@@ -55,6 +55,7 @@ const CLASSES = {
   'no-pod-label': 'warning',
   'unconfirmed-scale-down': 'warning',
   'schedule-past': 'warning',
+  'schedule-always': 'warning',
   'activation-unused': 'warning',
   'wrong-url': 'shape',
   'wrong-settings': 'shape',

@@ -87,7 +87,7 @@ function checkVariables(query: string, path: Path, hasObject: boolean): readonly
       const message = `${formatPath(path)}: $${name} is no variable; there are ${known}${hint}`;
       findings.push({ ...finding('unknown-variable', path, message), offset });
     } else if (name === 'object' && !hasObject) {
-      const message = `${formatPath(path)}: $object is the name of describedObject, which this metric does not have`;
+      const message = `${formatPath(path)}: $object is the name of describedObject, and there is none here`;
       findings.push({ ...finding('object-variable', path, message), offset });
     }
   }

@@ -49,6 +49,7 @@ function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonl
   return [
     ...checkCron(start, timeZone, [...path, 'start']),
     ...checkCron(end, timeZone, [...path, 'end']),
+    ...checkGap(schedule, timeZone, path),
     ...checkExceptions(schedule, path),
     ...checkDates(schedule, timeZone, path),
   ];
@@ -70,6 +71,19 @@ function checkCron(expression: string | undefined, timeZone: string, path: Path)
     const message = `${formatPath(path)}: ${formatValue(expression)} ${error.message}`;
     return [finding('cron', path, message)];
   }
+}
+
+/** Whoever means whole working days by `0 0 * * 1-5` twice gets the weekends, too. Exceptions make gaps. */
+function checkGap(
+  { start, end, exceptions = [] }: LooseSchedule,
+  timeZone: string,
+  path: Path,
+): readonly Finding[] {
+  const words = (text: string): string => text.trim().split(/\s+/).join(' ');
+  if (start === undefined || end === undefined || exceptions.length > 0) return [];
+  if (words(start) !== words(end) || checkCron(start, timeZone, path).length > 0) return [];
+  const message = `${formatPath([...path, 'end'])} is ${formatValue(end)}, as its start: each time lasts until the next, so that it is always on`;
+  return [finding('schedule-always', [...path, 'end'], message)];
 }
 
 function checkExceptions({ exceptions, start }: LooseSchedule, path: Path): readonly Finding[] {

@@ -54,7 +54,9 @@ describe('readPauseOptions', () => {
   it.each([
     [{ for: '2' }, '--for 2 is no duration: 90s, 15m, 2h, 1d and 1h30m are'],
     [{ for: '-2h' }, '--for -2h is no duration'],
-    [{ for: '' }, 'is no duration'],
+    [{ for: '' }, '--for "" is no duration'],
+    [{ for: '10001d' }, '--for 10001d is longer than 10000d: without it the pause lasts until it is resumed'],
+    [{ for: `${'9'.repeat(400)}h` }, 'is longer than 10000d'],
     [{ for: '0s' }, '--for 0s would end at once'],
     [{ for: '2h', until: '2027-01-01T00:00:00Z' }, 'one is enough'],
     [{ until: 'tomorrow' }, '--until tomorrow is no RFC 3339 time, such as 2026-01-01T12:00:00Z'],
