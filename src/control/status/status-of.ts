@@ -46,13 +46,11 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
       : decided;
   const before = shownConditions(shown);
   const shownReady = before.find(({ type }) => type === 'Ready');
-  const ready = {
-    ...readyOf(acceptance, decided),
-    // Of the document that was decided by last: who waits for the new one goes on to wait.
-    observedGeneration: isPresent
-      ? observedGeneration
-      : (shownReady?.observedGeneration ?? observedGeneration),
-  };
+  const ready =
+    isPresent || shownReady === undefined
+      ? { ...readyOf(acceptance, decided), observedGeneration }
+      : // Of the document that was decided by last: who waits for the new one goes on to wait.
+        withoutTime(shownReady);
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(({ type }) => !DECIDED.has(type) && own.every((one) => one.type !== type));
   return {

@@ -174,6 +174,21 @@ describe('Ready', () => {
     expect(shown(waiting, 'Ready')?.observedGeneration).toBe(2);
     expect(shown(decided, 'Ready')?.observedGeneration).toBe(3);
   });
+
+  it('never calls a refused generation ready: it stays refused until the one after it was decided by', () => {
+    const wrong = { ...object(), generation: 3 };
+    const refused = status({ object: wrong, verdict: verdict({ problems: [problem({ code: 'replica-bounds' })] }) });
+    const mended = { ...showing(wrong, refused), generation: 4, specText: '{}' };
+
+    const waiting = status({
+      object: mended,
+      verdict: verdict({ specText: '{}', scaler: scaler() }),
+      last: cycle(),
+    });
+
+    expect(brief(waiting, 'Accepted')).toBe('True Accepted');
+    expect(shown(waiting, 'Ready')).toMatchObject({ status: 'False', observedGeneration: 3 });
+  });
 });
 
 describe('lastTransitionTime', () => {
