@@ -177,7 +177,10 @@ describe('Ready', () => {
 
   it('never calls a refused generation ready: it stays refused until the one after it was decided by', () => {
     const wrong = { ...object(), generation: 3 };
-    const refused = status({ object: wrong, verdict: verdict({ problems: [problem({ code: 'replica-bounds' })] }) });
+    const refused = status({
+      object: wrong,
+      verdict: verdict({ problems: [problem({ code: 'replica-bounds' })] }),
+    });
     const mended = { ...showing(wrong, refused), generation: 4, specText: '{}' };
 
     const waiting = status({

@@ -149,7 +149,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'change-under-a-foreign-one-not-counted',
     { by: ['I23'], when: ['applied-lost', 'foreign-storm'], hours: 24 },
-    edit('control/memory/memory.js', 'isOurs ? [change] : widestChanges(unresolved)', 'isOurs ? [change] : []'),
+    edit(
+      'control/memory/memory.js',
+      'isOurs ? [change] : widestChanges(unresolved)',
+      'isOurs ? [change] : []',
+    ),
   ),
   bug(
     'no-preconditions',
