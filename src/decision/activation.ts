@@ -22,8 +22,9 @@ export interface Activation {
  */
 export function readActivation(snapshot: Snapshot): Activation | null {
   const { spec } = snapshot.scaler;
+  if (spec.minReplicas > 0) return null;
   const judged = spec.metrics.flatMap((metric, index) => judge(metric, snapshot.samples[index]));
-  if (spec.minReplicas > 0 || judged.length === 0) return null;
+  if (judged.length === 0) return null;
   const active = judged.find(({ state }) => state === 'above');
   if (active !== undefined) return { isActive: true, inactiveSince: null, why: active.text };
   const unknown = judged.find(({ state }) => state === 'unknown');

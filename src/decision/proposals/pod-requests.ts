@@ -15,7 +15,7 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
   const lacks: Lack[] = [];
   for (const pod of pods) {
     const answer =
-      container === null ? requestOfPod(pod, resource) : requestOfContainers(pod, resource, [container]);
+      container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
     if (typeof answer === 'bigint') requests.set(pod.name, answer);
     else lacks.push(answer);
   }
@@ -35,20 +35,25 @@ function requestOfPod(pod: Pod, resource: string): Milli | Lack {
   const podLevel = pod.podRequests?.get(resource);
   if (podLevel !== undefined) return podLevel;
   if (pod.requests.size === 0) return { pod: pod.name, kind: 'no request', containers: [] };
-  return requestOfContainers(pod, resource, [...pod.requests.keys()]);
+  let total = 0n;
+  for (const requests of pod.requests.values()) {
+    const request = requests.get(resource);
+    if (request === undefined) return withoutRequest(pod, resource);
+    total = addMilli(total, request);
+  }
+  return total;
 }
 
-function requestOfContainers(pod: Pod, resource: string, containers: readonly string[]): Milli | Lack {
-  const absent = containers.filter((name) => !pod.requests.has(name));
-  if (absent.length > 0) return { pod: pod.name, kind: 'no container', containers: absent };
-  const lacking: string[] = [];
-  let total = 0n;
-  for (const name of containers) {
-    const request = pod.requests.get(name)?.get(resource);
-    if (request === undefined) lacking.push(name);
-    else total = addMilli(total, request);
-  }
-  return lacking.length === 0 ? total : { pod: pod.name, kind: 'no request', containers: lacking };
+/** Once for each pod that lacks one: apart from the way that all pods of a good decision take. */
+function withoutRequest(pod: Pod, resource: string): Lack {
+  const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
+  return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
+}
+
+function requestOfContainer(pod: Pod, resource: string, container: string): Milli | Lack {
+  const requests = pod.requests.get(container);
+  const kind = requests === undefined ? 'no container' : 'no request';
+  return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
 /** `container app requests no cpu (pod web-0 and 2 more)`: as the first pod has it, with the number of the others. */
