@@ -1,8 +1,8 @@
 # The image of promscaler, built by whoever publishes it: docker build -t REGISTRY/promscaler:VERSION .
 # Node 24 is the newest release line with long-term support that the tests run on.
-# Who publishes pins both base images by digest: --build-arg BUILD=node:24-trixie-slim@sha256:... and the same for BASE.
-ARG BUILD=node:24-trixie-slim
-ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
+# Both base images are pinned to the digest of their multi-platform index.
+ARG BUILD=node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:af85d11ce7ef10172855a6e3649e3e8125b1b9e3ca41849ec2918036f05cb212
 
 # What is built is JavaScript, the same on every platform: other platforms than the builder's need no emulation.
 FROM --platform=$BUILDPLATFORM ${BUILD} AS build

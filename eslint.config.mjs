@@ -1,4 +1,5 @@
 import eslint from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const NO_AMBIENT_TIME = [
@@ -36,7 +37,11 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
+    plugins: { regexp },
     rules: {
+      // Nearly every text that an expression sees comes from outside: its time must be linear in the text.
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: true }],
       'no-restricted-properties': ['error', ...NO_AMBIENT_TIME],
       'no-restricted-globals': ['error', ...NO_AMBIENT_TIMERS, NO_PROCESS],
       'no-restricted-syntax': [
@@ -47,6 +52,11 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    // It plays the servers of the demo and of the tests, for their clients alone.
+    files: ['src/simulator/**/*.ts'],
+    rules: { 'regexp/no-super-linear-backtracking': 'off', 'regexp/no-super-linear-move': 'off' },
   },
   {
     files: ['src/cli/system-clock.ts'],

@@ -1,12 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { whyUnreadable } from '../config/why-unreadable.js';
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
+import { readBoundedText } from '../files/read-bounded.js';
 import { isPlainObject } from '../scaler/plain.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
+import { notJson, whyNoSnapshot } from './explain/not-a-snapshot.js';
 
 /** Whoever has none is told where one comes from. */
 export const EMPTY_SNAPSHOT =
@@ -20,18 +21,23 @@ export const EMPTY_SNAPSHOT =
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
   const whole = parseJson(text);
-  if ('value' in whole) return decideOne(whole.value, io);
+  if ('value' in whole) return decideOne(whole.value, file, io);
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const filled = lines.filter(({ line }) => line !== '');
   if (filled.length === 0) throw new CommandError(EMPTY_SNAPSHOT);
-  if (!filled.some(({ line }) => isObject(line)))
-    throw new CommandError(`${file} is no snapshot: not JSON: ${whole.error}`);
+  if (!filled.some(({ line }) => isObject(line))) throw new CommandError(notJson(file, text, whole.error));
   return decideLines(filled, io);
 }
 
+/** Snapshots of some weeks, one a line; a text of more than 512 MiB cannot be held. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
 async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
   try {
-    return await readFile(resolve(io.cwd, file), 'utf8');
+    return await readBoundedText(resolve(io.cwd, file), {
+      mostBytes: MOST_BYTES,
+      pipe: { signal: io.signal },
+    });
   } catch (error) {
     throw new CommandError(`reading ${file}: ${whyUnreadable(error)}`);
   }
@@ -50,9 +56,11 @@ function parseJson(text: string): { readonly value: unknown } | { readonly error
   }
 }
 
-function decideOne(json: unknown, io: CommandIo): ExitCode {
+function decideOne(json: unknown, file: string, io: CommandIo): ExitCode {
   if (Array.isArray(json))
     throw new CommandError(`the snapshot is a list, must be an object; several snapshots stand one a line`);
+  const why = whyNoSnapshot(file, json);
+  if (why !== null) throw new CommandError(why);
   try {
     io.stdout.write(`${JSON.stringify(decideJson(json), null, 2)}\n`);
     return 0;
@@ -79,6 +87,8 @@ function decideLines(lines: readonly { line: string; number: number }[], io: Com
 function decideLine(line: string): { readonly decision: unknown } | { readonly error: string } {
   const parsed = parseJson(line);
   if ('error' in parsed) return { error: `not JSON: ${parsed.error}` };
+  const why = whyNoSnapshot('this line', parsed.value);
+  if (why !== null) return { error: why };
   try {
     return { decision: decideJson(parsed.value) };
   } catch (error) {

@@ -14,17 +14,22 @@ import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { nearestKeys } from './nearest-keys.js';
-import { readOutputFormat } from './output-format.js';
+import { readOutputFormat, writeStructured } from './output-format.js';
+import { paintOf } from './paint.js';
+import { type ClusterOptions, withCluster } from './reach/cluster-options.js';
+import { type NamingOptions, readScalerName } from './scaler-name.js';
 import { readOptionsOf, readServiceInput } from './service-input.js';
 
-export interface DoctorOptions {
-  /** `NAMESPACE/NAME`: this scaler alone. */
+export interface DoctorOptions extends ClusterOptions, NamingOptions {
+  /** `NAMESPACE/NAME`, or `NAME`: this scaler alone. */
   readonly scaler?: string | undefined;
   /** The service config; left out, every value has its default, as with `run`. */
   readonly config?: string;
+  /** The service runs with `--dry-run`. */
+  readonly dryRun?: boolean;
   /** Asked in place of the urls of the data source `default`. */
   readonly prometheus?: string;
-  /** `text` or `json`. */
+  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
@@ -33,10 +38,10 @@ export interface DoctorOptions {
  * line that mends it. Exit code 1 where a check failed; warnings do not count.
  */
 export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { config: read, problems } = await readConfig(options.config, io);
   if (read === null) return print(problems.map(findingOfProblem), format, io);
-  const config = withPrometheusUrl(read, options.prometheus);
+  const config = withCluster(withPrometheusUrl(read, options.prometheus), options);
   const home = homeFolder(io);
   const objects = await listScalerObjects({ clock: io.clock, signal: io.signal, env: io.env, home, config });
   const files = createScalerFiles({
@@ -46,7 +51,9 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     ...(objects === null ? {} : { objects }),
   });
   const loaded = await files.load();
-  const scalers = pick(loaded.scalers, options.scaler, config.scalers.paths);
+  const key =
+    options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
+  const scalers = pick(loaded.scalers, key, config.scalers.paths);
   const found = await examine({
     clock: io.clock,
     signal: io.signal,
@@ -55,6 +62,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     config,
     scalers,
     allScalers: loaded.scalers,
+    isDryRun: options.dryRun ?? false,
     asksPermissions: true,
   });
   const told = [...problems, ...loaded.problems].map(findingOfProblem);
@@ -113,11 +121,8 @@ function pick(
   throw new CommandError(`there is no document ${key} without an error${hint}`, 2);
 }
 
-function print(findings: readonly Finding[], format: 'text' | 'json', { stdout, env }: CommandIo): ExitCode {
+function print(findings: readonly Finding[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {
   const report = makeReport(findings);
-  const isColored = stdout.isTerminal && env['NO_COLOR'] === undefined;
-  stdout.write(
-    format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : writeReport(report, { isColored }),
-  );
+  io.stdout.write(format === 'text' ? writeReport(report, paintOf(io)) : writeStructured(format, report));
   return report.failed > 0 ? 1 : 0;
 }

@@ -4,47 +4,49 @@ import { type JsonObject, asObject, countIn, objectIn } from '../kubernetes/json
 import { decideJson } from './explain/decide-json.js';
 import { EMPTY_SNAPSHOT } from './decide.js';
 import { explainLines } from './explain/explain-lines.js';
+import { notJson, whyNoSnapshot } from './explain/not-a-snapshot.js';
 import { explainPast } from './explain/explain-past.js';
 import { readStatus } from './explain/read-status.js';
 import type { ReachOptions } from './reach/find-service.js';
 import { readInput } from './input-files.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
-import { readOutputFormat } from './output-format.js';
+import { readOutputFormat, writeStructured } from './output-format.js';
+import { type NamingOptions, readScalerName } from './scaler-name.js';
 import { createServiceClient } from './reach/service-client.js';
 import type { ReadScaler, ScalerName } from './reach/service-pages.js';
 
-export interface ExplainOptions extends ReachOptions {
-  /** `NAMESPACE/NAME`; left out where a snapshot is given. */
+export interface ExplainOptions extends ReachOptions, NamingOptions {
+  /** `NAMESPACE/NAME`, or `NAME`; left out where a snapshot is given. */
   readonly scaler?: string | undefined;
   /** A file with a snapshot, `-`: standard input; no service is asked. */
   readonly snapshot?: string;
   /** The decision in force then: a time, a time of day, or how long ago. */
   readonly at?: string;
-  /** `text` or `json`. */
+  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
 /** `explain NAMESPACE/NAME`: the last decision as text, one of the past, or the one on a snapshot of a file. */
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;
   if (scaler !== undefined && file !== undefined)
     throw new CommandError('explain takes NAMESPACE/NAME or --snapshot FILE, not both', 2);
   if (file !== undefined && options.at !== undefined)
     throw new CommandError('--at asks a running service: it does not go with --snapshot', 2);
   if (options.at !== undefined) {
-    const question = { ...options, name: readName(scaler), at: options.at, format };
-    io.stdout.write(`${await explainPast(question, io)}\n`);
+    const question = { ...options, name: await readName(options, io), at: options.at, format };
+    io.stdout.write(await explainPast(question, io));
     return 0;
   }
-  const asked = file === undefined ? await askService(readName(scaler), options, io) : null;
+  const asked = file === undefined ? await askService(await readName(options, io), options, io) : null;
   const json = asked === null ? await readSnapshotFile(file ?? '-', io) : asked.snapshot;
   const { snapshot, decision } = decideJson(json, asked !== null);
-  if (format === 'json') {
+  if (format !== 'text') {
     const made = asked?.isOneCycle === true ? asked.detail['decision'] : decisionToJson(decision);
     const status = asked === null ? null : statusJson(asked.detail);
-    io.stdout.write(`${JSON.stringify({ decision: made, snapshot: json, status }, null, 2)}\n`);
+    io.stdout.write(writeStructured(format, { decision: made, snapshot: json, status }));
     return 0;
   }
   const status = asked === null ? null : readStatus(asked.detail);
@@ -54,13 +56,10 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   return 0;
 }
 
-function readName(text: string | undefined): ScalerName {
-  if (text === undefined)
+function readName(options: ExplainOptions, io: CommandIo): Promise<ScalerName> {
+  if (options.scaler === undefined)
     throw new CommandError('explain needs NAMESPACE/NAME of a scaler, or --snapshot FILE', 2);
-  const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0)
-    throw new CommandError(`${text} is no NAMESPACE/NAME of a scaler, such as shop/web`, 2);
-  return { namespace, name };
+  return readScalerName(options.scaler, options, io);
 }
 
 async function askService(name: ScalerName, options: ReachOptions, io: CommandIo): Promise<ReadScaler> {
@@ -76,12 +75,16 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`reading ${file}: ${input.message}`);
   if (input.text.trim() === '') throw new CommandError(EMPTY_SNAPSHOT);
+  let json: unknown;
   try {
-    return JSON.parse(input.text);
+    json = JSON.parse(input.text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${file} is no snapshot: not JSON: ${why}`);
+    throw new CommandError(notJson(file, input.text, why));
   }
+  const why = whyNoSnapshot(file, json);
+  if (why !== null) throw new CommandError(why);
+  return json;
 }
 
 /** All that the service tells beyond document and decision. */

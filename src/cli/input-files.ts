@@ -1,8 +1,10 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readGeneration } from '../config/read-generation.js';
 import { whyUnreadable } from '../config/why-unreadable.js';
+import { readBounded } from '../files/read-bounded.js';
 import type { Problem } from '../scaler/problems/problem.js';
+import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { CommandIo } from './io.js';
 
 /** A file that a command was told to read. */
@@ -38,7 +40,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
     const path = resolve(io.cwd, name);
-    const bytes = await readFile(path);
+    const { bytes } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal: io.signal } });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // The pipe that a shell makes of `<(command)` has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
@@ -56,10 +58,13 @@ async function listPath(
   const absolutePath = resolve(io.cwd, path);
   const isFolder = (await stat(absolutePath).catch(() => null))?.isDirectory() === true;
   if (!isFolder) return [{ name: path }];
-  const { files, error } = await readGeneration(absolutePath);
+  const { files, error } = await readGeneration(absolutePath, io.clock);
   if (error !== null) return [unreadable(path, error)];
   if (files.length === 0) return [unreadable(path, 'the folder holds no *.yaml and no *.yml file')];
-  return files.map(({ name }) => ({ name: join(path, relative(absolutePath, name)) }));
+  return files.map((file) => {
+    const name = join(path, relative(absolutePath, file.name));
+    return file.error === null ? { name } : unreadable(name, file.error);
+  });
 }
 
 /** A file or folder from which nothing could be taken. */

@@ -12,14 +12,34 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Aborted by SIGINT or SIGTERM. */
+  /** Aborted by SIGINT or SIGTERM, or when nobody reads standard output any more; by SIGHUP while something is guarded. */
   readonly signal: AbortSignal;
+  /** Where warnings and faults of the process go from now on; left out: nobody listens to them. */
+  readonly onFault?: (listener: FaultListener) => void;
+  /** What the user typed to start this program: `promscaler`, or `node PATH`; left out: `promscaler`. */
+  readonly command?: string;
+  /**
+   * Until the answer is called, `clean` is called should the process end without waiting for the command. It must be
+   * done when it returns.
+   */
+  readonly guard?: (clean: () => void) => () => void;
 }
+
+/** Something that Node tells of the process. */
+export interface Fault {
+  /** fatal: an exception that nobody caught; the process ends. */
+  readonly kind: 'warning' | 'fatal';
+  readonly error: Error;
+}
+
+export type FaultListener = (fault: Fault) => void;
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** Lines that the terminal shows now; left out or undefined: not known. */
+  /** Lines that the terminal shows now; left out, undefined or 0: not known. */
   readonly rows?: () => number | undefined;
+  /** Characters of a line, likewise. */
+  readonly columns?: () => number | undefined;
   readonly write: (text: string) => void;
 }
 

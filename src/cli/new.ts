@@ -18,7 +18,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   const request = readNewOptions(options);
   const asked = readTarget(targetText);
   const isOffline = options.offline === true;
-  const access = await findAccess(io, isOffline);
+  const access = await findAccess(io, options);
   const namespace = options.namespace ?? access.namespace ?? 'default';
   const build = (target: TargetRef): string => {
     const name = options.name ?? asked.name;

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { createBackgroundReader } from '../config/background-reader.js';
 import { createScalerFiles } from '../config/scaler-files.js';
 import type { LoadedScalers } from '../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../config/read-service-config.js';
@@ -14,7 +14,9 @@ import { ConnectionError } from '../kubernetes/access/kubeconfig.js';
 import { createScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../kubernetes/requests/transport.js';
+import { readBoundedText } from '../files/read-bounded.js';
 import { createPrometheusClient } from '../prometheus/client.js';
+import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import { scalerKey } from '../scaler/spec.js';
@@ -23,8 +25,9 @@ import { ListenError } from '../server/server.js';
 import { createLog, factsFirst } from '../telemetry/log.js';
 import type { Log } from '../telemetry/log.js';
 import { homeFolder } from './home-folder.js';
-import type { CommandIo, ExitCode } from './io.js';
+import type { CommandIo, ExitCode, FaultListener } from './io.js';
 import { CommandError } from './io.js';
+import { type ClusterOptions, connectionSettings, withCluster } from './reach/cluster-options.js';
 import { ownObjects } from './running/own-objects.js';
 import { pluginRunner } from './running/run-plugin.js';
 import { createService } from './running/service.js';
@@ -37,20 +40,27 @@ export interface RunOptions {
   readonly dryRun: boolean;
   /** A wrong document at the start ends the service, too. */
   readonly strict: boolean;
+  /** Replaces the API server of the service config. */
+  readonly cluster?: ClusterOptions;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+  /** Called after each reading of the documents. */
+  readonly onDocuments?: ((loaded: LoadedScalers) => void) | undefined;
 }
 
 /** `run`: the service, from reading its config until it is told to stop. The composition root. */
 export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
-  const config = await loadConfig(options.configFile, io);
+  const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
   const { clock } = io;
   const log = createLog({ stream: io.stderr, ...config.log, clock });
+  io.onFault?.(logFault(log));
   const read = { defaults: config.defaults, service: serviceFacts(config) };
   const scalerStore = config.scalers.customResources ? createScalerStore(config.kubernetes.namespaces) : null;
   const files = createScalerFiles({
     paths: config.scalers.paths,
     clock,
+    deadlines: clock,
     read,
+    reader: createBackgroundReader({ clock, signal: io.signal }),
     ...(scalerStore === null ? {} : { objects: scalerStore }),
   });
   const first = await files.load();
@@ -64,17 +74,22 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     dryRun: options.dryRun,
   });
   take(first, { service, log, before: null, refusal: 'a document is refused' });
+  options.onDocuments?.(first);
   let present = first;
   const refusal = 'a document is refused; its last good version, if it had one, goes on';
   const reload = async (): Promise<void> => {
     const next = await files.load();
+    if (io.signal.aborted) return;
     take(next, { service, log, before: present, refusal });
     // What was there all the time and has only now been listed is not new.
     if (present.isComplete) tellComingAndGoing(present.scalers, next.scalers, log);
+    options.onDocuments?.(next);
     present = next;
   };
   const ended = new AbortController();
-  const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]));
+  const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]), (error) =>
+    log.error('a reload failed by a fault of promscaler itself; the documents in force stay', { error }),
+  );
   try {
     await service.run(io.signal);
   } catch (error) {
@@ -88,20 +103,29 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   return 0;
 }
 
+/** Puts what Node tells of the process into the log: everything on standard error is a line of it. */
+function logFault(log: Log): FaultListener {
+  return ({ kind, error }) => {
+    const facts = { name: error.name, error, stack: error.stack };
+    if (kind === 'warning') log.warn('Node.js warned', facts);
+    else log.error('the process ends: an exception that nobody caught', facts);
+  };
+}
+
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
   // Without a file, paths are those of the present folder, as if an empty file stood there.
   const name = configFile ?? 'promscaler.yaml';
   const path = resolve(io.cwd, name);
-  const text = configFile === null ? '' : await readConfigFile(path, configFile);
+  const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
   const { config, problems } = readServiceConfig(text, name, path);
   if (config === null) throw problemsError('the service config', problems);
   for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
   return config;
 }
 
-async function readConfigFile(path: string, name: string): Promise<string> {
+async function readConfigFile(path: string, name: string, signal: AbortSignal): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readBoundedText(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal } });
   } catch (error) {
     throw new CommandError(`reading the service config ${name}: ${whyUnreadable(error)}`);
   }
@@ -113,18 +137,12 @@ function problemsError(what: string, problems: readonly Problem[]): CommandError
 }
 
 async function connect(
-  { kubernetes }: ServiceConfig,
+  config: ServiceConfig,
   { io, log }: { readonly io: CommandIo; readonly log: Log },
 ): Promise<Connection> {
-  const { kubeconfig, context, url } = kubernetes;
-  const settings = {
-    kubeconfig: kubeconfig ?? undefined,
-    context: context ?? undefined,
-    url: url ?? undefined,
-  };
   try {
     return await findConnection({
-      settings,
+      settings: connectionSettings(config),
       env: io.env,
       home: homeFolder(io),
       clock: io.clock,
@@ -148,8 +166,8 @@ async function buildService(given: {
   const { config, connection, log, options, io, scalerStore } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
-  const openTransport: ServiceOptions['openTransport'] = (onRequest) =>
-    createTransport({ connection, clock, onRequest, userAgent: `promscaler/${VERSION}` });
+  const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
+    createTransport({ connection, clock, onRequest, onServerNames, userAgent: `promscaler/${VERSION}` });
   // In a pod the host is called like the pod.
   const instance = io.env['POD_NAME'] ?? hostname();
   try {
@@ -162,6 +180,7 @@ async function buildService(given: {
       log,
       scalerStore,
       instance,
+      isInCluster: (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
       ...ownObjects(config, io.env, connection),
       onCycle,
     });

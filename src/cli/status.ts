@@ -1,4 +1,3 @@
-import pc from 'picocolors';
 import { countIn, textIn } from '../kubernetes/json.js';
 import { printable } from '../scaler/problems/format-problem.js';
 import { sleep } from '../units/clock.js';
@@ -7,12 +6,21 @@ import type { Instant } from '../units/time.js';
 import type { ReachOptions } from './reach/find-service.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
-import { readOutputFormat } from './output-format.js';
+import { readOutputFormat, writeStructured } from './output-format.js';
+import { paintOf } from './paint.js';
 import { createServiceClient } from './reach/service-client.js';
 import type { ScalerList, ScalerRow, ServiceClient } from './reach/service-client.js';
-import { drawScreen } from './status/screen.js';
+import { drawScreen, type ScreenSize } from './status/screen.js';
 import { type StatusRow, statusRow } from './status/status-row.js';
-import { columnWidths, writeRow, writeTable, writeTitles } from './status/status-table.js';
+import {
+  columnWidths,
+  narrowColumns,
+  type TableStyle,
+  WIDE_COLUMNS,
+  writeRow,
+  writeTable,
+  writeTitles,
+} from './status/status-table.js';
 import { VERSION } from './version.js';
 
 export interface StatusOptions extends ReachOptions {
@@ -20,7 +28,9 @@ export interface StatusOptions extends ReachOptions {
   readonly namespace?: string;
   /** Go on: on a terminal the whole table anew, else the rows that change. */
   readonly watch?: boolean;
-  /** `text` or `json`. */
+  /** All namespaces, which is the default; wins over `namespace`, as with kubectl. */
+  readonly allNamespaces?: boolean;
+  /** `text`, `wide`, `json`, `yaml` or `name`. */
   readonly output: string;
 }
 
@@ -28,28 +38,32 @@ const WATCH_PERIOD_MS = 3000;
 
 /** `status`: a row a scaler, sorted by namespace and name. With `watch` again and again, until the signal. */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
-  const { namespace = null, watch = false } = options;
+  const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
+  const { watch = false } = options;
+  const namespace = options.allNamespaces === true ? null : (options.namespace ?? null);
   const client = await createServiceClient(options, io);
   try {
     const list = await listSorted(client, namespace);
-    if (!watch && format === 'json') {
+    if (!watch && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, rows } = list;
       io.stdout.write(
-        `${JSON.stringify({ version, leader, problems, items: rows.map(({ view }) => view) }, null, 2)}\n`,
+        writeStructured(format, { version, leader, problems, items: rows.map(({ view }) => view) }),
       );
       return 0;
     }
-    const isScreen = watch && format === 'text' && io.stdout.isTerminal;
+    const isTable = format === 'text' || format === 'wide';
+    const style = tableStyle({ isWide: format === 'wide', namespace }, io);
+    // A dumb terminal cannot go back to its first line.
+    const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
     if (!isScreen) for (const remark of listRemarks(client.where, list)) tellRemark(io, remark);
     if (!watch && list.rows.length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
-      io.stderr.write(`${client.where} has no scaler${place}, or none of their cycles has ended yet\n`);
+      tellRemark(io, `${client.where} has no scaler${place}, or none of their cycles has ended yet`);
       return 0;
     }
-    if (isScreen) await followOnScreen(list, { client, namespace }, io);
+    if (isScreen) await followOnScreen(list, { client, namespace, isWide: format === 'wide' }, io);
     else {
-      const print = format === 'json' ? jsonPrinter(io) : tablePrinter(io);
+      const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
       print(list.rows);
       if (watch) await follow({ client, namespace, print }, io);
     }
@@ -113,6 +127,10 @@ interface Watched {
 /** Prints of the rows it is given those that are new or not as they were. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
+interface OnScreen extends Watched {
+  readonly isWide: boolean;
+}
+
 interface Following extends Watched {
   readonly print: Printer;
 }
@@ -133,18 +151,18 @@ async function follow({ client, namespace, print }: Following, io: CommandIo): P
 }
 
 /** The whole table anew in the place of the last one; while the service is away, the last table and why. */
-async function followOnScreen(first: ScalerList, watched: Watched, io: CommandIo): Promise<void> {
-  const paint = pc.createColors(hasColors(io));
+async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandIo): Promise<void> {
   let list = first;
   let remarks = listRemarks(watched.client.where, list);
   for (;;) {
     const now = io.clock.now();
     const table = writeTable(
       list.rows.map(({ view }) => statusRow(view, now)),
-      paint,
+      // Read again each time: a terminal changes its size.
+      tableStyle(watched, io),
     );
     const head = `${watched.client.where}, ${formatInstant(now)}, every ${WATCH_PERIOD_MS / 1000} s; Ctrl-C ends it`;
-    io.stdout.write(drawScreen([head, ...remarks, '', ...table], io.stdout.rows?.() ?? null));
+    io.stdout.write(drawScreen([head, ...remarks, '', ...table], sizeOf(io)));
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
     const next = await listAgain(watched, io);
@@ -168,34 +186,55 @@ async function listAgain(
   }
 }
 
-function hasColors({ stdout, env }: CommandIo): boolean {
-  return stdout.isTerminal && env['NO_COLOR'] === undefined;
+const USUAL_COLUMNS = 80;
+
+/** A wide table is never cut; any other fits the terminal, or 80 characters where that is not one or does not say. */
+function tableStyle(
+  { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
+  io: CommandIo,
+): TableStyle {
+  const columns = isWide ? WIDE_COLUMNS : narrowColumns(namespace !== null);
+  return { columns, limit: isWide ? null : (sizeOf(io).columns ?? USUAL_COLUMNS), paint: paintOf(io) };
 }
 
-/** One compact line a scaler that changed; `at` alone is no change. */
-function jsonPrinter({ stdout }: CommandIo): Printer {
+/** What the terminal says of itself; some say 0 for what they do not know. */
+function sizeOf({ stdout }: CommandIo): ScreenSize {
+  const [rows = 0, columns = 0] = [stdout.rows?.(), stdout.columns?.()];
+  return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
+}
+
+/** What is printed of one scaler that changed. */
+const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerRow) => string>> = {
+  json: ({ view }) => `${JSON.stringify(view)}\n`,
+  yaml: ({ view }) => `---\n${writeStructured('yaml', view)}`,
+  name: ({ namespace, name }) => `${namespace}/${name}\n`,
+};
+
+/** A compact line, a YAML document or the name of each scaler that changed; `at` alone is no change. */
+function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
   const isNew = changeFilter();
   return (rows) => {
     for (const row of rows) {
-      if (isNew(row, JSON.stringify({ ...row.view, at: null })))
-        stdout.write(`${JSON.stringify(row.view)}\n`);
+      if (isNew(row, JSON.stringify({ ...row.view, at: null }))) stdout.write(RECORDS[format](row));
     }
   };
 }
 
 /** The widths are those of the first table, so that later rows stand below it. */
-function tablePrinter(io: CommandIo): Printer {
+function tablePrinter(style: TableStyle, io: CommandIo): Printer {
   const isNew = changeFilter();
-  const paint = pc.createColors(hasColors(io));
   let widths: readonly number[] | null = null;
   return (rows) => {
     const now: Instant = io.clock.now();
     const shown = rows.map((row) => ({ row, cells: statusRow(row.view, now) }));
     const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells))).map(({ cells }) => cells);
     const isFirst = widths === null;
-    widths ??= columnWidths(shown.map(({ cells }) => cells));
-    const lines = changed.map((cells) => writeRow(cells, widths ?? [], paint));
-    const all = isFirst ? [writeTitles(widths), ...lines] : lines;
+    widths ??= columnWidths(
+      shown.map(({ cells }) => cells),
+      style,
+    );
+    const lines = changed.map((cells) => writeRow(cells, widths ?? [], style));
+    const all = isFirst ? [writeTitles(widths, style), ...lines] : lines;
     io.stdout.write(all.map((line) => `${line}\n`).join(''));
   };
 }

@@ -1,8 +1,8 @@
 import { checkLimits } from '../config/document-set.js';
 import { resolveServiceConfig, type ServiceConfig } from '../config/service-config.js';
-import { isServiceDocument, readServiceDocument } from '../config/read-service-config.js';
+import { isServiceDocument, mayBeServiceText, readServiceDocument } from '../config/read-service-config.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
-import { isPlainObject } from '../scaler/plain.js';
+import { isPlainObject, valueAt } from '../scaler/plain.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { type YamlDocument, readYaml } from '../scaler/yaml/read-yaml.js';
@@ -14,11 +14,13 @@ import { withPrometheusUrl } from './doctor/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from './input-files.js';
 import { homeFolder } from './home-folder.js';
 import { CommandError, type CommandIo, type ExitCode } from './io.js';
-import { readOutputFormat } from './output-format.js';
+import { readOutputFormat, writeStructured } from './output-format.js';
+import { paintOf } from './paint.js';
+import { type ClusterOptions, withCluster } from './reach/cluster-options.js';
 import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
 import { type ServiceInput, readOptionsOf, readServiceInput } from './service-input.js';
 
-export interface ValidateOptions {
+export interface ValidateOptions extends ClusterOptions {
   /** Files and folders; `-` is standard input. */
   readonly paths: readonly string[];
   /** The service config whose data sources and defaults the documents use; left out, the one among the paths. */
@@ -27,7 +29,7 @@ export interface ValidateOptions {
   readonly live?: boolean;
   /** With `live`: asked in place of the urls of the data source `default`. */
   readonly prometheus?: string;
-  /** `text` or `json`. */
+  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
@@ -49,7 +51,7 @@ export interface ValidationReport {
  * documents without an error, and one that fails is an error as well.
  */
 export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const named = options.config === undefined ? null : await readServiceInput(options.config, io);
   const { files, problems } = await readInputFiles(options.paths, io);
   const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
@@ -57,21 +59,31 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     report: offline,
     config,
     scalers,
+    hasQueries,
   } = validate(others, {
     named,
     problems,
     now: io.clock.now(),
   });
   const { live: isLive = false, prometheus } = options;
-  if (!isLive && prometheus !== undefined) throw new CommandError('--prometheus needs --live', 2);
+  refuseWithoutLive(options);
   if (isLive && config === null && offline.serviceConfigs > 1)
     throw new CommandError('--live: there are several service configs; --config says which holds', 2);
   // A service config with an error says nothing of whom to ask.
   const isAskable = config !== null || offline.serviceConfigs === 0;
   const report =
-    isLive && isAskable ? { ...offline, live: await askLive({ config, scalers, prometheus }, io) } : offline;
-  io.stdout.write(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : describe(report, io));
+    isLive && isAskable
+      ? { ...offline, live: await askLive({ config, scalers, prometheus, cluster: options }, io) }
+      : offline;
+  io.stdout.write(format === 'text' ? describe(report, hasQueries, io) : writeStructured(format, report));
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
+}
+
+/** What only `--live` uses is a mistake without it. */
+function refuseWithoutLive({ live = false, prometheus, kubeconfig, context, url }: ValidateOptions): void {
+  const given = Object.entries({ prometheus, kubeconfig, context, url });
+  const [unused] = given.find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
 }
 
 async function askLive(
@@ -79,11 +91,13 @@ async function askLive(
     readonly config: ServiceConfig | null;
     readonly scalers: readonly Scaler[];
     readonly prometheus: string | undefined;
+    readonly cluster: ClusterOptions;
   },
   io: CommandIo,
 ): Promise<DoctorReport> {
   const { clock, signal, env } = io;
-  const config = withPrometheusUrl(asked.config ?? resolveServiceConfig({}, null), asked.prometheus);
+  const written = withPrometheusUrl(asked.config ?? resolveServiceConfig({}, null), asked.prometheus);
+  const config = withCluster(written, asked.cluster);
   const { scalers } = asked;
   // The permissions of whoever validates are not those of the service.
   const examination = {
@@ -99,11 +113,10 @@ async function askLive(
   return makeReport(await examine(examination));
 }
 
-function describe(report: ValidationReport, { stdout, env }: CommandIo): string {
-  const offline = describeReport(report);
+function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
+  const offline = describeReport(report, hasQueries);
   if (report.live === undefined) return offline;
-  const isColored = stdout.isTerminal && env['NO_COLOR'] === undefined;
-  return `${offline}\n${writeReport(report.live, { isColored })}`;
+  return `${offline}\n${writeReport(report.live, paintOf(io))}`;
 }
 
 interface Placed {
@@ -123,14 +136,16 @@ function validate(
   readonly config: ServiceConfig | null;
   /** Those of the documents without an error. */
   readonly scalers: readonly Scaler[];
+  /** Whether a document has a query of its own, of which the syntax tree does not tell all. */
+  readonly hasQueries: boolean;
 } {
   const placed = files.flatMap((file) =>
     readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
   );
-  const services = placed.filter(({ document }) => isService(document));
+  const services = placed.filter(isService);
   const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
   const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
-  const documents = placed.filter(({ document }) => !isService(document));
+  const documents = placed.filter((one) => !isService(one));
   const read = documents.map(({ document, file }) =>
     readScalerDocument(document, file.name, { ...readOptionsOf(config), now }),
   );
@@ -156,11 +171,25 @@ function validate(
     problems,
     schedules: nextTimes(scalers, now),
   };
-  return { report, config, scalers };
+  return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
 }
 
-/** A mapping that has a `spec` is a scaler whose first two lines were forgotten, which is what it must be told. */
-function isService({ value }: YamlDocument): boolean {
+function hasQuery({ value }: YamlDocument): boolean {
+  const metrics = valueAt(value, ['spec', 'metrics']);
+  return (
+    Array.isArray(metrics) &&
+    metrics.some((metric) =>
+      ['pods', 'object', 'external'].some((member) => valueAt(metric, [member, 'query']) !== undefined),
+    )
+  );
+}
+
+/**
+ * A mapping that has a `spec` is a scaler whose first two lines were forgotten, which is what it must be told. A broken
+ * text may be a service config, whose lines are not shown.
+ */
+function isService({ document: { value }, file }: Placed): boolean {
+  if (value === undefined) return mayBeServiceText(file.text);
   return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
@@ -175,7 +204,7 @@ function empty({ name }: InputFile): Problem {
   return unreadable(name, 'there is no document in this file');
 }
 
-function describeReport(report: ValidationReport): string {
+function describeReport(report: ValidationReport, hasQueries: boolean): string {
   const { serviceConfigs, documents, errors, warnings, problems, schedules } = report;
   const counts = [
     ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
@@ -183,8 +212,18 @@ function describeReport(report: ValidationReport): string {
     count(errors, 'error'),
     count(warnings, 'warning'),
   ];
-  return `${[...problems.map(formatProblem), ...schedules.map(describeNextTimes), counts.join(', ')].join('\n')}\n`;
+  const lines = [
+    ...problems.map(formatProblem),
+    ...schedules.map(describeNextTimes),
+    ...(hasQueries && report.live === undefined ? [NOT_CHECKED] : []),
+    counts.join(', '),
+  ];
+  return `${lines.join('\n')}\n`;
 }
+
+/** What takes a server: types and labels are inferred from the syntax tree, no more than that. */
+const NOT_CHECKED =
+  'not checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions';
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -1,6 +1,7 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
-import { MAX_DOCUMENTS, type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Generation } from './read-generation.js';
 
@@ -37,9 +38,10 @@ export interface NextSet {
 
 /**
  * The scalers that run after a reload. A wrong document keeps its last good version; so do the documents of a file
- * that cannot be read, and all of a path that is unreadable, empty, or past the limits; only what is gone from a path
- * that could be read is removed. `mayBeAbsent`: an empty path is no problem as long as nothing was in it.
- * Source: reliability.md C3-C6, decision 10.
+ * that cannot be read, and all of a path that is unreadable or past the limits; only what is gone from a path
+ * that could be read is removed, if need be all of it. `mayBeAbsent`: a path that is empty is no problem,
+ * nor is one that is not there as long as nothing was in it.
+ * Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -66,7 +68,7 @@ export function nextSet(
       set.set(key, { scaler: sameOr(before, scaler), path: pathOf.get(file) ?? file, file });
     else if (before !== undefined) set.set(key, before);
   }
-  const kept = keptFiles(paths, all);
+  const kept = keptFiles(paths, all, last);
   for (const [key, held] of last) {
     if (!set.has(key) && (kept.files.has(held.file) || kept.paths.has(held.path))) set.set(key, held);
   }
@@ -78,10 +80,10 @@ export function nextSet(
 }
 
 /** Whether a path that is empty or not there holds nothing back: where documents come from elsewhere, that is no fault. */
-function isMissed({ generation, documents }: ReadPath, set: DocumentSet): boolean {
-  const isEmpty = documents.length === 0 && generation.files.every(({ text }) => text !== null);
-  const isThere = generation.error !== null && generation.isAbsent !== true;
-  return isEmpty && !isThere && Array.from(set.values()).every(({ path }) => path !== generation.path);
+function isMissed(read: ReadPath, set: DocumentSet): boolean {
+  const { path, error, isAbsent } = read.generation;
+  const isThere = error !== null && isAbsent !== true;
+  return isEmpty(read) && !isThere && Array.from(set.values()).every((held) => held.path !== path);
 }
 
 /** A document that did not change stays the same object, so that nothing of it is reset. */
@@ -106,31 +108,33 @@ export function checkLimits(lengths: readonly number[], documents: number): Prob
 function keptFiles(
   paths: readonly ReadPath[],
   all: readonly ReadDocument[],
+  last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ generation }) => generation.files.filter(({ text }) => text === null));
+  // One of them may be a folder, with all that was in it.
+  const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
+    unreadable.some(({ name }) => file.startsWith(`${name}/`)),
+  );
   const broken = all.filter(({ key }) => key === null);
   return {
-    files: new Set([...unreadable.map(({ name }) => name), ...broken.map(({ file }) => file)]),
-    paths: new Set(paths.filter(isBlank).map(({ generation }) => generation.path)),
+    files: new Set([...unreadable.map(({ name }) => name), ...within, ...broken.map(({ file }) => file)]),
+    paths: new Set(paths.flatMap(({ generation: { path, error } }) => (error === null ? [] : [path]))),
   };
 }
 
-function isBlank({ generation, documents }: ReadPath): boolean {
-  return (
-    generation.error !== null ||
-    (documents.length === 0 && generation.files.every(({ text }) => text !== null))
-  );
+function isEmpty({ generation, documents }: ReadPath): boolean {
+  return documents.length === 0 && generation.files.every(({ text }) => text !== null);
 }
 
 function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
   const { path, files, error } = read.generation;
-  const count = Array.from(last.values()).filter((held) => held.path === path).length;
-  const consequence = count > 0 ? `; its last ${count} documents stay in force` : '';
-  if (error !== null) return [placeless('unreadable', `reading ${path}: ${error}${consequence}`, path)];
-  if (isBlank(read)) {
-    const code = count > 0 ? 'unreadable' : 'no-documents';
-    return [placeless(code, `${path} holds no scaler documents${consequence}`, path)];
+  if (error !== null) {
+    const count = Array.from(last.values()).filter((held) => held.path === path).length;
+    const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
+    const consequence = count > 0 ? `; ${kept} in force` : '';
+    return [placeless('unreadable', `reading ${path}: ${error}${consequence}`, path)];
   }
+  if (isEmpty(read)) return [placeless('no-documents', `${path} holds no scaler documents`, path)];
   const unreadable = files.filter((file) => file.error !== null);
   const mounts = files.filter(({ isOwnMount }) => isOwnMount);
   return [

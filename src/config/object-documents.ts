@@ -1,20 +1,11 @@
-import { stringify } from 'yaml';
-import { type ReadDocument, type ReadOptions, readDocuments } from '../scaler/read-scalers.js';
-import { API_VERSION } from '../scaler/schema.js';
+import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read-scalers.js';
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import type { DocumentObject, DocumentReader } from './document-reader.js';
 
 /** What stands for a path and a file where a document is an object of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
-
-/** A document that is an object of the cluster. */
-export interface DocumentObject {
-  readonly namespace: string;
-  readonly name: string;
-  /** Its `spec` as JSON; empty: it has none. */
-  readonly specText: string;
-}
 
 /** Where documents come from that are no files. */
 export interface ObjectSource {
@@ -30,7 +21,7 @@ export interface ObjectSource {
 export interface ReadObject {
   readonly object: DocumentObject;
   readonly key: string;
-  /** Of the text that was read, in UTF-16 units. */
+  /** Of its JSON, in UTF-16 units. */
   readonly length: number;
   readonly document: ReadDocument;
 }
@@ -47,7 +38,11 @@ export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace'
 export async function readObjects(
   objects: Iterable<DocumentObject>,
   before: ReadonlyMap<string, ReadObject>,
-  { read, clock }: { readonly read: ReadOptions; readonly clock: Clock },
+  {
+    read,
+    reader,
+    clock,
+  }: { readonly read: ReadOptions; readonly reader: DocumentReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<string, ReadObject>> {
   const all = new Map<string, ReadObject>();
   // Thousands of them come with one list.
@@ -55,29 +50,25 @@ export async function readObjects(
   for (const object of [...objects]) {
     const key = scalerKey(object);
     const known = before.get(key);
-    all.set(key, known?.object.specText === object.specText ? known : readObject(object, key, read));
+    all.set(
+      key,
+      known?.object.specText === object.specText ? known : await readObject(object, key, { read, reader }),
+    );
     await nextTurn();
   }
   return all;
 }
 
-function readObject(object: DocumentObject, key: string, read: ReadOptions): ReadObject {
-  const text = writeObject(object);
+async function readObject(
+  object: DocumentObject,
+  key: string,
+  { read, reader }: { readonly read: ReadOptions; readonly reader: DocumentReader },
+): Promise<ReadObject> {
   const file = objectFile(object);
-  const [document] = readDocuments(text, file, read);
-  if (document === undefined) throw new Error(`${file} was written as an empty text`);
+  const { namespace, name, specText } = object;
+  // An object of the store has more than can be sent to another thread.
+  const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
+  const document = first ?? failedDocument(key, file, 'it was written as an empty text');
   // Its name is known, however broken the rest of it is.
-  return { object, key, length: text.length, document: { ...document, key } };
-}
-
-/** Without folding and aliases: what the reader says of a line should be found in the user's own. */
-function writeObject({ namespace, name, specText }: DocumentObject): string {
-  const spec: unknown = specText === '' ? undefined : JSON.parse(specText);
-  const document = {
-    apiVersion: API_VERSION,
-    kind: 'Scaler',
-    metadata: { name, namespace },
-    ...(spec === undefined ? {} : { spec }),
-  };
-  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+  return { object, key, length: specText.length, document: { ...document, key } };
 }

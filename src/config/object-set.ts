@@ -1,6 +1,7 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
-import { MAX_DOCUMENTS, type ReadDocument } from '../scaler/read-scalers.js';
+import type { ReadDocument } from '../scaler/read-scalers.js';
+import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type DocumentSet, type Held, MAX_TOTAL_LENGTH, type NextSet, sameOr } from './document-set.js';
 import { OBJECTS_PATH, type ReadObject, objectFile } from './object-documents.js';

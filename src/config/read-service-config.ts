@@ -1,10 +1,12 @@
 import { checkSchema } from '../scaler/check-schema.js';
 import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
 import { isPlainObject, readPlain } from '../scaler/plain.js';
+import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/service-facts.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
+import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './hide-values.js';
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
@@ -25,7 +27,10 @@ export function readServiceConfig(text: string, file: string, path: string = fil
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
     const message = 'a service config is one YAML document, this is the second one';
-    return { config: null, problems: [second.place(finding('wrong-settings', [], message))] };
+    return {
+      config: null,
+      problems: [hideInProblem(second.place(finding('wrong-settings', [], message)), null)],
+    };
   }
   return readServiceDocument(document, path);
 }
@@ -35,9 +40,22 @@ export function readServiceDocument(
   { value, problems, place }: YamlDocument,
   path: string,
 ): ReadServiceConfig {
-  if (value === undefined) return { config: null, problems: problems.map(redact) };
+  if (value === undefined) return { config: null, problems: problems.map(hideInSyntax) };
+  try {
+    return readValue({ value, problems, place }, path);
+  } catch (cause) {
+    // What was thrown may repeat a value, which may be a secret.
+    const name = cause instanceof Error ? cause.name : typeof cause;
+    return { config: null, problems: [place(finding('internal-error', [], internalErrorMessage(name)))] };
+  }
+}
+
+function readValue({ value, problems, place }: YamlDocument, path: string): ReadServiceConfig {
   const { findings, input } = examineService(value);
-  const all = [...problems, ...placeAll(findings, place)].map(redact);
+  const texts = hiddenTexts(value);
+  const placeHidden = (found: Finding): Problem =>
+    hideInProblem(place(hideInFinding(found, texts)), found.path);
+  const all = [...problems.map(hideInSyntax), ...placeAll(findings, placeHidden)];
   const isRefused = all.some(({ severity }) => severity === 'error');
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
@@ -45,6 +63,11 @@ export function readServiceDocument(
 /** Whether a YAML document is meant as a service config: a mapping that is no Kubernetes object. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
+}
+
+/** Whether a broken YAML text, of which nothing could be read, is to be treated as a service config. */
+export function mayBeServiceText(text: string): boolean {
+  return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
 
 /** What the documents are checked against. */
@@ -57,30 +80,11 @@ function examineService(value: unknown): {
   readonly input: ServiceInput | null;
 } {
   const plain = readPlain(value);
-  const checked = checkSchema(serviceSchema, plain.value);
+  const checked = checkSchema(serviceSchema, plain.value, describeValue);
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // What is left in `readable` has passed the schema, piece by piece.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
   return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
-}
-
-const SECRET_LINE = /authorization|token|password|secret|bearer|basic\s|api-?key/i;
-const URL_USER = /\/\/[^/\s"]*@/g;
-
-/** Headers may hold secrets, and URLs what does not belong there: such a value and its line are not repeated. */
-function redact(problem: Problem): Problem {
-  const { path, message, sourceLine } = problem;
-  const isHeader = /\.headers(\.|\[|$)/.test(path);
-  const hidesLine =
-    isHeader || (sourceLine !== null && (SECRET_LINE.test(sourceLine) || sourceLine.search(URL_USER) >= 0));
-  const isValue = isHeader && message.startsWith(`${path} is `);
-  return {
-    ...problem,
-    message: isValue
-      ? `${path} must be text of one line (its value is not shown)`
-      : message.replace(URL_USER, '//...@'),
-    sourceLine: hidesLine ? null : sourceLine,
-  };
 }

@@ -1,9 +1,10 @@
 import type { Problem } from '../scaler/problems/problem.js';
-import { type ReadDocument, type ReadOptions, eachDocument } from '../scaler/read-scalers.js';
+import { internalErrorMessage } from '../scaler/problems/internal-error.js';
+import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
-import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
+import { type DocumentReader, readerOfThisThread } from './document-reader.js';
+import { type DocumentSet, type ReadPath, nextSet, placeless } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './object-documents.js';
 import { addObjects, type ObjectVerdict } from './object-set.js';
 import { type Generation, fingerprint, readGeneration } from './read-generation.js';
@@ -17,6 +18,10 @@ export interface ScalerFilesOptions {
   readonly read?: ReadOptions;
   /** Documents that are objects of the cluster; left out: there are none. */
   readonly objects?: ObjectSource | undefined;
+  /** Left out: all is read in this thread. */
+  readonly reader?: DocumentReader;
+  /** Measures how long a file server that does not answer is waited for; left out: as long as it takes. */
+  readonly deadlines?: Clock;
 }
 
 /** What one reading of the documents gives. */
@@ -38,28 +43,36 @@ export interface ScalerFiles {
   readonly load: () => Promise<LoadedScalers>;
   /**
    * Calls `onChange` when files or objects differ from what `load` has seen: at once where that is told, else within 10 s.
-   * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done.
+   * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done; what it throws
+   * goes to `onFault`, and the watch goes on.
    */
-  readonly watch: (onChange: () => void | Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly watch: (
+    onChange: () => void | Promise<void>,
+    signal: AbortSignal,
+    onFault?: (error: unknown) => void,
+  ) => Promise<void>;
 }
 
 /** Reads and watches scaler documents. `load` must be called first. */
-export function createScalerFiles({ paths, clock, read = {}, objects }: ScalerFilesOptions): ScalerFiles {
+export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
+  const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
+  const { deadlines = null } = options;
   let set: DocumentSet = new Map();
   let told: string | null = null;
   let seen = '';
   let parsed: ReadonlyMap<string, ParsedFile> = new Map();
   let readBefore: ReadonlyMap<string, ReadObject> = new Map();
+  let verdicts: LoadedScalers['verdicts'] = new Map();
   let haveObjectsChanged = false;
   objects?.onChange(() => (haveObjectsChanged = true));
 
-  const load = async (): Promise<LoadedScalers> => {
-    const generations = await readAll(paths);
+  const loadAll = async (): Promise<LoadedScalers> => {
+    const generations = await readAll(paths, deadlines);
     seen = fingerprint(generations);
     haveObjectsChanged = false;
     const isComplete = objects?.isComplete() ?? true;
-    readBefore = await readObjects(objects?.list() ?? [], readBefore, { read, clock });
-    const files = await parseFiles(generations, parsed, { read, clock });
+    readBefore = await readObjects(objects?.list() ?? [], readBefore, { read, reader, clock });
+    const files = await parseFiles(generations, parsed, { read, reader });
     parsed = files;
     const readPaths = generations.map((generation) => withDocuments(generation, files));
     const ofFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
@@ -72,18 +85,33 @@ export function createScalerFiles({ paths, clock, read = {}, objects }: ScalerFi
     const changed = !isSameSet || problems !== told;
     set = next.set;
     told = problems;
-    const { verdicts } = ofObjects;
+    verdicts = ofObjects.verdicts;
     return { scalers: inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
+  };
+
+  const load = async (): Promise<LoadedScalers> => {
+    try {
+      return await loadAll();
+    } catch (cause) {
+      // A fault that no single document could be held to: what is in force stays.
+      const problems = [placeless('internal-error', internalErrorMessage(cause))];
+      told = null;
+      const isComplete = objects?.isComplete() ?? true;
+      return { scalers: inOrder(set), problems, changed: true, verdicts, isComplete };
+    } finally {
+      reader.close();
+    }
   };
 
   return {
     load,
-    watch: (onChange, signal) =>
+    watch: (onChange, signal, onFault = () => undefined) =>
       watchFiles({
+        onFault,
         paths,
         clock,
         signal,
-        hasChanged: async () => haveObjectsChanged || fingerprint(await readAll(paths)) !== seen,
+        hasChanged: async () => haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== seen,
         onChange,
         alsoOn: objects?.onChange,
       }),
@@ -96,9 +124,9 @@ interface ParsedFile {
 }
 
 /** A file that two of the paths lead to by the same name belongs to the first of them. */
-async function readAll(paths: readonly string[]): Promise<readonly Generation[]> {
+async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly Generation[]> {
   const seen = new Set<string>();
-  const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path)));
+  const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path, clock)));
   return generations.map((generation) => {
     const files = generation.files.filter(({ name }) => !seen.has(name));
     for (const { name } of files) seen.add(name);
@@ -106,27 +134,21 @@ async function readAll(paths: readonly string[]): Promise<readonly Generation[]>
   });
 }
 
-/** A file whose text did not change is not parsed again. A large one keeps nobody waiting. */
+/** A file whose text did not change is not parsed again. */
 async function parseFiles(
   generations: readonly Generation[],
   before: ReadonlyMap<string, ParsedFile>,
-  { read, clock }: { readonly read: ReadOptions; readonly clock: Clock },
+  { read, reader }: { readonly read: ReadOptions; readonly reader: DocumentReader },
 ): Promise<ReadonlyMap<string, ParsedFile>> {
-  const nextTurn = takeTurns(clock);
   const files = new Map<string, ParsedFile>();
   for (const { name, text } of generations.flatMap((generation) => generation.files)) {
     if (text === null) continue;
     const known = before.get(name);
-    if (known?.text === text) {
-      files.set(name, known);
-      continue;
-    }
-    const documents: ReadDocument[] = [];
-    for (const document of eachDocument(text, name, read)) {
-      documents.push(document);
-      await nextTurn();
-    }
-    files.set(name, { text, documents });
+    const isSame = known?.text === text;
+    const parsed = isSame
+      ? known
+      : { text, documents: await reader.read({ file: name, content: { text } }, read) };
+    files.set(name, parsed);
   }
   return files;
 }

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { SourceConfig } from '../prometheus/source-config.js';
+import type { Flavor, SourceConfig } from '../prometheus/source-config.js';
 import { deepFreeze } from '../scaler/plain.js';
 import type { ServiceInput, SourceInput } from './service-schema.js';
 import { resolveSignIn } from './sign-in-config.js';
@@ -35,8 +35,14 @@ export interface ServiceConfig {
     /** Whether documents are also objects of the cluster. */
     readonly customResources: boolean;
   };
-  /** 0: any free port. */
-  readonly server: { readonly port: number };
+  readonly server: {
+    /** Null: all addresses in a cluster, those of this machine alone outside. */
+    readonly host: string | null;
+    /** 0: any free port. */
+    readonly port: number;
+    /** Names of a Host header that are let through beside those of the cluster. */
+    readonly allowedHosts: readonly string[];
+  };
   /** Null: in a cluster yes, outside no. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -66,11 +72,38 @@ export const SERVICE_DEFAULTS = {
 } as const;
 
 /** CPU and memory as cAdvisor, the kubelet's own exporter, tells them. */
-const RESOURCE_QUERIES = {
+export const RESOURCE_QUERIES = {
   cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
   memory:
     'sum by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
 } as const;
+
+/**
+ * The same where a container is in the data more than once. The largest of its ways into the data is taken; what differs
+ * by restart or processor is added up as before. Not the default: where a label of the scrape changes, the old and the new
+ * series have a part of the window each.
+ */
+const ONCE_QUERIES = {
+  cpu: (() => {
+    const rateOf = (id: string): string =>
+      `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
+    // The series of /metrics/resource have no id and may differ by nothing else from those of cAdvisor.
+    return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
+  })(),
+  memory:
+    'max by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+} as const;
+
+/**
+ * VictoriaMetrics divides a rate by the part of the window that the series covers, so a container that was restarted, with
+ * its old and its new series, would count twice: only series that live are rated. Each of the rates is then the whole
+ * usage of the container, so that the largest one is right where a container is in the data more than once.
+ */
+const VICTORIA_METRICS_CPU = (() => {
+  const selector =
+    'container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}';
+  return `max by (namespace, pod, container) (sum without (cpu) (rate(${selector}[$window]) and ${selector}))`;
+})();
 
 /** The config that a checked input stands for. `file` is where it was read; null: relative paths stay as they are. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
@@ -93,7 +126,11 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder),
       customResources: scalers?.customResources ?? SERVICE_DEFAULTS.customResources,
     },
-    server: { port: server?.port ?? SERVICE_DEFAULTS.port },
+    server: {
+      host: server?.host ?? null,
+      port: server?.port ?? SERVICE_DEFAULTS.port,
+      allowedHosts: server?.allowedHosts ?? [],
+    },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     defaults: input.defaults ?? {},
@@ -115,11 +152,11 @@ function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionC
 
 function resolveSource(name: string, input: SourceInput, inFolder: (path: string) => string): SourceConfig {
   const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
-  const { bearerTokenFile, basicAuth, resourceQueries } = input;
+  const { bearerTokenFile, basicAuth, resourceWindows, flavor = SERVICE_DEFAULTS.flavor } = input;
   return {
     name,
     urls: input.urls ?? [SERVICE_DEFAULTS.url],
-    flavor: input.flavor ?? SERVICE_DEFAULTS.flavor,
+    flavor,
     timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
     scrapeIntervalSeconds,
@@ -137,10 +174,41 @@ function resolveSource(name: string, input: SourceInput, inFolder: (path: string
         SERVICE_DEFAULTS.resourceWindowSeconds,
         SERVICE_DEFAULTS.scrapesInWindow * scrapeIntervalSeconds,
       ),
-    resourceQueries: {
-      cpu: resourceQueries?.cpu ?? RESOURCE_QUERIES.cpu,
-      memory: resourceQueries?.memory ?? RESOURCE_QUERIES.memory,
-    },
+    ...resolveResourceQueries(input, flavor),
+    ifVictoriaMetrics:
+      input.flavor === undefined
+        ? { flavor: 'victoriametrics', ...resolveResourceQueries(input, 'victoriametrics') }
+        : null,
+    ...(resourceWindows === undefined ? {} : { resourceWindows: secondsByName(resourceWindows) }),
     namespaces: input.namespaces ?? [],
   };
+}
+
+function resolveResourceQueries(
+  { resourceQueries }: SourceInput,
+  flavor: Flavor,
+): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
+  const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = resourceQueries ?? {};
+  // The default that is spelled out, as in an example that was copied, is no choice of another query.
+  const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
+  const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
+  const isVictoriaMetrics = flavor === 'victoriametrics';
+  return {
+    resourceQueries: { cpu: isVictoriaMetrics && isDefaultCpu ? VICTORIA_METRICS_CPU : cpu, memory },
+    onceQueries: {
+      ...(isDefaultCpu && !isVictoriaMetrics ? { cpu: ONCE_QUERIES.cpu } : {}),
+      ...(isDefault(memory, RESOURCE_QUERIES.memory) ? { memory: ONCE_QUERIES.memory } : {}),
+    },
+  };
+}
+
+function withoutSpaces(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}
+
+function secondsByName(
+  windows: NonNullable<SourceInput['resourceWindows']>,
+): Readonly<Record<string, number>> {
+  const { cpu, memory } = windows;
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }

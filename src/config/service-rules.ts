@@ -1,11 +1,13 @@
 import { type Finding, type Path, finding, formatPath } from '../scaler/rules/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
+import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/inferred-rules.js';
 import { checkPromql } from '../scaler/rules/query-rules.js';
 import { checkRules } from '../scaler/rules/rules.js';
 import type { DocumentInput, Loose } from '../scaler/schema.js';
+import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
-import { SERVICE_DEFAULTS } from './service-config.js';
+import { RESOURCE_QUERIES, SERVICE_DEFAULTS } from './service-config.js';
 import type { ServiceInput, SourceInput } from './service-schema.js';
 
 /** What a resource query may use. */
@@ -30,7 +32,7 @@ export function checkServiceRules(
     ...findings,
     ...checkDocuments(config.scalers),
     ...checkElection(config.leaderElection),
-    ...checkDefaults(config.defaults, isBroken),
+    ...checkDefaults(config, isBroken),
   ];
 }
 
@@ -42,7 +44,12 @@ function checkDocuments(scalers: Loose<ServiceInput>['scalers']): readonly Findi
 }
 
 function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
-  return [...checkAuthorization(source, path), ...checkWindow(source, path), ...checkQueries(source, path)];
+  return [
+    ...checkAuthorization(source, path),
+    ...checkWindow(source, path),
+    ...checkQueries(source, path),
+    ...checkStatedWindows(source, path),
+  ];
 }
 
 function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Finding[] {
@@ -94,7 +101,38 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
       const message = `${formatPath(place)}: $${name} is no variable; there are $namespaces, $window${hint}`;
       return { ...finding('unknown-variable', place, message), offset };
     });
-    return [...checkPromql(query, place), ...findings];
+    const isMetricsql = source.flavor === 'victoriametrics';
+    const placed = { query, path: place, isMetricsql };
+    const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
+    // What is refused already is not warned of, too.
+    if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
+    return [
+      ...refused,
+      ...checkPodLabel(placed),
+      ...checkPatterns(placed),
+      ...(resource === 'cpu' ? checkWindowIsKnown(source, query, place) : []),
+    ];
+  });
+}
+
+/** The window of a recording rule is not in its query: without it a young pod's usage is taken for whole. */
+function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
+  const takesWindow = listVariables(query).some(({ name }) => name === 'window');
+  if (takesWindow || source.resourceWindows?.cpu !== undefined || largestWrittenRangeSeconds(query) > 0)
+    return [];
+  const message = `${formatPath(path)} has neither $window nor a range, so that its window is unknown: write that of the recording rule into ${formatPath([...path.slice(0, -2), 'resourceWindows', 'cpu'])}, in seconds`;
+  return [finding('resource-window', path, message)];
+}
+
+/** `resourceWindows` is for queries without `$window`. */
+function checkStatedWindows(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+  return (['cpu', 'memory'] as const).flatMap((resource) => {
+    if (source.resourceWindows?.[resource] === undefined) return [];
+    const query = source.resourceQueries?.[resource] ?? RESOURCE_QUERIES[resource];
+    if (listVariables(query).every(({ name }) => name !== 'window')) return [];
+    const place = [...path, 'resourceWindows', resource];
+    const message = `${formatPath(place)} does nothing: the ${resource} query takes $window, which is ${formatPath([...path, 'resourceWindowSeconds'])}`;
+    return [finding('resource-window', place, message)];
   });
 }
 
@@ -136,13 +174,18 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
 
 /** `defaults` are a part of many documents: the rules that can be told from a part alone. */
 function checkDefaults(
-  defaults: Loose<ServiceInput>['defaults'],
+  { defaults, prometheus = {} }: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,
 ): readonly Finding[] {
   if (defaults === undefined) return [];
+  const sources = Object.entries(prometheus).map(([name, source]) => ({
+    name,
+    flavor: source?.flavor ?? SERVICE_DEFAULTS.flavor,
+    namespaces: [],
+  }));
   const inDefaults = (path: Path): Path => ['defaults', ...path.slice(1)];
   const spec: Loose<DocumentInput['spec']> = defaults;
-  return checkRules({ spec }, (path) => isBroken(inDefaults(path)))
+  return checkRules({ spec }, (path) => isBroken(inDefaults(path)), { sources })
     .filter(({ code }) => PROBLEM_CLASSES[code] !== 'warning' && code !== 'scale-to-zero')
     .map((found) => ({
       ...found,

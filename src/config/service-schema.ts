@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import * as z from 'zod';
 import { defaultsSchema } from '../scaler/schema.js';
 import { labelName, seconds } from '../scaler/schema-parts.js';
@@ -82,8 +83,24 @@ const source = z.strictObject({
   resourceQueries: z
     .strictObject({ cpu: z.string().min(1).optional(), memory: z.string().min(1).optional() })
     .optional(),
+  resourceWindows: z
+    .strictObject({ cpu: seconds(1, 86_400).optional(), memory: seconds(1, 86_400).optional() })
+    .optional(),
   namespaces: z.array(labelName).optional(),
 });
+
+/** An address to listen on. A name would be one of several addresses. */
+const address = z
+  .string()
+  .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });
+
+/** As a Host header has it, without a port; a star may stand for its first label. */
+const hostName = z
+  .string()
+  .max(253)
+  .regex(/^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/, {
+    error: 'must be a host name without a port',
+  });
 
 /** The service config; unknown fields are refused, and every field may be left out. */
 export const serviceSchema = z.strictObject({
@@ -100,7 +117,13 @@ export const serviceSchema = z.strictObject({
   scalers: z
     .strictObject({ paths: z.array(filePath).optional(), customResources: z.boolean().optional() })
     .optional(),
-  server: z.strictObject({ port: z.int().min(0).max(65_535).optional() }).optional(),
+  server: z
+    .strictObject({
+      host: address.optional(),
+      port: z.int().min(0).max(65_535).optional(),
+      allowedHosts: z.array(hostName).max(100).optional(),
+    })
+    .optional(),
   state: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   leaderElection: z
     .strictObject({

@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { folderToWatch } from './read-generation.js';
 
@@ -14,16 +15,28 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
+  /** Told what `hasChanged` or `onChange` throws: the next change is looked at all the same. */
+  readonly onFault: (error: unknown) => void;
   /** What else may have changed: it is given what it is to call then, and gives back how that ends. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
  * Calls `onChange` whenever `hasChanged`: asked shortly after the system tells of something in the folders, and every
- * 10 s, as the swap of a ConfigMap's `..data` is not told everywhere. Resolves when `signal` is aborted.
+ * 10 s, as the swap of a ConfigMap's `..data` is not told everywhere. Resolves when `signal` is aborted, also while a
+ * file server does not answer.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
-  const { paths, clock, signal, hasChanged, onChange } = options;
+  const { signal } = options;
+  const ended = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    onAbort(signal, resolve);
+  });
+  await Promise.race([watchUntilAborted(options), ended]);
+}
+
+async function watchUntilAborted(options: WatchOptions): Promise<void> {
+  const { paths, clock, signal, hasChanged, onChange, onFault } = options;
   const alarm = createAlarm(clock, signal);
   const folders = new Set(await Promise.all(paths.map(folderToWatch)));
   const watchers = Array.from(folders, (folder) => watchFolder(folder, () => alarm.ring(SETTLE_MS)));
@@ -32,7 +45,11 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
     for (;;) {
       await alarm.wait(POLL_MS);
       if (signal.aborted) return;
-      if (await hasChanged()) await onChange();
+      try {
+        if (await hasChanged()) await onChange();
+      } catch (error) {
+        onFault(error);
+      }
     }
   } finally {
     forget?.();
@@ -78,12 +95,11 @@ function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
           return;
         }
         const cancelPoll = clock.after(ms, () => wake?.());
-        const onAbort = (): void => wake?.();
-        signal.addEventListener('abort', onAbort);
+        const forget = onAbort(signal, () => wake?.());
         wake = () => {
           wake = null;
           cancelPoll();
-          signal.removeEventListener('abort', onAbort);
+          forget();
           resolve();
         };
       });

@@ -8,6 +8,8 @@ export function whyUnreadable(error: unknown): string {
       return 'there is no such file or folder';
     case 'EACCES':
       return 'permission to read it is denied';
+    case 'ELOOP':
+      return 'this link leads back to itself';
     case 'EISDIR':
       return 'this is a folder, a file was expected';
     default:

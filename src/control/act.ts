@@ -1,8 +1,10 @@
+import { rateLimitMs } from '../kubernetes/requests/rate-limit.js';
 import type { PutResult } from '../kubernetes/state/batch.js';
 import { announcedCounts } from '../kubernetes/state/entry.js';
 import type { Intent } from '../kubernetes/state/entry.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../kubernetes/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../kubernetes/types.js';
+import { sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
@@ -57,6 +59,9 @@ export type ScaleResult =
 /** How often a PATCH is tried again when nothing but the resourceVersion has moved. */
 const MAX_RETRIES = 3;
 
+/** How long a PATCH is tried again that the server had no room for: all of it comes to an end while a service stops. */
+const RATE_LIMITED_MS = 5000;
+
 /** How old what was read and announced may be when the PATCH is sent: D of reliability.md, W3 and W10. */
 export const INTENT_SECONDS = 5;
 
@@ -66,7 +71,8 @@ export const NOT_WANTED = 'the scaler is not wanted any more';
 /**
  * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
  * Patches nothing where the live count is not the one that the decision started from, where this process does not lead
- * any more, or later than 5 s after the read. A conflict is read and announced anew, never sent again as it was. Where
+ * any more, or later than 5 s after the read. A conflict is read and announced anew, never sent again as it was; so is a
+ * PATCH that was answered with 429, after its `Retry-After`. Where
  * nothing can be stored a scale-up goes on without an intent, a scale-down does not. Throws on a count that is no
  * count: that is our own fault and must not reach the server. Source: reliability.md, W3, W4, W10, W11.
  */
@@ -78,16 +84,19 @@ export async function changeReplicas(
   assertCount(change.to);
   const { target, to } = change;
   const progress: Progress = { sent: null, unannounced: null, conflicts: 0 };
+  const endMs = ports.clock.monotonicMs() + RATE_LIMITED_MS;
   try {
-    for (let attempt = 0; attempt <= MAX_RETRIES; attempt += 1) {
+    while (progress.conflicts <= MAX_RETRIES) {
       const prepared = await prepare(ports, change, { signal, progress });
       if ('kind' in prepared) return prepared;
       progress.sent = prepared.intent;
       const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
       const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
-      if (answer !== null) return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
+      if (typeof answer === 'number')
+        return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
       progress.sent = null;
-      progress.conflicts += 1;
+      if (answer === null) progress.conflicts += 1;
+      else await waitForRoom(ports.clock, answer, { endMs, signal });
     }
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
@@ -181,18 +190,31 @@ function whatMoved(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** The count that the server answers with, or null where a precondition did not hold. */
+/** Throws the error where the server has no room in time. */
+async function waitForRoom(
+  clock: Clock,
+  error: KubernetesError,
+  { endMs, signal }: { readonly endMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const waitMs = rateLimitMs(error);
+  if (waitMs === null || clock.monotonicMs() + waitMs > endMs) throw error;
+  await sleep(clock, waitMs, signal);
+}
+
+/** The count that the server answers with; null where a precondition did not hold; a 429 where it had no room. */
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<number | KubernetesError | null> {
   try {
     const scale = await cluster.patchScale(namespace, ref, change, signal);
     return scale.specReplicas;
   } catch (error) {
-    if (error instanceof KubernetesError && error.kind === 'conflict') return null;
+    if (!(error instanceof KubernetesError)) throw error;
+    if (error.kind === 'conflict') return null;
+    if (error.kind === 'rate_limited') return error;
     throw error;
   }
 }

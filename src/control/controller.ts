@@ -1,10 +1,12 @@
 import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
+import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './conflicts.js';
+import { createEarlyRound } from './early-round.js';
 import type { CycleInput, CycleOutput } from './ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
@@ -14,7 +16,10 @@ import type { Round } from './rounds.js';
 
 /** Runs the cycles of all scalers, each at the rhythm of its document. */
 export interface Controller {
-  /** Replaces the set of scalers. One that stays (same name, same target) keeps its state, whatever else changed. */
+  /**
+   * Replaces the set of scalers. One that stays (same name, same target) keeps its state, whatever else changed. Those that
+   * are new or have changed are decided for within seconds, whatever their period.
+   */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
    * Runs rounds until `signal` is aborted; resolves when no cycle is under way any more, after at most 5 s. May be run
@@ -48,6 +53,8 @@ interface Entry {
   /** What the wall clock had been set by when the times of the memory were taken. */
   clockSetBy: number;
   isRunning: boolean;
+  /** No cycle has begun with this document. */
+  isNew: boolean;
 }
 
 /** Long enough for the first lists, short enough that the first decision comes within 3 s of the start. */
@@ -68,6 +75,7 @@ export function createController(ports: ControllerPorts): Controller {
     memory: freshMemory(ports.clock.now(), null),
     clockSetBy: wallClock.setBySeconds(),
     isRunning: false,
+    isNew: true,
   });
 
   /** A new entry: a cycle of the last term that is late leaves nothing behind in it. */
@@ -94,19 +102,41 @@ export function createController(ports: ControllerPorts): Controller {
   const startLoop = (period: number, parent: AbortSignal): { stop: () => void; ended: Promise<void> } => {
     const controller = new AbortController();
     const stop = (): void => controller.abort();
-    parent.addEventListener('abort', stop);
+    const forget = onAbort(parent, stop);
     const onRound = (round: Round): void => runRound(period, round, parent);
-    const ended = runRounds(ports.clock, period, { signal: controller.signal, onRound }).finally(() =>
-      parent.removeEventListener('abort', stop),
-    );
+    const ended = runRounds(ports.clock, period, { signal: controller.signal, onRound }).finally(forget);
     return { stop, ended };
   };
 
   const runRound = (period: number, round: Round, signal: AbortSignal): void => {
     ports.onRound(round);
+    runDue(period, round, { signal, isDue: () => true });
+  };
+
+  const runEarly = (): void => {
+    if (running === null || running.aborted) return;
+    const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
+    for (const period of loops.keys())
+      runDue(period, round, { signal: running, isDue: ({ isNew }) => isNew });
+    // Their last cycle may be still under way.
+    requestEarly();
+  };
+  const early = createEarlyRound(ports.clock, runEarly);
+
+  const requestEarly = (): void => {
+    const isRunning = running !== null && !running.aborted;
+    if (isRunning && [...entries.values()].some(({ isNew }) => isNew)) early.request();
+  };
+
+  const runDue = (
+    period: number,
+    round: Round,
+    { signal, isDue }: { readonly signal: AbortSignal; readonly isDue: (entry: Entry) => boolean },
+  ): void => {
     const due = [...entries.values()].filter(
-      ({ scaler, isRunning }) => scaler.spec.syncPeriodSeconds === period && !isRunning,
+      (entry) => entry.scaler.spec.syncPeriodSeconds === period && !entry.isRunning && isDue(entry),
     );
+    if (due.length === 0) return;
     for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
     const asked = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
     const answers = ports.startRound(asked, signal);
@@ -120,6 +150,7 @@ export function createController(ports: ControllerPorts): Controller {
     const { scaler, memory } = entry;
     const key = scalerKey(scaler);
     entry.isRunning = true;
+    entry.isNew = false;
     try {
       const output = await ports.runCycle({
         scaler,
@@ -157,6 +188,7 @@ export function createController(ports: ControllerPorts): Controller {
       shared = findSharedTargets(scalers);
       ports.follow(scalers);
       startLoops();
+      requestEarly();
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
@@ -164,6 +196,7 @@ export function createController(ports: ControllerPorts): Controller {
       running = signal;
       startLoops();
       await untilAborted(signal);
+      early.cancel();
       await Promise.all([...loops.values()].map(({ ended }) => ended));
       loops.clear();
       await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...underWay]));
@@ -178,8 +211,10 @@ function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, beginEntry: (sca
     old !== undefined &&
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
-  if (isSameTarget) old.scaler = scaler;
-  else entries.set(key, beginEntry(scaler));
+  if (isSameTarget) {
+    old.isNew ||= old.scaler !== scaler;
+    old.scaler = scaler;
+  } else entries.set(key, beginEntry(scaler));
 }
 
 function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
@@ -197,5 +232,5 @@ async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSi
 
 function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) => onAbort(signal, resolve));
 }

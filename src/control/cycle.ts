@@ -4,13 +4,21 @@ import type { Snapshot } from '../decision/snapshot.js';
 import type { OtherScaler } from '../kubernetes/types.js';
 import { noChange } from '../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../telemetry/cycle-record.js';
+import { scalerKey } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import type { ScaleResult } from './act.js';
 import { carryOut } from './carry-out.js';
+import { changeReason, orderText } from './change-reason.js';
 import { afterLook, afterOwnWrite, conflictingWriterOf } from './conflicting-writer.js';
 import { nameOtherScaler } from './conflicts.js';
-import { cannotReadTarget, heldCondition, updateFailed, updateSucceeded } from './loop-conditions.js';
-import { resolveChange, withMove } from './memory/memory.js';
+import {
+  cannotReadTarget,
+  heldCondition,
+  uniqueConditions,
+  updateFailed,
+  updateSucceeded,
+} from './loop-conditions.js';
+import { lastScales, resolveChange, withMove } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
 import { observe } from './observe.js';
 import type { Observation } from './observe.js';
@@ -70,6 +78,7 @@ function unobserved(
     pause: readPause(scaler.spec, seen.observation.target?.annotations ?? {}, now),
     dryRun: dryRun || scaler.spec.dryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    lastScales: lastScales(memory),
     seconds: { observe: seen.observeSeconds, decide: 0, act: 0 },
   };
   return { memory, record, target: seen.observation.target };
@@ -114,6 +123,7 @@ async function decideAndAct(
     snapshot,
     decision,
     outcome: outcomeOf({ decision, asked, hold, result, pause }),
+    reason: changeReason(decision, { asked, pause, wasPaused: memory.wasPaused ?? false }),
     conditions: [
       ...conditionsOf(decision, result),
       heldCondition({
@@ -123,6 +133,7 @@ async function decideAndAct(
         degraded: whyDegraded(degraded, result),
       }),
       observation.capacity,
+      ...uniqueConditions(input.answers.duplicates?.(scalerKey(scaler)) ?? null),
     ],
     pause,
     dryRun: isDryRun,
@@ -136,8 +147,15 @@ async function decideAndAct(
     snapshot,
     decision: asked,
     result,
+    isHeld: hold !== null,
   });
-  return { memory: remembered, record, target };
+  const lasting = { ...record, lastScales: lastScales(remembered) };
+  return { memory: afterPause(remembered, pause), record: lasting, target };
+}
+
+function afterPause(memory: Memory, pause: Pause | null): Memory {
+  const isPaused = pause !== null;
+  return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
 }
 
 /** What somebody else's change means for ours: one of ours whose outcome is not known may have been it. */
@@ -192,9 +210,9 @@ interface Dealt {
 /** What became of the decision; of the count that a pause keeps, in a cycle that has to go there. */
 function outcomeOf({ decision, asked, hold, result, pause }: Dealt): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = asked;
-  const isOrder = pause !== null && pause.replicas !== null;
-  if (asked.action === 'none' && isOrder && decision.action !== 'none') {
-    return { kind: 'paused', from, to: decision.desiredReplicas, message: pause.message };
+  const order = orderText(decision, pause);
+  if (asked.action === 'none' && order !== null && decision.action !== 'none') {
+    return { kind: 'paused', from, to: decision.desiredReplicas, message: order };
   }
   if (asked.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
@@ -202,7 +220,7 @@ function outcomeOf({ decision, asked, hold, result, pause }: Dealt): Outcome {
   switch (result.kind) {
     case 'patched':
       return result.replicas === to
-        ? { kind: 'patched', from, to, message: isOrder ? pause.message : '' }
+        ? { kind: 'patched', from, to, message: order ?? '' }
         : {
             kind: 'replaced',
             from,

@@ -3,6 +3,7 @@ import { rescaleReason } from '../decision/explain.js';
 import type { TargetEvent } from '../kubernetes/types.js';
 import { rescaleDirection } from '../telemetry/cycle-record.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
+import { orderText } from './change-reason.js';
 
 /** The reason of a decision in which the document's fallback stands for some metric. */
 const FALLBACK = 'FallbackActive';
@@ -24,12 +25,12 @@ export function eventsOf(before: Standing | null, record: CycleRecord): readonly
 
 function rescaleEvents(
   before: CycleRecord['outcome'] | null,
-  { scaler, decision, outcome, pause }: CycleRecord,
+  { scaler, decision, outcome, pause, reason: told }: CycleRecord,
 ): readonly TargetEvent[] {
   if (decision === null || outcome.to === null) return [];
-  const ordered = pause?.replicas ?? null;
-  const reason =
-    ordered === null ? rescaleReason(scaler.spec.metrics, decision) : `paused-replicas is ${ordered}`;
+  const isResumed = pause === null && told !== undefined;
+  const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
+  const reason = orderText(decision, pause) ?? ownReason;
   if (rescaleDirection(outcome) !== null) {
     return [
       { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },

@@ -54,3 +54,12 @@ export function heldCondition(cycle: {
   }
   return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
 }
+
+/** Whether a metric counts series that are in the data more than once; none where that was never so. */
+export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
+  if (duplicates === null) return [];
+  const type = 'MetricsUnique';
+  return duplicates.length === 0
+    ? [{ type, status: 'True', reason: 'NoDuplicates', message: 'each series is in the data once' }]
+    : [{ type, status: 'False', reason: 'DuplicateSeries', message: duplicates.join('; ') }];
+}

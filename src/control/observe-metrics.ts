@@ -2,7 +2,6 @@ import { advanceHolds } from '../prometheus/recovery-hold.js';
 import { toSamples } from '../prometheus/samples.js';
 import type { SourceConfig } from '../prometheus/source-config.js';
 import { scalerKey } from '../scaler/spec.js';
-import type { Instant } from '../units/time.js';
 import type { ObserveMetrics } from './ports.js';
 
 /**
@@ -15,17 +14,17 @@ export function metricObserver(settings: {
 }): ObserveMetrics {
   const { sources, recoveryHoldMaxSeconds } = settings;
   return async ({ scaler, memory, answers, now, readPods }) => {
-    const asked = [...new Set(scaler.spec.metrics.map(({ source }) => source))];
-    const [answered, startTimes] = await Promise.all([
-      answers.of(scalerKey(scaler)),
-      Promise.all(asked.map(async (name) => [name, await answers.startTime(name)] as const)),
-    ]);
+    const answered = await answers.of(scalerKey(scaler));
+    const answering = scaler.spec.metrics.filter((_, index) => answered[index]?.class !== 'failed');
+    const names = [...new Set(answering.map(({ source }) => source))];
+    // After the answers: a server that is killed and back between the two would vouch for what its successor answers.
+    const ages = await Promise.all(names.map(async (name) => [name, await answers.ageOf(name)] as const));
     const pods = readPods();
     const { samples } = toSamples(scaler, answered, { pods, now, sources });
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {
       scaler,
       samples,
-      startTimes: new Map<string, Instant | null>(startTimes),
+      ages: new Map(ages),
       sources,
       now,
       maxSeconds: recoveryHoldMaxSeconds,

@@ -16,7 +16,10 @@ export function askedOf(
   const replicas = pause?.replicas ?? null;
   if (replicas === null) return decision;
   const change = replicas - decision.currentReplicas;
-  const state = { ...withoutChange(decision.state, before), zeroedBySelf: replicas === 0 };
+  const state = {
+    ...withoutChange(decision.state, before, decision.currentReplicas),
+    zeroedBySelf: replicas === 0,
+  };
   if (change === 0) return { ...decision, desiredReplicas: replicas, action: 'none', state };
   const scaleEvents = [...state.scaleEvents, { at: now, change }];
   return {

@@ -50,12 +50,18 @@ export function activate(
     if (isActive) return { replicas: Math.max(1, picked), note: `active: ${why}` };
     return { replicas: 0, note: `not active: ${why}` };
   }
-  if (isActive || inactiveSince === null) return { replicas: Math.max(1, picked), note: null };
+  if (isActive || inactiveSince === null) {
+    const note = picked > 0 ? null : isActive ? `active: ${why}` : `at least 1 while ${why}`;
+    return { replicas: Math.max(1, picked), note };
+  }
   const { cooldownSeconds } = snapshot.scaler.spec;
   const since = `not active since ${formatInstant(inactiveSince)} (${why})`;
   const isOver = secondsBetween(inactiveSince, snapshot.now) >= cooldownSeconds;
   if (isOver && isTrusted) return { replicas: 0, note: since };
-  return { replicas: Math.max(1, picked), note: `${since}, cooldownSeconds ${cooldownSeconds}` };
+  const kept = isOver
+    ? '; at least 1 until every metric has a value'
+    : `, cooldownSeconds ${cooldownSeconds}`;
+  return { replicas: Math.max(1, picked), note: `${since}${kept}` };
 }
 
 interface Judged {

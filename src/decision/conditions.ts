@@ -3,6 +3,7 @@ import type { MetricType } from '../scaler/spec.js';
 import type { Condition } from './decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
+import { isBoundOverHold } from './limits/limits.js';
 import type { LimitedCount } from './limits/limits.js';
 import { policyLimit } from './limits/policy.js';
 import { scaleUpLimit } from './limits/scale-up-limit.js';
@@ -10,6 +11,7 @@ import { stepLimit } from './limits/step-limit.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import { describeBound, describeFloor } from './schedules.js';
 
 export const ABLE_TO_GET_SCALE: Condition = {
   type: 'AbleToScale',
@@ -72,10 +74,11 @@ export function limitConditions(context: LimitContext, limited: LimitedCount): r
 function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Condition {
   const step = (name: string): boolean => steps.some(({ limit }) => limit === name);
   if (step('forbidden_window')) return inBackoff(context, after.get('max_replicas') ?? context.current);
-  if (step('recovery_hold')) {
+  const isHeld = !isBoundOverHold(steps);
+  if (isHeld && step('recovery_hold')) {
     return able('RecoveryHold', 'scale-down is held until the metrics have given values for long enough');
   }
-  if (step('downscale_confirmation')) {
+  if (isHeld && step('downscale_confirmation')) {
     return able(
       'ScaleDownStabilized',
       'a scale-down goes to the highest count of the decisions that confirm it',
@@ -115,18 +118,29 @@ function scalingLimited(context: LimitContext, { after }: LimitedCount): Conditi
   if (bounded === stabilized) {
     return limitedBy('False', 'DesiredWithinRange', 'the desired count is within the acceptable range');
   }
-  if (bounded > stabilized) return tooLow(context, stabilized);
-  const limit = smallest(policyLimit(stabilized, context)?.replicas, scaleUpLimit(context));
-  return limit !== null && context.spec.maxReplicas > limit
-    ? limitedBy('True', 'ScaleUpLimit', `the count may not rise above ${limit} now`)
-    : limitedBy('True', 'TooManyReplicas', 'the desired count is more than maxReplicas');
+  return bounded > stabilized ? tooLow(context, stabilized) : tooHigh(context, stabilized);
+}
+
+/** A count that does not rise is above `maxReplicas` because a schedule has lowered it: no limit of the way up counts. */
+function tooHigh(context: LimitContext, stabilized: number): Condition {
+  const { current, spec, bounds } = context;
+  const isRising = stabilized > current;
+  const limit = isRising ? smallest(policyLimit(stabilized, context)?.replicas, scaleUpLimit(context)) : null;
+  if (limit !== null && spec.maxReplicas > limit)
+    return limitedBy('True', 'ScaleUpLimit', `the count may not rise above ${limit} now`);
+  const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
+  return limitedBy('True', 'TooManyReplicas', `${stabilized} replicas are desired, ${bound}`);
 }
 
 function tooLow(context: LimitContext, stabilized: number): Condition {
   const limit = largest(policyLimit(stabilized, context)?.replicas, stepLimit(context)?.replicas);
   return limit !== null && context.spec.minReplicas < limit
     ? limitedBy('True', 'ScaleDownLimit', `the count may not fall below ${limit} now`)
-    : limitedBy('True', 'TooFewReplicas', 'the desired count is less than minReplicas');
+    : limitedBy(
+        'True',
+        'TooFewReplicas',
+        `${stabilized} replicas are desired, ${describeFloor(context.bounds)}`,
+      );
 }
 
 function limitedBy(status: 'True' | 'False', reason: string, message: string): Condition {

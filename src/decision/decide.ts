@@ -135,7 +135,7 @@ function decideWithinLimits(
     metrics,
     steps: limited.steps,
     conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
-    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note }),
+    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
     state: remember(snapshot, { desired, recommended, metrics, activation }),
   });
 }

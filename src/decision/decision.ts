@@ -90,7 +90,8 @@ export interface LimitStep {
   readonly until: string | null;
 }
 
-export type ConditionType = 'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached';
+export type ConditionType =
+  'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached' | 'MetricsUnique';
 
 /** A condition of the HorizontalPodAutoscaler, with its reasons. */
 export interface Condition {

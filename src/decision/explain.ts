@@ -1,9 +1,11 @@
-import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
-import { formatMilli } from '../units/quantity.js';
-import type { Decision, LimitStep, MetricResult, PodGroups } from './decision.js';
-import { describeFallback } from './proposals/fallback.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import type { Decision, LimitStep } from './decision.js';
+import { explainProposal } from './explain-proposal.js';
 import type { LimitContext } from './limits/limit.js';
+import { isBoundOverHold, isHold } from './limits/limits.js';
+import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import type { Snapshot } from './snapshot.js';
 
 /** The one sentence of a decision on metrics: what was measured, what it asks for, and which limits stood in the way. */
 export function explainCount(
@@ -13,69 +15,61 @@ export function explainCount(
     steps,
     winner,
     note,
+    snapshot,
   }: {
     readonly desired: number;
     readonly steps: readonly LimitStep[];
     readonly winner: JudgedMetric | null;
     /** What activation made of the count. */
     readonly note: string | null;
+    readonly snapshot: Snapshot;
   },
 ): string {
-  const measured = winner === null ? '' : `${explainMetric(winner.spec, winner.result)}: `;
+  const measured = winner === null ? '' : `${explainProposal(winner, snapshot)}: `;
   const noted = note === null ? '' : `; ${note}`;
-  const held = steps.map(({ limit, to, reason }) => `${to} by ${limit} (${reason})`).join(', ');
+  const held = explainSteps(steps);
   const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
   return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
-/** A metric's value beside its target: `cpu is at 83 % of the requests, target 60 %, 2 pods unready`. */
-export function explainMetric(spec: MetricSpec, result: MetricResult): string {
-  const { current, error, pods, fallback } = result;
-  if (fallback !== undefined) return `${spec.identity} has ${describeFallback(fallback)}`;
-  if (error !== null) return `${spec.identity} has no value (${error})`;
-  const value =
-    current.averageUtilization === undefined
-      ? `${formatNumber(current.averageValue ?? current.value ?? 0)}${current.averageValue === undefined ? '' : ' per pod'}`
-      : `${current.averageUtilization} % of the requests`;
-  return `${spec.identity} is at ${value}, target ${explainTarget(spec.target)}${explainPods(pods)}`;
+/** The bound where it has won over a hold: the hold goes on, but it is not what moves the count. */
+function explainSteps(steps: readonly LimitStep[]): string {
+  const isOver = isBoundOverHold(steps);
+  return steps
+    .filter((step) => !isOver || !isHold(step))
+    .map(({ limit, to, reason }) => {
+      const more = isOver && limit === 'max_replicas' ? '; no lower yet' : '';
+      return `${to} by ${limit} (${reason}${more})`;
+    })
+    .join(', ');
 }
 
-/** Pods that are not in the value: without them a count that stays beside a high value looks wrong. */
-function explainPods({ unready, missing }: PodGroups): string {
-  const groups = Object.entries({ unready, missing }).filter(([, names]) => names.length > 0);
-  return groups
-    .map(([group, { length }]) => `, ${length} ${length === 1 ? 'pod' : 'pods'} ${group}`)
-    .join('');
-}
-
-function explainTarget(target: MetricTarget): string {
-  switch (target.type) {
-    case 'Utilization':
-      return `${target.percent} %`;
-    case 'AverageValue':
-    case 'Value':
-      return formatMilli(target.milli);
-    default:
-      return target satisfies never;
-  }
-}
-
-function formatNumber(value: number): string {
-  return String(Math.round(value * 1000) / 1000);
-}
-
-/** The reason of the Event that tells of a change, in the HPA's words: `cpu resource utilization ... above target`. */
+/**
+ * The reason of the Event that tells of a change, in the HPA's words (`cpu resource utilization ... above target`) where
+ * they are true: a schedule's bound, a fallback, a threshold of activation and an earlier recommendation have their own.
+ */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
-  if (decision.recommendedReplicas === null) {
-    return decision.desiredReplicas > decision.currentReplicas
-      ? 'Current number of replicas below Spec.MinReplicas'
-      : 'Current number of replicas above Spec.MaxReplicas';
-  }
-  if (decision.desiredReplicas < decision.currentReplicas) return 'All metrics below target';
+  const isUp = decision.desiredReplicas > decision.currentReplicas;
+  if (decision.recommendedReplicas === null) return shortCutReason(decision, isUp);
+  const ceiling = decision.limits.find(({ limit }) => limit === 'max_replicas');
+  if (!isUp && ceiling !== undefined) return ceiling.reason;
   const index = decision.metrics.findIndex(({ proposal }) => proposal === decision.recommendedReplicas);
-  const spec = metrics[index];
-  return spec === undefined ? 'metrics above target' : `${metricInEvent(spec)} above target`;
+  const [spec, result] = [metrics[index], decision.metrics[index]];
+  if (spec !== undefined && result?.fallback !== undefined)
+    return `${metricInEvent(spec)} has ${describeFallback(result.fallback)}`;
+  if (!isUp) return result === undefined ? 'no metric above its activation' : 'All metrics below target';
+  const raised = decision.limits.find(({ limit }) => limit === 'stabilization');
+  if (decision.recommendedReplicas <= decision.currentReplicas && raised !== undefined) return raised.reason;
+  return spec === undefined ? 'a metric above its activation' : `${metricInEvent(spec)} above target`;
+}
+
+function shortCutReason({ limits }: Decision, isUp: boolean): string {
+  const [bound] = limits;
+  if (bound !== undefined && bound.until !== null) return bound.reason;
+  return isUp
+    ? 'Current number of replicas below Spec.MinReplicas'
+    : 'Current number of replicas above Spec.MaxReplicas';
 }
 
 function metricInEvent(spec: MetricSpec): string {

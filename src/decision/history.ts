@@ -50,7 +50,7 @@ export function remember(snapshot: Snapshot, outcome: Outcome): State {
       addSeconds(now, -longestPeriodSeconds(scaler.spec)),
     ),
     downscaleProposals: downscaleProposals(snapshot, outcome),
-    failingSince: outcome.metrics === null ? state.failingSince : failingSince(snapshot, outcome.metrics),
+    failingSince: failingSince(snapshot, outcome.metrics),
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
     inactiveSince:
       outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
@@ -67,16 +67,21 @@ function downscaleProposals(
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
-/** A decision that was not made (a 0 that a person set, a hold without a value) says nothing of who set the 0. */
-function zeroedBySelf({ state }: Snapshot, { desired, recommended }: Outcome): boolean {
-  if (desired > 0) return false;
-  return recommended === null ? state.zeroedBySelf : true;
+/** A 0 is ours where this decision makes it, or where it was: a decision for a 0 that is there says nothing of who set it. */
+function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
+  return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
+/**
+ * Without pods a metric may well have no value: at 0 replicas the time does not run, so that a workload that wakes up
+ * does not jump to its fallback at once.
+ */
 function failingSince(
-  { now, state }: Snapshot,
-  metrics: readonly JudgedMetric[],
+  { now, state, target }: Snapshot,
+  metrics: readonly JudgedMetric[] | null,
 ): ReadonlyMap<string, Instant> {
+  if (target.specReplicas === 0) return new Map();
+  if (metrics === null) return state.failingSince;
   const failing = metrics.filter(({ result }) => result.proposal === null || result.fallback !== undefined);
   return new Map(
     failing.map(({ spec }) => {

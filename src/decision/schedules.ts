@@ -70,6 +70,14 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
+/** The floor in force as `describeBound` has it; where the ceiling has clipped it, by how much. */
+export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
+  const bound = describeBound('minReplicas', minReplicas, floor);
+  return clippedFloor === null
+    ? bound
+    : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
+}
+
 /** How far a schedule is on: above 0, at most 1. */
 interface Share {
   readonly fraction: number;

@@ -1,8 +1,8 @@
 import type { Condition, LimitStep } from './decision.js';
 import { ABLE_TO_GET_SCALE, SCALING_DISABLED } from './conditions.js';
 import { formatInstant } from '../units/time.js';
-import { describeBound } from './schedules.js';
-import type { BoundBy, Bounds } from './schedules.js';
+import { describeFloor } from './schedules.js';
+import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
 
 /** A decision that needs no metric. */
@@ -29,25 +29,32 @@ export function takeShortCut(
     const reason = 'scaling is disabled: the target has 0 replicas, set by a person';
     return { replicas: 0, steps: [], conditions: [ABLE_TO_GET_SCALE, SCALING_DISABLED], reason };
   }
-  if (specReplicas > highestCeiling)
-    return toBound(specReplicas, { limit: 'max_replicas', to: highestCeiling, by: null });
-  if (specReplicas < minReplicas)
-    return toBound(specReplicas, { limit: 'min_replicas', to: minReplicas, by: bounds.floor });
+  if (specReplicas > highestCeiling) {
+    const isInForce = highestCeiling === bounds.maxReplicas;
+    const which = isInForce ? 'maxReplicas' : 'the highest maxReplicas of the document and its schedules';
+    return toBound(specReplicas, {
+      limit: 'max_replicas',
+      to: highestCeiling,
+      reason: `${specReplicas} replicas are above ${which} (${highestCeiling})`,
+      until: null,
+    });
+  }
+  if (specReplicas < minReplicas) {
+    const isOwn = bounds.floor === null && bounds.clippedFloor === null;
+    const which = isOwn ? `minReplicas (${minReplicas})` : `the floor: ${describeFloor(bounds)}`;
+    return toBound(specReplicas, {
+      limit: 'min_replicas',
+      to: minReplicas,
+      reason: `${specReplicas} replicas are below ${which}`,
+      until: bounds.floor === null ? null : formatInstant(bounds.floor.until),
+    });
+  }
   return null;
 }
 
-interface Bound {
-  readonly limit: 'min_replicas' | 'max_replicas';
-  readonly to: number;
-  /** Null: the document's own. */
-  readonly by: BoundBy | null;
-}
+type Bound = Pick<LimitStep, 'limit' | 'to' | 'reason' | 'until'>;
 
-function toBound(from: number, { limit, to, by }: Bound): ShortCut {
-  const field = limit === 'min_replicas' ? 'minReplicas' : 'maxReplicas';
-  const bound = by === null ? `${field} (${to})` : `the floor: ${describeBound(field, to, by)}`;
-  const reason = `${from} replicas are ${from > to ? 'above' : 'below'} ${bound}`;
-  const until = by === null ? null : formatInstant(by.until);
+function toBound(from: number, { limit, to, reason, until }: Bound): ShortCut {
   return {
     replicas: to,
     steps: [{ limit, from, to, reason, until }],

@@ -105,9 +105,9 @@ export interface State {
   /** Recovery hold: no scale-down before then. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-  /** `TYPE/IDENTITY` -> since when that metric has had no value. */
+  /** `TYPE/IDENTITY` -> since when that metric has had no value; empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
-  /** The target is at 0 because promscaler put it there. */
+  /** The target is at 0 because promscaler put it there, also for a pause that keeps it at 0; false: somebody else did. */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
 }

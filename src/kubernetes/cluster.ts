@@ -1,4 +1,5 @@
 import type { TargetRef } from '../scaler/spec.js';
+import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './events.js';
@@ -34,7 +35,8 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const log = options.log ?? SILENT;
   const watches = createWatches({ transport, clock, log, namespaces });
   const discovery = createDiscovery(transport, clock);
-  const otherScalers = createOtherScalers(transport, clock, log);
+  const { isClusterWide } = watches;
+  const otherScalers = createOtherScalers({ transport, clock, log, isClusterWide });
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 
@@ -73,11 +75,14 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
 
   return {
     run: async (signal) => {
-      await watches.run(signal);
+      await Promise.all([watches.run(signal), otherScalers.run(signal)]);
       await events.idle();
       transport.close();
     },
-    follow: watches.follow,
+    follow: (targets) => {
+      watches.follow(targets);
+      otherScalers.compare(targets.filter(({ isDryRun }) => isDryRun));
+    },
     isSynced: watches.isSynced,
     readTarget,
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
@@ -94,8 +99,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     recordEvent: events.record,
     listOtherScalers: async (namespace) => {
       checkNamespace(namespaces, namespace);
-      const found = await otherScalers.list(watches.isClusterWide() ? null : namespace);
-      return found.get(namespace) ?? [];
+      return otherScalers.list(namespace);
     },
   };
 }
@@ -134,11 +138,11 @@ async function firstList(
         const done = (): void => {
           if (!isSettled() && !deadline.aborted) return;
           forget();
-          deadline.removeEventListener('abort', done);
+          forgetDeadline();
           resolve();
         };
         const forget = feed.reflector.onChange(done);
-        deadline.addEventListener('abort', done);
+        const forgetDeadline = onAbort(deadline, done);
       });
     });
   const problem = problemOfFeed(feed);

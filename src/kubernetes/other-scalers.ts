@@ -1,25 +1,54 @@
+import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
-import { listAll, resourceScope } from './watch/list-pages.js';
+import { createHpaStore, type HpaStore } from './hpa-store.js';
+import { readHorizontalPodAutoscaler, readWatchedHpa } from './hpa.js';
 import type { Log } from './log.js';
+import { rateLimitMs } from './requests/rate-limit.js';
+import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
+import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
+import { createFeeds, type Feed } from './watch/feeds.js';
+import { listAll, resourceScope } from './watch/list-pages.js';
 
-/** The HPAs of a namespace, or (null) of the cluster. */
+/** The HPAs of a namespace. */
 export interface OtherScalers {
+  /** Watches where a comparison asks for it, until `signal` is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** The targets of scalers in dry run: an HPA of one of them is watched. */
+  readonly compare: (targets: readonly ComparedTarget[]) => void;
   /**
-   * As last seen, asked at most once a minute; empty for ten minutes where it is forbidden or not served, and while no
-   * answer ever came. Rejects on a fault of our own only: what cannot be looked for is no failure of a target.
+   * As watched, or as last seen, listed at most once a minute; empty for ten minutes where it is forbidden or not served,
+   * and while no answer ever came. Rejects on a fault of our own only: what cannot be looked for is no failure of a target.
    */
-  readonly list: (scope: string | null) => Promise<ByNamespace>;
+  readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
 
-export type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
+export interface ComparedTarget {
+  readonly namespace: string;
+  readonly ref: TargetRef;
+}
+
+export interface OtherScalersOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether one request answers for all namespaces. */
+  readonly isClusterWide: () => boolean;
+}
+
+type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
 
 const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
 /** While nothing is known yet. */
 const RETRY_MS = 10_000;
+/** A watch that has brought nothing for so long may be deaf. Source: reliability.md, K12. */
+const STALE_SECONDS = 180;
+
+const NONE: readonly OtherScaler[] = [];
+const ROOT = '/apis/autoscaling/v2';
+const PLURAL = 'horizontalpodautoscalers';
 
 interface Entry {
   /** Until when no new request is made. */
@@ -28,49 +57,147 @@ interface Entry {
   asking: Promise<ByNamespace> | null;
   /** The last request failed, which was told. */
   isFailing: boolean;
+  readonly refusals: Refusals;
 }
 
 /** Nothing is asked before the first call. A failure leaves what was known in force, and is told once. */
-export function createOtherScalers(transport: Transport, clock: Clock, log: Log): OtherScalers {
+export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
+  const { clock, isClusterWide } = options;
   const entries = new Map<string | null, Entry>();
+  const feeds = createFeeds({
+    ...options,
+    root: ROOT,
+    plural: PLURAL,
+    createStore: createHpaStore,
+    convert: readWatchedHpa,
+    mendOf: mendOfWatch,
+  });
+  let compared: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  /** The namespaces where a scaler in dry run is next to an HPA, by the list that was looked at. */
+  const lookedAt = new Map<string, { readonly list: readonly OtherScaler[]; readonly isCompared: boolean }>();
 
-  const ask = async (scope: string | null, entry: Entry): Promise<ByNamespace> => {
-    try {
-      const { items } = await listAll({
-        transport,
-        scope: resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', scope),
-        convert: readHorizontalPodAutoscaler,
-        // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
-        signal: new AbortController().signal,
-      });
-      entry.known = groupByNamespace(items);
-      entry.dueMs = clock.monotonicMs() + FRESH_MS;
-      if (entry.isFailing) log.info({ scope }, 'other autoscalers are looked for again');
-      entry.isFailing = false;
-    } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-      const isRefused = ['forbidden', 'not_found'].includes(error.kind);
-      if (isRefused) entry.known = new Map();
-      if (!entry.isFailing)
-        log.warn({ scope, problem: error.message }, 'other autoscalers cannot be looked for');
-      entry.isFailing = true;
-      const knownMs = entry.known === null ? RETRY_MS : FRESH_MS;
-      entry.dueMs = clock.monotonicMs() + (isRefused ? REFUSED_MS : knownMs);
-    } finally {
-      entry.asking = null;
+  const entryOf = (scope: string | null): Entry => {
+    const refusals = createRefusals(clock);
+    const fresh: Entry = { dueMs: 0, known: null, asking: null, isFailing: false, refusals };
+    const entry = entries.get(scope) ?? fresh;
+    entries.set(scope, entry);
+    return entry;
+  };
+
+  const listed = async (namespace: string): Promise<readonly OtherScaler[]> => {
+    const scope = isClusterWide() ? null : namespace;
+    const entry = entryOf(scope);
+    if (clock.monotonicMs() >= entry.dueMs) {
+      entry.asking ??= ask(options, scope, entry);
+      await entry.asking;
     }
-    return entry.known ?? new Map();
+    return entry.known?.get(namespace) ?? NONE;
+  };
+
+  const want = (): void => {
+    const namespaces = [...lookedAt].filter(([, { isCompared }]) => isCompared).map(([name]) => name);
+    feeds.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
+  };
+
+  const lookAt = (namespace: string, list: readonly OtherScaler[]): void => {
+    const before = lookedAt.get(namespace);
+    if (before?.list === list) return;
+    const targets = compared.get(namespace);
+    const isCompared = targets !== undefined && list.some(({ target }) => targets.has(keyOf(target)));
+    lookedAt.set(namespace, { list, isCompared });
+    if (isCompared !== (before?.isCompared ?? false)) want();
   };
 
   return {
-    list: (scope) => {
-      const entry = entries.get(scope) ?? { dueMs: 0, known: null, asking: null, isFailing: false };
-      entries.set(scope, entry);
-      if (clock.monotonicMs() < entry.dueMs) return Promise.resolve(entry.known ?? new Map());
-      entry.asking ??= ask(scope, entry);
-      return entry.asking;
+    run: feeds.run,
+    compare: (targets) => {
+      compared = groupTargets(targets);
+      for (const [namespace, { list, isCompared }] of lookedAt) {
+        lookedAt.delete(namespace);
+        if (compared.has(namespace)) lookAt(namespace, list);
+        else if (isCompared) want();
+      }
+    },
+    list: async (namespace) => {
+      const feed = feeds.of(namespace);
+      const isWatched = feed !== null && isReliable(feed);
+      const list = isWatched ? feed.store.of(namespace) : await listed(namespace);
+      // What was listed before the watch is no answer after it.
+      if (isWatched) entryOf(isClusterWide() ? null : namespace).dueMs = 0;
+      lookAt(namespace, list);
+      return list;
     },
   };
+}
+
+async function ask(
+  { transport, clock, log }: OtherScalersOptions,
+  scope: string | null,
+  entry: Entry,
+): Promise<ByNamespace> {
+  try {
+    const { items } = await listAll({
+      transport,
+      scope: resourceScope(ROOT, PLURAL, scope),
+      convert: readHorizontalPodAutoscaler,
+      // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
+      signal: new AbortController().signal,
+    });
+    entry.known = groupByNamespace(items);
+    entry.dueMs = clock.monotonicMs() + FRESH_MS;
+    entry.refusals.clear();
+    if (entry.isFailing) log.info({ scope }, 'other autoscalers are looked for again');
+    entry.isFailing = false;
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    const { ms, isBelieved } = settle(error, entry);
+    entry.dueMs = clock.monotonicMs() + ms;
+    if (isBelieved && !entry.isFailing)
+      log.warn({ scope, problem: error.message }, 'other autoscalers cannot be looked for');
+    entry.isFailing ||= isBelieved;
+  } finally {
+    entry.asking = null;
+  }
+  return entry.known ?? new Map();
+}
+
+/** Milliseconds until the next request; not believed: a 403 or 404 that may be of a server that has just started. */
+function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isBelieved: boolean } {
+  const { kind } = error;
+  const { refusals } = entry;
+  if (kind === 'forbidden' || kind === 'not_found') {
+    if (!refusals.note()) return { ms: refusals.retryMs(), isBelieved: false };
+    entry.known = new Map();
+    return { ms: REFUSED_MS, isBelieved: true };
+  }
+  refusals.clear();
+  const failedMs = entry.known === null ? RETRY_MS : FRESH_MS;
+  return { ms: rateLimitMs(error) ?? failedMs, isBelieved: true };
+}
+
+/** A watch that is forbidden where a list is allowed leaves what it once knew. */
+function isReliable({ reflector }: Feed<HpaStore>): boolean {
+  return reflector.isSynced() && reflector.failure() === null && reflector.ageSeconds() <= STALE_SECONDS;
+}
+
+function mendOfWatch({ kind }: KubernetesError): string | null {
+  return kind === 'forbidden'
+    ? 'chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then they are listed once a minute'
+    : null;
+}
+
+/** The API server knows a group under several versions. */
+function keyOf(ref: TargetRef): string {
+  return `${groupOf(ref)}/${ref.kind}/${ref.name}`;
+}
+
+function groupTargets(targets: readonly ComparedTarget[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const groups = new Map<string, Set<string>>();
+  for (const { namespace, ref } of targets) {
+    const group = groups.get(namespace) ?? new Set();
+    groups.set(namespace, group.add(keyOf(ref)));
+  }
+  return groups;
 }
 
 function groupByNamespace(scalers: readonly OtherScaler[]): ByNamespace {
@@ -81,26 +208,4 @@ function groupByNamespace(scalers: readonly OtherScaler[]): ByNamespace {
     else group.push(scaler);
   }
   return groups;
-}
-
-/** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
-export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
-  const metadata = objectIn(object, 'metadata');
-  const namespace = textIn(metadata, 'namespace') ?? '';
-  const name = textIn(metadata, 'name') ?? '';
-  const target = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
-  const kind = textIn(target, 'kind') ?? '';
-  const targetName = textIn(target, 'name') ?? '';
-  if (namespace === '' || name === '' || kind === '' || targetName === '') return null;
-  const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
-  const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
-  const ownerName = owner === undefined ? null : textIn(owner, 'name');
-  const desired = countIn(objectIn(object, 'status'), 'desiredReplicas');
-  return {
-    kind: ownerKind ?? 'HorizontalPodAutoscaler',
-    namespace,
-    name: ownerName ?? name,
-    target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
-    ...(desired === null ? {} : { desiredReplicas: desired }),
-  };
 }

@@ -54,8 +54,16 @@ export interface OtherScaler {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** What its HPA wants now (`status.desiredReplicas`), as old as the list. Absent: it has not said. */
+  /** What its HPA wants now (`status.desiredReplicas`). Absent: not known, as while its metrics fail. */
   readonly desiredReplicas?: number;
+}
+
+/** A target that a scaler decides for. */
+export interface FollowedTarget {
+  readonly namespace: string;
+  readonly ref: TargetRef;
+  /** Nothing is patched: an HPA of the same target is watched, to compare the two. Left out: false. */
+  readonly isDryRun?: boolean;
 }
 
 /** What the loop needs of a cluster; made by cluster.ts. Methods that ask the API server throw `KubernetesError`. */
@@ -63,7 +71,7 @@ export interface Cluster {
   /** Starts discovery and the watches; resolves when all of them ended after `signal` was aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Tells which namespaces and kinds are scaled, so that just those are watched. */
-  readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
+  readonly follow: (targets: readonly FollowedTarget[]) => void;
   /** Pods and followed kinds were listed at least once. */
   readonly isSynced: () => boolean;
   /** From the watched object for apps/v1 kinds, else one GET of `/scale`. */
@@ -88,7 +96,7 @@ export interface Cluster {
   ) => Promise<Scale>;
   /** Sends an Event on the target; never throws, never blocks a change. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /** HPAs as last seen (asked at most once a minute); empty where they cannot be listed, which is no failure of a target. */
+  /** HPAs as watched next to a dry run, else as last listed (at most once a minute); empty where they cannot be listed, which is no failure of a target. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
 

@@ -15,6 +15,8 @@ export interface ChildOptions {
 
 /** A program that runs beside us until it is stopped. */
 export interface Child {
+  /** Its process id; 0 where it could not be started. */
+  readonly pid: number;
   /** Resolves when it has ended, for whatever reason, with a sentence that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
   /** Aborted when it has ended. */
@@ -49,6 +51,7 @@ export function startChild(options: ChildOptions): Child {
     );
   });
   return {
+    pid: running.pid ?? 0,
     ended,
     endedSignal: over.signal,
     signal: (name) => void running.kill(name),

@@ -64,6 +64,17 @@ const PROMETHEUS: Part = {
 
 const PROMTOOL: Part = { ...PROMETHEUS, title: 'promtool', binary: 'promtool', program: 'usr/bin/promtool' };
 
+/** The tests ask it for what Prometheus answers otherwise. */
+const VICTORIA_METRICS: Part = {
+  title: 'VictoriaMetrics',
+  binary: 'victoria-metrics',
+  origin: debianPackage('victoria-metrics'),
+  program: 'usr/bin/victoria-metrics',
+  probe: ['--version'],
+  install: { 'apt-get': 'sudo apt-get install victoria-metrics', brew: 'brew install victoriametrics' },
+  page: 'https://docs.victoriametrics.com/victoriametrics/quick-start/',
+};
+
 const KUBECTL: Part = {
   title: 'kubectl',
   binary: 'kubectl',
@@ -106,6 +117,11 @@ export function findPrometheus(context: PartsContext): Promise<string> {
 /** Path of a `promtool`, which comes with Prometheus. Throws `MissingPartError`. */
 export function findPromtool(context: PartsContext): Promise<string> {
   return findPart(context, PROMTOOL);
+}
+
+/** Path of a `victoria-metrics`, a single node: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+export function findVictoriaMetrics(context: PartsContext): Promise<string> {
+  return findPart(context, VICTORIA_METRICS);
 }
 
 /** Path of a `kubectl`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */

@@ -50,7 +50,7 @@ const HARMLESS_WARNING = 'PromQL info';
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
   const json = parseObject(http.body);
-  if (http.status < 200 || http.status > 299) return failedByStatus(http, json);
+  if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
   if (json['status'] === 'error') return failedByType(http, json);
   if (json['status'] !== 'success') return failed('bad_answer', 'the JSON is no answer of a Prometheus API');
@@ -59,7 +59,14 @@ export function classifyAnswer(http: HttpAnswer): Answer {
   return classifyResult(data, partialReason(json));
 }
 
+/** 200, or 203 of a proxy that changed it. A part of an answer (206) would be taken for all series there are. */
+export function isWholeAnswer(status: number): boolean {
+  return status === 200 || status === 203;
+}
+
 function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
+  if (http.status < 300)
+    return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are whole answers`);
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
@@ -89,7 +96,7 @@ function partialReason(json: Json): string | null {
   const warnings = json['warnings'];
   if (warnings === undefined || warnings === null) return null;
   if (!Array.isArray(warnings)) return 'the server sent warnings that cannot be read';
-  const harmful = warnings.map(String).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
+  const harmful = warnings.map(sayValue).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
   const [first] = harmful;
   if (first === undefined) return null;
   const more = harmful.length > 1 ? ` (and ${harmful.length - 1} more)` : '';
@@ -134,6 +141,9 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
 /** The evaluation time of an answer without series, which nobody reads. */
 const EPOCH: Instant = instantFromSeconds(0);
 
+/** The year 9999: later times cannot be written. */
+const LATEST_SECONDS = 253_402_300_799;
+
 /** One element of a vector, or what is wrong with it. */
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
   const object = asObject(element);
@@ -146,9 +156,11 @@ function readElement(element: unknown): { readonly series: Series; readonly seco
   if (labels === null) return 'an element of the vector has no labels';
   if (!Array.isArray(pair) || pair.length !== 2) return 'an element of the vector has no value';
   const [seconds, text] = pair as readonly unknown[];
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return 'a value has no evaluation time';
+  if (typeof seconds !== 'number' || !(Math.abs(seconds) <= LATEST_SECONDS))
+    return 'a value has no evaluation time';
   const value = typeof text === 'string' ? parseSampleValue(text) : null;
-  if (value === null) return `"${quote(String(text))}" is not a value`;
+  if (value === null)
+    return `${typeof text === 'string' ? `"${quote(text)}"` : sayValue(text)} is not a value`;
   return { series: { labels, value }, seconds };
 }
 
@@ -169,6 +181,13 @@ function parseObject(body: string): Json | null {
 
 function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+/** A text as it is, of anything else its kind: an object may have a member `toString` of its own. */
+function sayValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
 }
 
 function sayStatus({ status }: HttpAnswer): string {

@@ -2,8 +2,10 @@ import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { createConnection } from './connection.js';
+import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
-import { createServer, type QueryOptions, type Server } from './server.js';
+import type { QueryOptions } from './request-options.js';
+import { createServer, type Server } from './server.js';
 import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
@@ -13,6 +15,10 @@ export interface PrometheusClient {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** When the server that answers began to run; null where it does not say (Thanos, Mimir) or does not answer. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
+  /** Finds out which server it is, where the config does not say; false: it did not answer. */
+  readonly recognize?: (options: QueryOptions) => Promise<boolean>;
+  /** The config that fits the server, as far as it is known. */
+  readonly fittingConfig?: () => SourceConfig;
 }
 
 /** Failures that often are over at once: a closed keep-alive connection, a proxy without a backend. */
@@ -31,7 +37,8 @@ export function createPrometheusClient(
   env: Environment = {},
 ): PrometheusClient {
   const connect = createConnection(config, clock, env);
-  const servers = config.urls.map((url) => createServer(url, { config, connect, clock }));
+  const engine = createEngine(config);
+  const servers = config.urls.map((url) => createServer(url, { config, engine, connect, clock }));
 
   const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
@@ -54,20 +61,36 @@ export function createPrometheusClient(
     return again.class === 'failed' ? summary(failures) : again;
   };
 
-  const startTime: PrometheusClient['startTime'] = async ({ timeoutMs, signal }) => {
+  /** What the first server that answers says. */
+  const firstAnswer = async <T>(
+    { timeoutMs, signal }: QueryOptions,
+    ask: (server: Server, options: QueryOptions) => Promise<T | 'unavailable'>,
+  ): Promise<T | 'unavailable'> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const order = inOrder(servers, (server) => server.isDoubtful());
     for (const [index, server] of order.entries()) {
       const leftMs = deadlineMs - clock.monotonicMs();
-      if (leftMs <= 0) return null;
-      const instant = await server.startTime({ timeoutMs: leftMs / (order.length - index), signal });
-      // A server that answers without saying when it began is one that does not say: no other one speaks for it.
-      if (instant !== 'unavailable') return instant;
+      if (leftMs <= 0) return 'unavailable';
+      const answer = await ask(server, { timeoutMs: leftMs / (order.length - index), signal });
+      if (answer !== 'unavailable') return answer;
     }
-    return null;
+    return 'unavailable';
   };
 
-  return { query, startTime };
+  // A server that answers without saying when it began is one that does not say: no other one speaks for it.
+  const startTime: PrometheusClient['startTime'] = async (options) => {
+    const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
+    return instant === 'unavailable' ? null : instant;
+  };
+
+  const recognize: PrometheusClient['recognize'] = async (options) => {
+    if (config.ifVictoriaMetrics === null) return true;
+    const said = await firstAnswer(options, (server, mine) => server.isVictoriaMetrics(mine));
+    if (said === true) engine.recognize();
+    return said !== 'unavailable';
+  };
+
+  return { query, startTime, recognize, fittingConfig: engine.config };
 }
 
 function inOrder(servers: readonly Server[], goesLast: (server: Server) => boolean): readonly Server[] {

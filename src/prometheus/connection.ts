@@ -20,6 +20,7 @@ export function createConnection(
   env: Environment = {},
 ): (isForced?: boolean) => Promise<Connection> {
   const httpAgent = new HttpAgent({ keepAlive: true });
+  const unread = { bytes: 0 };
   const httpsAgent = createTlsAgents(config.tls, clock);
   const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
   const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
@@ -40,7 +41,14 @@ export function createConnection(
       headers = withAuthorization(headers, `Bearer ${secret}`);
     }
     const isSecret = (text: string): boolean => text.length >= MIN_SECRET_LENGTH;
-    return { httpAgent, httpsAgent: await httpsAgent(), headers, secrets: secrets.filter(isSecret), signIn };
+    return {
+      httpAgent,
+      httpsAgent: await httpsAgent(),
+      headers,
+      secrets: secrets.filter(isSecret),
+      signIn,
+      unread,
+    };
   };
 }
 

@@ -1,20 +1,27 @@
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client.js';
+import { createDuplicateWatch, type DuplicateWatch, type Suspect } from './duplicate-watch.js';
 import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
 import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
+import {
+  type DueScaler,
+  keyOf,
+  type Needs,
+  type NeededScaler,
+  type PlannedQuery,
+  type PlannedResource,
+  planRound,
+  type QueryNeed,
+  type RoundPlan,
+} from './round-plan.js';
+import { createRecognition, type Recognition } from './recognition.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
+import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
-
-/** A scaler that decides in this round, and its rhythm, of which a query may take half. */
-export interface DueScaler {
-  readonly scaler: Scaler;
-  readonly periodSeconds: number;
-}
 
 /** What the sources answer in one round. */
 export interface RoundAnswers {
@@ -25,8 +32,13 @@ export interface RoundAnswers {
    * waited for by nobody else. Left out by a source that asks no rankings. Never rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
-  /** When the server behind a source began to run, asked at most once in the round; null: unknown. Never rejects. */
-  readonly startTime: (source: string) => Promise<Instant | null>;
+  /**
+   * Which metrics of a due scaler count series that are in the data more than once, as sentences, as last found; null:
+   * that was never so. Left out by a source that does not look.
+   */
+  readonly duplicates?: (scalerKey: string) => readonly string[] | null;
+  /** Since when the data of a source can be there, asked after this call. Never rejects. */
+  readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
 /** The metrics of all scalers. */
@@ -40,22 +52,26 @@ export interface MetricSourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
+  /** Called once for a source whose server is another one than its config takes it for, with the config that fits. */
+  readonly onRecognized?: (config: SourceConfig) => void;
+  /** Whether it is looked for series that are in the data more than once; no unless said otherwise. */
+  readonly seeksDuplicates?: boolean;
+  /** Told after each round: how often the series of a source is there that is there most often. */
+  readonly onDuplicates?: (source: string, times: number) => void;
   /** How a source is asked; over HTTP unless said otherwise. */
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
-const START_TIME_TIMEOUT_SECONDS = 2;
-const LEAST_DEADLINE_SECONDS = 1;
-
-/** The deadline of one query over all urls of its source: half the period, at most the timeout, at least 1 s. */
-export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
-  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
-}
-
+const RECOGNIZE_SECONDS = 2;
+const LOOK_SECONDS = 10;
 /** A source with what outlives a round. */
 interface Asked {
-  readonly config: SourceConfig;
   readonly queue: QueryQueue;
+  readonly recognition: Recognition;
+  readonly ages: SourceAges;
+  /** Null: it is not looked for. */
+  readonly duplicates: DuplicateWatch | null;
+  /** By flavor and resource. */
   readonly batches: Map<string, ResourceBatches>;
   readonly refused: RefusedQueries;
 }
@@ -63,10 +79,20 @@ interface Asked {
 /** The planner: which queries a round needs, each asked once. */
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
+  const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
   const asked = new Map<string, Asked>();
   for (const [name, config] of sources) {
-    const queue = createQueryQueue({ config, client: createClient(config, clock), clock, onQuery });
-    asked.set(name, { config, queue, batches: new Map(), refused: createRefusedQueries(clock) });
+    const client = createClient(config, clock);
+    const queue = createQueryQueue({ config, client, clock, onQuery });
+    const recognition = createRecognition({ config, client, onRecognized });
+    asked.set(name, {
+      queue,
+      recognition,
+      duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
+      ages: createSourceAges({ queue, clock }),
+      batches: new Map(),
+      refused: createRefusedQueries(clock),
+    });
   }
   /** A document is frozen, so its queries are written once. */
   const needsOf = new WeakMap<Scaler, Needs>();
@@ -84,131 +110,55 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
         return { scaler, periodSeconds, ...needs };
       });
       const plan = planRound(needed);
+      for (const [name, { duplicates }] of asked)
+        if (duplicates !== null) onDuplicates(name, duplicates.times());
       return runRound({ plan, needed, asked, signal, round: rounds });
     },
   };
 }
 
-type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
+type ResourceBatch = (namespace: string) => Promise<Answer>;
 
-interface Needs {
-  readonly metrics: readonly MetricNeed[];
-  /** Null: its pods are not ranked. */
-  readonly ranking: MetricNeed | null;
-}
-
-interface NeededScaler extends DueScaler, Needs {}
-
-interface PlannedQuery {
-  readonly source: SourceConfig;
-  readonly query: string;
-  /** The shortest of those who ask it, as `seconds` is. */
-  periodSeconds: number;
-  seconds: number;
-}
-
-interface PlannedResource {
-  readonly source: SourceConfig;
-  readonly resource: string;
-  readonly namespaces: Set<string>;
-  seconds: number;
-}
-
-interface RoundPlan {
-  readonly queries: ReadonlyMap<string, PlannedQuery>;
-  /** Those that no metric asks. */
-  readonly rankings: ReadonlyMap<string, PlannedQuery>;
-  readonly resources: ReadonlyMap<string, PlannedResource>;
-}
-
-/** Each distinct query and each resource once, with the shortest deadline of those who need it. */
-function planRound(needed: readonly NeededScaler[]): RoundPlan {
-  const queries = new Map<string, PlannedQuery>();
-  const resources = new Map<string, PlannedResource>();
-  for (const { scaler, periodSeconds, metrics } of needed) {
-    for (const need of metrics) {
-      if (need.kind === 'refused') continue;
-      const { source } = need;
-      const seconds = queryDeadlineSeconds(source, periodSeconds);
-      if (need.kind === 'query') {
-        for (const query of queriesOf(need)) planQuery(queries, { source, query, periodSeconds, seconds });
-        continue;
-      }
-      const key = keyOf(source, need.resource);
-      const known = resources.get(key);
-      if (known === undefined) {
-        const namespaces = new Set([scaler.namespace]);
-        resources.set(key, { source, resource: need.resource, namespaces, seconds });
-      } else {
-        known.namespaces.add(scaler.namespace);
-        known.seconds = Math.min(known.seconds, seconds);
-      }
-    }
-  }
-  return { queries, rankings: planRankings(needed, queries), resources };
-}
-
-function planRankings(
-  needed: readonly NeededScaler[],
-  queries: ReadonlyMap<string, PlannedQuery>,
-): ReadonlyMap<string, PlannedQuery> {
-  const rankings = new Map<string, PlannedQuery>();
-  for (const { periodSeconds, ranking } of needed) {
-    if (ranking?.kind !== 'query' || queries.has(keyOf(ranking.source, ranking.query))) continue;
-    const { source, query } = ranking;
-    planQuery(rankings, {
-      source,
-      query,
-      periodSeconds,
-      seconds: queryDeadlineSeconds(source, periodSeconds),
-    });
-  }
-  return rankings;
-}
-
-/** The query of a metric, and those that say whether it can be believed. */
-function queriesOf({ query, checks }: QueryNeed): readonly string[] {
-  const { guard = null, freshness = null } = checks ?? {};
-  return [query, guard, freshness?.query ?? null].filter((one) => one !== null);
-}
-
-function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): void {
-  const key = keyOf(planned.source, planned.query);
-  const known = queries.get(key);
-  if (known === undefined) queries.set(key, planned);
-  else {
-    known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
-    known.seconds = Math.min(known.seconds, planned.seconds);
-  }
-}
-
-function keyOf({ name }: SourceConfig, asked: string): string {
-  return `${name}\n${asked}`;
-}
-
-function runRound(input: {
+interface RoundInput {
   readonly plan: RoundPlan;
   readonly needed: readonly NeededScaler[];
   readonly asked: ReadonlyMap<string, Asked>;
   readonly signal: AbortSignal;
   readonly round: number;
-}): RoundAnswers {
+}
+
+function runRound(input: RoundInput): RoundAnswers {
   const { plan, needed, asked, signal, round } = input;
-  const byResource = new Map<string, (namespace: string) => Promise<Answer>>();
+  const recognizing = new Map<string, Promise<void> | null>();
+  const sources = [...plan.queries.values(), ...plan.rankings.values(), ...plan.resources.values()];
+  for (const name of new Set(sources.map(({ source }) => source.name)))
+    recognizing.set(name, mustGet(asked, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
+  const byResource = new Map<string, ResourceBatch>();
   const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
-    const { queue, batches } = mustGet(asked, source.name);
-    let batch = batches.get(resource);
-    if (batch === undefined) batches.set(resource, (batch = createResourceBatches(source, resource)));
-    byResource.set(
-      key,
-      batch.ask(Array.from(namespaces), (query) => queue.ask(query, { seconds, signal, round })),
-    );
+    const { queue, batches, recognition, duplicates } = mustGet(asked, source.name);
+    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    const begin = (): ResourceBatch => {
+      const recognized = recognition.config();
+      const config = duplicates?.fitting(recognized) ?? recognized;
+      const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
+      let batch = batches.get(form);
+      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
+      return batch.ask(Array.from(namespaces), ask);
+    };
+    const look = (): Promise<void> | null =>
+      duplicates?.firstLook({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
+    const recognized = recognizing.get(source.name) ?? null;
+    const waiting = recognized === null ? look() : recognized.then(look);
+    const begun = waiting === null ? begin() : waiting.then(begin);
+    byResource.set(key, async (namespace) => (await begun)(namespace));
   };
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
     const { queue, refused } = mustGet(asked, source.name);
     const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
-    byQuery.set(key, refused.ask(query, periodSeconds, ask));
+    const waiting = recognizing.get(source.name) ?? null;
+    const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
+    byQuery.set(key, refused.ask(query, periodSeconds, asking));
   };
   const asks = [
     ...Array.from(plan.resources, (entry) => () => askResource(entry)),
@@ -216,8 +166,10 @@ function runRound(input: {
   ];
   const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
+  // A server that is not known yet may be asked by another query.
+  attendDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
-  const startTimes = new Map<string, Promise<Instant | null>>();
+  const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
 
   const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
     if (need.kind === 'refused') return Promise.resolve(need.answer);
@@ -235,16 +187,61 @@ function runRound(input: {
       const known = needsByScaler.get(key);
       return known === undefined || known.ranking === null ? null : answerOf(known.ranking, known.scaler);
     },
-    startTime: (source) => {
-      const known = startTimes.get(source);
-      if (known !== undefined) return known;
-      const queue = asked.get(source)?.queue;
-      if (queue === undefined) return Promise.resolve(null);
-      const startTime = queue.startTime({ seconds: START_TIME_TIMEOUT_SECONDS, signal });
-      startTimes.set(source, startTime);
-      return startTime;
+    duplicates: (key) => {
+      const { scaler, metrics } = mustGet(needsByScaler, key);
+      const told = metrics.flatMap((need, index) => {
+        const suspect = suspectOf(need, scaler, index);
+        const words =
+          suspect === null
+            ? null
+            : mustGet(asked, suspect.source).duplicates?.tell(suspect, scaler.namespace);
+        return words == null
+          ? []
+          : [words === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${words}`];
+      });
+      return told.length === 0 ? null : told.filter((words) => words !== '');
+    },
+    ageOf: async (source) => {
+      const ages = asked.get(source)?.ages;
+      return ages === undefined ? UNKNOWN_AGE : ages.read({ periodSeconds, signal, round });
     },
   };
+}
+
+/** Each source looks at one of those things at most. */
+function attendDuplicates(
+  { plan, needed, asked, signal, round }: RoundInput,
+  isKnown: (source: string) => boolean,
+): void {
+  const bySource = new Map<string, Suspect[]>();
+  const add = (source: string, suspect: Suspect): void => {
+    bySource.set(source, [...(bySource.get(source) ?? []), suspect]);
+  };
+  for (const { source, resource, namespaces } of plan.resources.values())
+    add(source.name, { kind: 'resource', resource, namespaces: [...namespaces] });
+  for (const { scaler, metrics } of needed)
+    metrics.forEach((need, index) => {
+      const suspect = suspectOf(need, scaler, index);
+      if (suspect?.kind === 'query') add(suspect.source, suspect);
+    });
+  for (const [name, suspects] of bySource) {
+    if (!isKnown(name)) continue;
+    const { queue, duplicates } = mustGet(asked, name);
+    duplicates?.attend(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
+  }
+}
+
+function suspectOf(
+  need: MetricNeed,
+  scaler: Scaler,
+  index: number,
+): (Suspect & { readonly source: string }) | null {
+  if (need.kind === 'refused') return null;
+  const source = need.source.name;
+  if (need.kind === 'resource')
+    return { source, kind: 'resource', resource: need.resource, namespaces: [scaler.namespace] };
+  const type = scaler.spec.metrics[index]?.type;
+  return type === undefined ? null : { source, kind: 'query', query: need.query, type };
 }
 
 /** The answer of a metric's query, judged by the answers to its guard and its freshness. */

@@ -2,7 +2,9 @@ import type { Sample } from '../decision/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
+import { resourceWindowSeconds } from './resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
+import { type HistoryState, KEPT, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Since when a metric has given values without a break. */
@@ -23,6 +25,8 @@ export interface HoldInput {
   readonly outcome: SampleOutcome;
   /** When the server that answered began to run; null: unknown. */
   readonly startTime: Instant | null;
+  /** What is known of earlier data where the start time is not; nothing unless said otherwise. */
+  readonly history?: HistoryState;
   /** H: how long the values must come without a break. */
   readonly holdSeconds: number;
   readonly periodSeconds: number;
@@ -65,6 +69,10 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   if (outcome.kind === 'broken') {
     return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: outcome.why };
   }
+  const { history = KEPT } = input;
+  if (history.state === 'lost') {
+    return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: history.why };
+  }
   if (startTime !== null && startTime > addSeconds(now, -holdSeconds)) {
     // Each answer until the server is H old is a break, and the values after that must come for another H.
     const until = latest(addSeconds(startTime, 2 * holdSeconds), atLeastUntil);
@@ -79,7 +87,11 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   // A clock that was set back would otherwise put the begin of the run into the future.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
-  return { valuesSince, until: addSeconds(valuesSince, holdSeconds), lastAnswerAt: now, cause: before.cause };
+  const until = addSeconds(valuesSince, holdSeconds);
+  if (history.state === 'kept' || until > now)
+    return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
+  // Not a break, or a source that fails now and then would never scale down; but nothing is lowered on it now.
+  return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
 /** H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`). */
@@ -108,8 +120,8 @@ export interface ScalerHoldInput {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
   readonly samples: readonly Sample[];
-  /** Source name -> start time; null or absent: unknown. */
-  readonly startTimes: ReadonlyMap<string, Instant | null>;
+  /** Source name -> since when its data can be there; absent: unknown, or it has answered nothing. */
+  readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
   /** `recoveryHoldMaxSeconds`. */
@@ -125,7 +137,7 @@ export interface ScalerHoldResult {
 
 /** The hold of a scaler: the longest of its metrics', null where every metric has given values for long enough. */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
-  const { scaler, samples, startTimes, now } = input;
+  const { scaler, samples, ages, now } = input;
   const holds = new Map<string, MetricHold>();
   let holdScaleDownUntil: Instant | null = null;
   let holdReason: string | null = null;
@@ -137,7 +149,8 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
     const hold = advanceHold(previous.get(asked.key) ?? null, {
       now,
       outcome: sampleOutcome(metric, sample),
-      startTime: startTimes.get(metric.source) ?? null,
+      startTime: ages.get(metric.source)?.startTime ?? null,
+      history: ages.get(metric.source)?.history ?? KEPT,
       holdSeconds: asked.seconds,
       periodSeconds: scaler.spec.syncPeriodSeconds,
     });
@@ -162,11 +175,17 @@ function askedOf(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHold
   if (asked === undefined) {
     const source = sources.get(metric.source);
     const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-    asked = { query, rangeSeconds: largestRangeSeconds(query) };
+    asked = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
     askedQueries.set(metric, asked);
   }
   const seconds = boundHold(asked.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
   return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${asked.query}`, seconds };
+}
+
+/** The samples of a recording rule reach back over the window of the rule, which its name does not say. */
+function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
+  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+  return isResource && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
 }
 
 function boundHold(rangeSeconds: number, periodSeconds: number, maxSeconds: number): number {

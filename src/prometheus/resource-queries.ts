@@ -1,4 +1,5 @@
 import { quoteRegex } from '../promql/quoting.js';
+import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables, substitute } from '../promql/variables.js';
 import type { SourceConfig } from './source-config.js';
 
@@ -21,9 +22,20 @@ export function namespacesPattern(namespaces: readonly string[]): string {
   return namespaces.toSorted().map(quoteRegex).join('|');
 }
 
-/** The length of the rate window of a resource's query: 0 where it is an instantaneous gauge. */
+/**
+ * The length of the rate window of a resource's query: that of `$window`, else what `resourceWindows` says, else the
+ * largest range that is written in it; 0 for an instantaneous gauge.
+ */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
-  return hasVariable(source, resource, 'window') ? source.resourceWindowSeconds : 0;
+  if (takesWindow(source, resource)) return source.resourceWindowSeconds;
+  const { resourceWindows = {} } = source;
+  const stated = Object.hasOwn(resourceWindows, resource) ? resourceWindows[resource] : undefined;
+  return stated ?? factsOf(source, resource)?.writtenSeconds ?? 0;
+}
+
+/** Whether the window of a resource's query is `resourceWindowSeconds`. */
+export function takesWindow(source: SourceConfig, resource: string): boolean {
+  return hasVariable(source, resource, 'window');
 }
 
 /** Whether a resource's query is asked for some namespaces at a time. */
@@ -31,18 +43,27 @@ export function isByNamespace(source: SourceConfig, resource: string): boolean {
   return hasVariable(source, resource, 'namespaces');
 }
 
-const variableNames = new Map<string, ReadonlySet<string>>();
+function hasVariable(source: SourceConfig, resource: string, name: string): boolean {
+  return factsOf(source, resource)?.variables.has(name) === true;
+}
+
+interface TemplateFacts {
+  readonly variables: ReadonlySet<string>;
+  readonly writtenSeconds: number;
+}
+
+const factsOfTemplates = new Map<string, TemplateFacts>();
 
 /** Few queries, of the service config alone, so what they hold is found out once. */
-function hasVariable(source: SourceConfig, resource: string, name: string): boolean {
+function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
-  if (query === null) return false;
-  let names = variableNames.get(query);
-  if (names === undefined) {
-    names = new Set(listVariables(query).map((variable) => variable.name));
-    variableNames.set(query, names);
-  }
-  return names.has(name);
+  if (query === null) return null;
+  const known = factsOfTemplates.get(query);
+  if (known !== undefined) return known;
+  const variables = new Set(listVariables(query).map(({ name }) => name));
+  const facts = { variables, writtenSeconds: largestWrittenRangeSeconds(query) };
+  factsOfTemplates.set(query, facts);
+  return facts;
 }
 
 function templateOf(source: SourceConfig, resource: string): string | null {

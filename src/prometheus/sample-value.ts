@@ -1,10 +1,14 @@
-const FINITE = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** The longest float64 without an exponent, 5e-324 with 17 digits, has 343 characters. */
+const MAX_LENGTH = 400;
+
+const FINITE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * The number that a sample value of the HTTP API says (`"1.5"`, `"1e+21"`, `"NaN"`, `"+Inf"`), or null where it says
  * none. Not `Number(text)`: that takes `""` and `" "` for 0 and `"0x10"` for 16, and does not know `"+Inf"`.
  */
 export function parseSampleValue(text: string): number | null {
+  if (text.length > MAX_LENGTH) return null;
   if (FINITE.test(text)) return Number(text);
   if (text === 'NaN') return NaN;
   if (text === '+Inf' || text === 'Inf') return Infinity;

@@ -1,7 +1,9 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
+import { Readable } from 'node:stream';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
+import { type JsonBounds, createJsonMeter } from '../units/json-bounds.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
@@ -16,6 +18,8 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Gives each request headers of its own; null: `headers` are all. */
   readonly signIn: SignIn | null;
+  /** What answers under way take in memory, all together: a hostile source must not take it all. */
+  readonly unread?: { bytes: number };
 }
 
 export interface Request {
@@ -37,6 +41,8 @@ export type SendResult =
       readonly retryAfterSeconds: number | null;
       /** Where a redirect leads, which is not followed; null: no redirect. */
       readonly location: string | null;
+      /** Whether it names the host it runs on, as VictoriaMetrics does. */
+      readonly hasServerHostname: boolean;
     })
   | {
       readonly kind: 'failed';
@@ -48,6 +54,13 @@ export type SendResult =
 
 /** After decompression. A 23 MB answer blocks the loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Of one data source, all together. */
+const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
+/** The answer to a query has 5 levels, and of 20,000 series with 20 labels 500,000 items. */
+const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
+
+/** An answer that is more than will be parsed. */
+class TooLargeError extends Error {}
 
 /**
  * One request to a data source, and a second one where the first was refused with a token that has since been renewed.
@@ -85,7 +98,7 @@ async function exchange(
   signed: typeof NOT_SIGNED,
 ): Promise<SendResult> {
   const { connection, signal } = request;
-  const response = await axios.request<string>({
+  const response = await axios.request<unknown>({
     method,
     url,
     ...(body === null ? {} : { data: body }),
@@ -102,20 +115,52 @@ async function exchange(
     httpsAgent: connection.httpsAgent,
     proxy: false,
     maxRedirects: 0,
-    maxContentLength: MAX_ANSWER_BYTES,
-    responseType: 'text',
-    transformResponse: [(text: unknown) => text],
+    responseType: 'stream',
     validateStatus: () => true,
   });
+  const text = await readBody(response.data, connection.unread ?? { bytes: 0 });
   return {
     kind: 'answered',
     status: response.status,
     contentType: textOrNull(response.headers['content-type']),
     // A server may repeat what it was sent in its error text.
-    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), response.data),
+    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
     retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
     location: textOrNull(response.headers['location']),
+    hasServerHostname: textOrNull(response.headers['x-server-hostname']) !== null,
   };
+}
+
+/** The text of an answer, counted as it comes. Throws `TooLargeError` where it is more than will be parsed. */
+async function readBody(stream: unknown, unread: { bytes: number }): Promise<string> {
+  if (!(stream instanceof Readable)) return '';
+  const pieces: Buffer[] = [];
+  const meter = createJsonMeter(JSON_BOUNDS);
+  let bytes = 0;
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      bytes += piece.length;
+      unread.bytes += piece.length;
+      if (bytes > MAX_ANSWER_BYTES) {
+        throw new TooLargeError(`the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
+      }
+      if (unread.bytes > MAX_UNREAD_BYTES) {
+        const message = `the answers under way are larger than ${MAX_UNREAD_BYTES / 1024 / 1024} MiB together`;
+        throw new TooLargeError(message);
+      }
+      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
+      if (excess !== null) throw new TooLargeError(`the answer has ${excess}`);
+    }
+  } finally {
+    unread.bytes -= bytes;
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** Whether a text begins as an object or an array: of a web page nothing is parsed. */
+function isJson(first: Buffer | undefined): boolean {
+  return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
 /** An AxiosError holds the whole request, token included: nothing of it but its code is passed on. */
@@ -126,18 +171,19 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
       ? failed('timeout', reason.message)
       : failed('canceled', 'the query was canceled');
   }
-  const code = error instanceof AxiosError ? error.code : undefined;
-  if (
-    code === AxiosError.ERR_BAD_RESPONSE &&
-    error instanceof Error &&
-    error.message.includes('maxContentLength')
-  ) {
-    return failed('too_large', `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
-  }
+  if (error instanceof TooLargeError) return failed('too_large', error.message);
+  const code = codeOf(error);
   if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
   if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP');
   const words = CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`;
   return failed('connection', words, code ?? null);
+}
+
+/** An error that is none of axios came while the body was read. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AxiosError) return error.code;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' ? 'ECONNABORTED' : typeof code === 'string' ? code : undefined;
 }
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {

@@ -1,25 +1,23 @@
 import { type Clock, withDeadline } from '../units/clock.js';
-import { type Instant, parseInstant } from '../units/time.js';
+import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { isServerFailure } from './breaker.js';
-import { classifyAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
+import { type Engine, engineOfBuild, isVictoriaMetricsAnswer } from './engine.js';
+import { classifyByEngine } from './engine-errors.js';
+import type { GetPage, QueryOptions } from './request-options.js';
 import { type Connection, send, type SendResult } from './send.js';
+import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from './source-config.js';
-
-export interface QueryOptions {
-  /** Total, over all urls of a source, at least 1. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-  /** False: one attempt is enough, the source is known to be in trouble. Default: true. */
-  readonly mayRetry?: boolean;
-}
+import { withoutTrailingSlashes } from '../units/base-url.js';
 
 /** One url of a data source, and what earlier requests taught about it. Nothing here throws. */
 export interface Server {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** `unavailable`: it did not answer; null: it answered without saying. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+  /** Whether it is a VictoriaMetrics; `unavailable`: it did not answer. */
+  readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
   /** It failed and has not answered since. */
   readonly isDoubtful: () => boolean;
   /**
@@ -38,7 +36,7 @@ const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>
 };
 
 const QUERY_PATH = '/api/v1/query';
-const START_TIME_PATH = '/api/v1/status/runtimeinfo';
+const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
 
@@ -46,13 +44,15 @@ export function createServer(
   url: string,
   options: {
     readonly config: SourceConfig;
+    /** Of the whole data source. */
+    readonly engine: Engine;
     readonly connect: (isForced?: boolean) => Promise<Connection>;
     readonly clock: Clock;
   },
 ): Server {
-  const { config, connect, clock } = options;
+  const { config, engine, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
-  const request = createRequest(url.replace(/\/+$/, ''), connect, config.bearerTokenFile !== null);
+  const request = createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null);
   /** When the next query may try it first; null: it is in no doubt. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
@@ -62,7 +62,7 @@ export function createServer(
       return fail(host, 'rate_limited', 'not asked, its Retry-After has not passed');
     }
     const ms = Math.ceil(timeoutMs);
-    const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[config.flavor] };
+    const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };
     const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
       request({ path: QUERY_PATH, parameters, signal }),
     );
@@ -70,7 +70,8 @@ export function createServer(
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
-    const answer = redact(classifyAnswer(result), secrets);
+    const answer = redact(classifyByEngine(result), secrets);
+    if (isVictoriaMetricsAnswer(result.body)) engine.recognize();
     if (answer.class !== 'failed') {
       nextTryMs = null;
       return answer;
@@ -83,12 +84,18 @@ export function createServer(
     return fail(host, answer.reason, answer.message);
   };
 
-  const startTime: Server['startTime'] = async ({ timeoutMs, signal: parent }) => {
+  const get: GetPage = async (path, { timeoutMs, signal: parent, accept }) => {
     const { result } = await withDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
-      request({ path: START_TIME_PATH, parameters: {}, signal }),
+      request({ path, parameters: {}, signal, ...(accept === undefined ? {} : { accept }) }),
     );
-    if (result.kind === 'failed' || result.status >= 500) return 'unavailable';
-    return readStartTime(result.body);
+    return result;
+  };
+
+  const isVictoriaMetrics: Server['isVictoriaMetrics'] = async (asked) => {
+    const result = await get(BUILD_INFO_PATH, asked);
+    return result.kind === 'failed' || result.status >= 500
+      ? 'unavailable'
+      : engineOfBuild(result) === 'victoriametrics';
   };
 
   const goesLast: Server['goesLast'] = () => {
@@ -98,13 +105,16 @@ export function createServer(
     return false;
   };
 
-  return { query, startTime, isDoubtful: () => nextTryMs !== null, goesLast };
+  const startTime = createStartTimeReader({ get, engine, clock });
+  return { query, startTime, isVictoriaMetrics, isDoubtful: () => nextTryMs !== null, goesLast };
 }
 
 interface Call {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** What is asked for; JSON unless said otherwise. */
+  readonly accept?: string;
 }
 
 interface CallResult {
@@ -120,10 +130,10 @@ function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
-  const once = async ({ path, parameters, signal }: Call, isForced: boolean): Promise<CallResult> => {
+  const once = async ({ path, ...call }: Call, isForced: boolean): Promise<CallResult> => {
     const connection = await connect(isForced);
-    const method = path === START_TIME_PATH || isPostRefused ? 'GET' : 'POST';
-    const result = await send({ method, url: url + path, parameters, connection, signal });
+    const method = path !== QUERY_PATH || isPostRefused ? 'GET' : 'POST';
+    const result = await send({ method, url: url + path, connection, ...call });
     return { result, secrets: connection.secrets };
   };
 
@@ -133,7 +143,7 @@ function createRequest(
       if (first.result.kind === 'failed') return first;
       const { status } = first.result;
       if (status === 401 && hasToken) return await once(call, true);
-      if ((status !== 405 && status !== 501) || isPostRefused || call.path === START_TIME_PATH) return first;
+      if ((status !== 405 && status !== 501) || isPostRefused || call.path !== QUERY_PATH) return first;
       isPostRefused = true;
       return await once(call, false);
     } catch (error) {
@@ -155,14 +165,4 @@ function redact(answer: Answer, secrets: readonly string[]): Answer {
   return answer.class === 'partial'
     ? { ...answer, why: clean(answer.why) }
     : { ...answer, message: clean(answer.message) };
-}
-
-function readStartTime(body: string): Instant | null {
-  try {
-    const json = JSON.parse(body) as { readonly data?: { readonly startTime?: unknown } | null } | null;
-    const text = json?.data?.startTime;
-    return typeof text === 'string' ? parseInstant(text) : null;
-  } catch {
-    return null;
-  }
 }

@@ -25,6 +25,12 @@ export interface SourceConfig {
   readonly resourceWindowSeconds: number;
   /** Resource name -> PromQL with `$namespaces` and `$window`. */
   readonly resourceQueries: Readonly<Record<string, string>>;
+  /** What takes its place where the server turns out to be a VictoriaMetrics; null where the flavor is written. */
+  readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
+  /** Resource name -> the form of its default query that counts a container once that is in the data more than once. */
+  readonly onceQueries: Readonly<Record<string, string>>;
+  /** Resource name -> seconds, for a resource query without `$window`, such as a recording rule. */
+  readonly resourceWindows?: Readonly<Record<string, number>>;
   /** The namespaces whose documents may ask it; empty: all. */
   readonly namespaces: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readBoundedText } from '../files/read-bounded.js';
 import type { Clock } from '../units/clock.js';
 
 /** A small text file that is re-read while the service runs: a token, a password, a certificate. */
@@ -8,6 +8,7 @@ export interface WatchedFile {
 }
 
 const REREAD_MS = 10_000;
+const MOST_BYTES = 1024 * 1024;
 
 /**
  * The file at `path`. While it is empty or cannot be read, the last good content is kept: kubelet and cert-manager
@@ -20,7 +21,7 @@ export function watchFile(path: string, clock: Clock): WatchedFile {
 
   const reread = async (): Promise<void> => {
     try {
-      const text = (await readFile(path, 'utf8')).trim();
+      const text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
       if (text !== '') content = text;
     } catch {
       // The content stays the last good one; without any, the caller says what it could not read.

@@ -1,5 +1,7 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
+import { findQueryLimit, type QueryLimit } from './query-limits.js';
+import { splitSegments } from './segments.js';
 import { placeVariables } from './variables.js';
 
 /** A call of a function that the grammar does not know. */
@@ -16,14 +18,20 @@ export interface ParsedQuery {
   readonly unknownFunctions: readonly UnknownFunction[];
   /** The first mistake that is left; null where the text parses. */
   readonly errorNode: SyntaxNode | null;
+  /** What the query has too much of to be parsed: `tree` is that of an empty text then. Null: nothing. */
+  readonly limit: QueryLimit | null;
 }
 
-/** More unknown functions than this in one query are not looked for. */
-const MAX_UNKNOWN_FUNCTIONS = 50;
+/** More unknown functions than this in one query are not looked for: each takes one more parse. */
+const MAX_UNKNOWN_FUNCTIONS = 20;
 
-const CALLED_NAME = /([A-Za-z_:][A-Za-z0-9_:]*)\s*$/;
+/** Half a character beyond 16 bits, which the parser needs 5 us for: an error outside of strings, like `?`. */
+const SURROGATE = /[\ud800-\udfff]/g;
 
-/** The queries that were parsed last, and the longest that is kept: a document may hold one of 1 MiB. */
+const NAME_CHARACTER = /[\w:]/;
+const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
+
+/** The queries that were parsed last, and the longest that is kept. */
 const MAX_KEPT = 200;
 const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
@@ -44,17 +52,25 @@ export function parseQuery(query: string): ParsedQuery {
 }
 
 function parseAnew(query: string): ParsedQuery {
+  const limit = findQueryLimit(query);
+  if (limit !== null) {
+    const tree = parser.parse('');
+    return { text: query, tree, unknownFunctions: [], errorNode: firstError(tree), limit };
+  }
   const unknownFunctions: UnknownFunction[] = [];
   let text = maskVariables(query);
-  for (;;) {
-    const tree = parser.parse(text);
+  for (let parses = 0; ; parses += 1) {
+    const tree = parser.parse(text.replaceAll(SURROGATE, '?'));
     const errorNode = firstError(tree);
-    const called = errorNode === null ? null : unknownFunctionAt(text, errorNode);
-    if (called === null || unknownFunctions.length >= MAX_UNKNOWN_FUNCTIONS) {
-      return { text, tree, unknownFunctions, errorNode };
+    const name = errorNode === null ? null : unknownFunctionAt(text, errorNode);
+    if (name === null || parses >= MAX_UNKNOWN_FUNCTIONS) {
+      unknownFunctions.sort((a, b) => a.offset - b.offset);
+      return { text, tree, unknownFunctions, errorNode, limit: null };
     }
-    unknownFunctions.push(called);
-    text = replaceAt(text, called.offset, knownFunction(called.name.length));
+    for (const offset of callsOf(text, name)) {
+      unknownFunctions.push({ name, offset });
+      text = replaceAt(text, offset, knownFunction(name.length));
+    }
   }
 }
 
@@ -92,10 +108,25 @@ function firstError(tree: Tree): SyntaxNode | null {
 }
 
 /** A name followed by `(` where the grammar did not expect it. */
-function unknownFunctionAt(text: string, error: SyntaxNode): UnknownFunction | null {
-  const rest = text.slice(error.from);
-  const gap = rest.length - rest.trimStart().length;
-  if (rest.charAt(gap) !== '(') return null;
-  const match = CALLED_NAME.exec(text.slice(0, error.from));
-  return match === null ? null : { name: match[1] ?? '', offset: match.index };
+function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
+  if (!/^\s*\(/.test(text.slice(error.from))) return null;
+  const before = text.slice(0, error.from).trimEnd();
+  let from = before.length;
+  while (from > 0 && NAME_CHARACTER.test(before.charAt(from - 1))) from -= 1;
+  while (/\d/.test(before.charAt(from))) from += 1;
+  return from === before.length ? null : before.slice(from);
+}
+
+/** Where a function of that name is called. */
+function callsOf(text: string, name: string): readonly number[] {
+  const offsets: number[] = [];
+  for (const { kind, from, to } of splitSegments(text)) {
+    if (kind !== 'code') continue;
+    let before: RegExpExecArray | null = null;
+    for (const token of text.slice(from, to).matchAll(TOKEN)) {
+      if (token[0] === '(' && before?.[0] === name) offsets.push(from + before.index);
+      before = token;
+    }
+  }
+  return offsets;
 }

@@ -1,20 +1,44 @@
 import { quoteRegex } from './quoting.js';
 
 /**
+ * `generateName` is cut at 58 characters before the 5 random ones are appended. Source: apiserver,
+ * storage/names/generate.go.
+ */
+const MAX_GENERATED_STEM = 58;
+const RANDOM = '[a-z0-9]{5}';
+
+/** A `pod-template-hash` is a 32 bit number with a letter for each decimal digit. */
+const MAX_HASH = 10;
+
+/**
  * The value of `$pods`: a regular expression (RE2, anchored by Prometheus) for the names that this kind gives its
  * pods, the same whatever pods exist now. A kind that is not known here may name them in any way behind `NAME-`.
+ *
+ * Workloads with names of 58 characters or more whose first 58 are equal cannot be told apart by the names of their pods.
  */
 export function podsPattern(kind: string, name: string): string {
   const quoted = quoteRegex(name);
   switch (kind) {
     case 'Deployment':
-      return `${quoted}-[a-z0-9]+-[a-z0-9]{5}`;
+      return deploymentPattern(name);
     case 'ReplicaSet':
     case 'ReplicationController':
-      return `${quoted}-[a-z0-9]{5}`;
+      return quoteRegex(`${name}-`.slice(0, MAX_GENERATED_STEM)) + RANDOM;
     case 'StatefulSet':
       return `${quoted}-[0-9]+`;
     default:
-      return `${quoted}-.*`;
+      return name.length < MAX_GENERATED_STEM
+        ? `${quoted}-.*`
+        : `(?:${quoted}-.*|${quoteRegex(name.slice(0, MAX_GENERATED_STEM))}${RANDOM})`;
   }
+}
+
+/** The ReplicaSet is `NAME-HASH`, its pods have the `generateName` `NAME-HASH-`: how much of it is left depends on the hash. */
+function deploymentPattern(name: string): string {
+  const quoted = quoteRegex(name);
+  const left = MAX_GENERATED_STEM - name.length;
+  if (left >= MAX_HASH + 2) return `${quoted}-[a-z0-9]+-${RANDOM}`;
+  if (left <= 1) return quoteRegex(`${name}-`.slice(0, MAX_GENERATED_STEM)) + RANDOM;
+  const cut = `${quoted}-[a-z0-9]{${left - 1}}${RANDOM}`;
+  return left === 2 ? cut : `(?:${quoted}-[a-z0-9]{1,${left - 2}}-${RANDOM}|${cut})`;
 }

@@ -107,7 +107,7 @@ function literalSeconds(literal: string): number | null {
   const plain = Number(literal.replaceAll('_', ''));
   if (literal !== '' && !Number.isNaN(plain)) return finite(plain);
   let seconds = 0;
-  for (const match of literal.matchAll(/(\d+)(ms|[smhdwy])/g)) {
+  for (const match of literal.matchAll(/(?<!\d)(\d+)(ms|[smhdwy])/g)) {
     seconds += Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
   }
   return seconds > 0 ? seconds : null;

@@ -1,5 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
+import { NEEDS_METRICSQL, firstMetricsql, isMetricsqlFunction, rewriteMetricsql } from './metricsql.js';
 import { parseQuery, type ParsedQuery } from './parse.js';
+import { findQueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 
 /**
@@ -10,6 +12,14 @@ export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
+  /** The query has more of something than is parsed: there may be nothing wrong with its syntax. */
+  readonly isLimit?: true;
+}
+
+/** For whom a query is meant. */
+export interface SyntaxOptions {
+  /** Whether the server is VictoriaMetrics: what may be MetricsQL is a warning then. */
+  readonly isMetricsql?: boolean;
 }
 
 const CLOSER: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -31,7 +41,9 @@ const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!
  * The problems of a PromQL query, which may still hold `$name` variables; empty where it parses. Grammar only: types,
  * label joins and regular expressions are left to the server. One mistake gives one problem.
  */
-export function checkSyntax(query: string): readonly SyntaxProblem[] {
+export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
+  const limit = findQueryLimit(query);
+  if (limit !== null) return [{ severity: 'error', ...limit, isLimit: true }];
   const segments = splitSegments(query);
   const isEmpty = segments.every(
     ({ kind, from, to }) => kind === 'comment' || (kind === 'code' && query.slice(from, to).trim() === ''),
@@ -43,7 +55,7 @@ export function checkSyntax(query: string): readonly SyntaxProblem[] {
   }
   const bracket = checkBrackets(query);
   if (bracket !== null) return [bracket];
-  return problemsOf(query, parseQuery(query));
+  return problemsOf(query, parseQuery(query), options);
 }
 
 function checkBrackets(query: string): SyntaxProblem | null {
@@ -64,13 +76,45 @@ function checkBrackets(query: string): SyntaxProblem | null {
   return last === undefined ? null : error(last.offset, `"${last.bracket}" is never closed`);
 }
 
-function problemsOf(query: string, parsed: ParsedQuery): readonly SyntaxProblem[] {
+function problemsOf(
+  query: string,
+  parsed: ParsedQuery,
+  { isMetricsql = false }: SyntaxOptions,
+): readonly SyntaxProblem[] {
   const { unknownFunctions, errorNode, text } = parsed;
+  const needs = isMetricsql ? 'it cannot be checked here' : NEEDS_METRICSQL;
   if (WITH_TEMPLATE.test(query)) {
-    return [warning(query.search(/\S/), 'WITH templates of MetricsQL cannot be checked here')];
+    return [warning(query.search(/\S/), `a WITH template is MetricsQL: ${needs}`)];
   }
-  const unknown = unknownFunctions.map(({ name, offset }) => warning(offset, `unknown function "${name}"`));
-  return errorNode === null ? unknown : [...unknown, problemAt(query, text, errorNode)];
+  const unknown = unknownFunctions.map(({ name, offset }) =>
+    warning(
+      offset,
+      isMetricsqlFunction(name) ? `function "${name}" is MetricsQL: ${needs}` : `unknown function "${name}"`,
+    ),
+  );
+  if (errorNode === null) return unknown;
+  const problem = asMetricsql(query, problemAt(query, text, errorNode), isMetricsql);
+  return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
+}
+
+/** The same problem where it is MetricsQL, or may be: VictoriaMetrics is the judge of its own language. */
+function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
+  if (problem.severity === 'warning' && !isMetricsql) return problem;
+  const rewritten = rewriteMetricsql(query);
+  const metricsql =
+    rewritten === null || parseQuery(rewritten).errorNode !== null ? null : firstMetricsql(query);
+  if (metricsql !== null) {
+    const { offset, word } = metricsql;
+    const message = `${word === ',' ? 'a trailing comma' : `"${word}"`} is MetricsQL`;
+    if (isMetricsql) return warning(offset, `${message}: it cannot be checked here`);
+    return { ...problem, offset, message: `${message}: ${NEEDS_METRICSQL}` };
+  }
+  const token = NEXT_TOKEN.exec(query.slice(problem.offset))?.[0] ?? '';
+  const isForeign = problem.message === `unexpected "${token}"` && /^[\w$,:([{"'`]/.test(token);
+  if (isMetricsql && !isForeign)
+    return { ...problem, message: problem.message.replace(NEEDS_METRICSQL, 'it cannot be checked here') };
+  if (!isMetricsql) return problem;
+  return warning(problem.offset, `${problem.message}; as MetricsQL it cannot be checked here`);
 }
 
 function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem {
@@ -80,10 +124,10 @@ function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem
   if (token === '') return error(text.length, 'the query ends where more is expected');
   if (container === 'matchers') return problemInMatchers(text, offset, token);
   if (METRICSQL_WORDS.has(token.toLowerCase())) {
-    return warning(offset, `"${token}" is MetricsQL: Prometheus does not know it`);
+    return warning(offset, `"${token}" is MetricsQL: ${NEEDS_METRICSQL}`);
   }
   if (/\d$/.test(text.slice(0, offset)) && NUMBER_SUFFIX.test(token)) {
-    return warning(offset, `the unit "${token}" of a number is MetricsQL: Prometheus does not know it`);
+    return warning(offset, `the unit "${token}" of a number is MetricsQL: ${NEEDS_METRICSQL}`);
   }
   if (container === 'range' && token !== ']') {
     return warning(offset, `unknown duration: unexpected "${token}"`);
@@ -93,10 +137,11 @@ function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem
 }
 
 function problemInMatchers(text: string, offset: number, token: string): SyntaxProblem {
-  if (/\bor\s*$/i.test(text.slice(0, offset)) || token.toLowerCase() === 'or') {
-    return warning(offset, '"or" between label matchers is MetricsQL: Prometheus does not know it');
+  const before = text.slice(0, offset).trimEnd();
+  if (/(?:^|\W)or$/i.test(before.slice(-3)) || token.toLowerCase() === 'or') {
+    return warning(offset, `"or" between label matchers is MetricsQL: ${NEEDS_METRICSQL}`);
   }
-  if (/^\w/.test(token) && /(?:[^=!]=|=~|!=|!~)\s*$/.test(text.slice(0, offset))) {
+  if (/^\w/.test(token) && /[^=!]=$|[=!]~$|!=$/.test(before.slice(-2))) {
     return error(offset, `unexpected "${token}": the value of a label matcher is a string in quotes`);
   }
   return error(offset, `unexpected "${token}" among the label matchers`);

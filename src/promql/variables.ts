@@ -25,9 +25,8 @@ export interface PlacedSegment {
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
 /** `$1` and `${1}`, which label_replace uses, are none. */
-const VARIABLE = /\$([A-Za-z_][A-Za-z0-9_]*)/g;
-const ENDS_IN_REGEX_OPERATOR = /[=!]~\s*$/;
-const ENDS_IN_OFFSET = /\boffset\s+-?\s*$/i;
+const VARIABLE = /\$([A-Za-z_]\w*)/g;
+const TOKEN = /\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|[=!]~|\S/g;
 const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
 /** The variables of a query, in order, each as often as it stands there; those in comments don't count. */
@@ -37,41 +36,79 @@ export function listVariables(query: string): readonly Variable[] {
   );
 }
 
-/** The query in segments, with the place of each variable. */
+/** The query in segments, with the place of each variable. In one pass: a query may hold thousands of variables. */
 export function placeVariables(query: string): readonly PlacedSegment[] {
-  const placed: PlacedSegment[] = [];
-  let code = '';
-  for (const segment of splitSegments(query)) {
+  const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
+  return splitSegments(query).map((segment) => {
     const text = query.slice(segment.from, segment.to);
-    if (segment.kind === 'comment') {
-      placed.push({ segment, variables: [] });
-      continue;
+    switch (segment.kind) {
+      case 'comment':
+        return { segment, variables: [] };
+      case 'code':
+        return { segment, variables: placeInCode(text, segment.from, before) };
+      case 'string': {
+        const variables = placeInString(text, segment, isRegexNext(before));
+        readToken('""', segment.to, before);
+        return { segment, variables };
+      }
     }
-    const variables: VariablePlace[] = [];
-    for (const match of text.matchAll(VARIABLE)) {
-      const before = segment.kind === 'code' ? code + text.slice(0, match.index) : code;
-      const isRegex = ENDS_IN_REGEX_OPERATOR.test(before);
-      if (isDollarEscaped(text.slice(0, match.index), segment, isRegex)) continue;
-      const place = segment.kind === 'string' ? 'string' : isDurationNext(before) ? 'duration' : 'code';
-      variables.push({ name: match[1] ?? '', offset: segment.from + match.index, place, isRegex });
+  });
+}
+
+/** What stands before a place, strings as a pair of quotes: what is in them is never taken for an operator or a bracket. */
+interface CodeBefore {
+  /** The last two tokens, the last one first. */
+  tokens: readonly [string, string];
+  /** Where the last one ends. */
+  end: number;
+  /** Whether the last square bracket is an opening one. */
+  isInRange: boolean;
+}
+
+function readToken(token: string, end: number, before: CodeBefore): void {
+  before.tokens = [token, before.tokens[0]];
+  before.end = end;
+  if (token === '[' || token === ']') before.isInRange = token === '[';
+}
+
+function placeInCode(text: string, from: number, before: CodeBefore): readonly VariablePlace[] {
+  const variables: VariablePlace[] = [];
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    const offset = from + index;
+    if (token.length > 1 && token.startsWith('$')) {
+      const place = isDurationNext(before, offset) ? 'duration' : 'code';
+      variables.push({ name: token.slice(1), offset, place, isRegex: isRegexNext(before) });
     }
-    placed.push({ segment, variables });
-    // A string stands in `code` as a pair of quotes, so that what is in it is never taken for an operator or a bracket.
-    code += segment.kind === 'code' ? text : '""';
+    readToken(token, offset + token.length, before);
   }
-  return placed;
+  return variables;
+}
+
+function placeInString(text: string, segment: Segment, isRegex: boolean): readonly VariablePlace[] {
+  return Array.from(text.matchAll(VARIABLE))
+    .filter(({ index }) => !isDollarEscaped(text, index, { segment, isRegex }))
+    .map(({ 1: name = '', index }) => ({ name, offset: segment.from + index, place: 'string', isRegex }));
 }
 
 /** `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash. */
-function isDollarEscaped(before: string, segment: Segment, isRegex: boolean): boolean {
-  if (segment.kind !== 'string') return false;
-  const backslashes = /\\*$/.exec(before)?.[0].length ?? 0;
+function isDollarEscaped(
+  text: string,
+  dollar: number,
+  { segment, isRegex }: { readonly segment: Segment; readonly isRegex: boolean },
+): boolean {
+  let backslashes = 0;
+  while (text.charAt(dollar - 1 - backslashes) === '\\') backslashes += 1;
   if (segment.quote === '`') return isRegex && backslashes % 2 === 1;
   return backslashes % 2 === 1 || (isRegex && (backslashes / 2) % 2 === 1);
 }
 
-function isDurationNext(codeBefore: string): boolean {
-  return codeBefore.lastIndexOf('[') > codeBefore.lastIndexOf(']') || ENDS_IN_OFFSET.test(codeBefore);
+function isRegexNext({ tokens: [last] }: CodeBefore): boolean {
+  return last === '=~' || last === '!~';
+}
+
+function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefore, offset: number): boolean {
+  const isOffset = (token: string): boolean => token.toLowerCase() === 'offset';
+  return isInRange || (isOffset(last) && offset > end) || (last === '-' && isOffset(lastButOne));
 }
 
 /**

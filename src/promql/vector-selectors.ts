@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
-import { readStringLiteral } from './quoting.js';
+import { readStringLiteral, stringLiteral } from './quoting.js';
 
 /** One label matcher of a selector. */
 export interface LabelMatcher {
@@ -13,25 +13,37 @@ export interface LabelMatcher {
   readonly text: string;
 }
 
-/** A selector of a query: `name{a="b"}`, without range, offset and `@`. */
+/** A label matcher and where it starts in the query, in UTF-16 units. */
+export interface PlacedMatcher extends LabelMatcher {
+  readonly offset: number;
+}
+
+/** A selector of a query: `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
   /** As written. */
   readonly text: string;
-  /** Null where the selector has none outside of its braces. */
+  /** The name before the braces, or the quoted one within them; null where there is neither. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
   /** The range behind it as written, `5m`; null where there is none. */
   readonly range: string | null;
 }
 
+const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
+const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 /** The selectors of a query, in order of mention, each once for each range. Variables must have been replaced. */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
-  const { text, tree } = parseQuery(query);
+  const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();
   tree.iterate({
     enter: ({ node }) => {
       if (node.name !== 'VectorSelector') return;
-      const selector = readSelector(text, node);
+      const { matchers, ...rest } = readSelector(query, node);
+      const selector = {
+        ...rest,
+        matchers: matchers.map(({ label, operator, value, text }) => ({ label, operator, value, text })),
+      };
       found.set(`${selector.text}[${selector.range ?? ''}]`, selector);
     },
   });
@@ -41,33 +53,69 @@ export function vectorSelectors(query: string): readonly VectorSelector[] {
 /** The selector without one of its matchers. */
 export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): string {
   const rest = selector.matchers.filter((matcher) => matcher !== left).map(({ text }) => text);
-  return `${selector.metric ?? ''}{${rest.join(', ')}}`;
+  return selectorText(selector.metric, rest);
 }
 
-function readSelector(text: string, node: SyntaxNode): VectorSelector {
-  const slice = (part: SyntaxNode): string => text.slice(part.from, part.to);
+/** A selector with these matchers; a name that needs quotes stands within the braces, as Prometheus 3 has it. */
+export function selectorText(metric: string | null, matchers: readonly string[]): string {
+  const isPlain = metric === null || PLAIN_METRIC.test(metric);
+  const inside = isPlain ? matchers : [stringLiteral(metric), ...matchers];
+  return `${isPlain ? (metric ?? '') : ''}{${inside.join(', ')}}`;
+}
+
+/** A selector of all series of a metric. */
+export function metricText(metric: string): string {
+  return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
+}
+
+/** A label's name as it stands in `by (...)` and in a matcher: quoted where Prometheus 3 needs it. */
+export function labelText(label: string): string {
+  return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
+}
+
+/** The selector of a `VectorSelector` node. */
+export function readSelector(
+  query: string,
+  node: SyntaxNode,
+): VectorSelector & { readonly matchers: readonly PlacedMatcher[] } {
+  const slice = (part: SyntaxNode): string => query.slice(part.from, part.to);
   const identifier = node.getChild('Identifier');
   const braces = node.getChild('LabelMatchers');
-  const matchers = braces?.getChildren('UnquotedLabelMatcher') ?? [];
+  const quotedName = braces?.getChild('QuotedLabelName') ?? null;
   const parent = node.parent?.name === 'MatrixSelector' ? node.parent : null;
   const range = parent?.getChild('DurationExpr') ?? null;
+  const nameOf = (): string | null => {
+    if (identifier !== null) return slice(identifier);
+    return quotedName === null ? null : readStringLiteral(slice(quotedName));
+  };
+  const matchers = [
+    ...(braces?.getChildren('UnquotedLabelMatcher') ?? []),
+    ...(braces?.getChildren('QuotedLabelMatcher') ?? []),
+  ];
   return {
     text: slice(node),
-    metric: identifier === null ? null : slice(identifier),
-    matchers: matchers.flatMap((matcher) => {
-      const [label, operator, value] = ['LabelName', 'MatchOp', 'StringLiteral'].map((name) =>
-        matcher.getChild(name),
-      );
-      if (!label || !operator || !value) return [];
-      return [
-        {
-          label: slice(label),
-          operator: slice(operator),
-          value: readStringLiteral(slice(value)),
-          text: slice(matcher),
-        },
-      ];
-    }),
+    metric: nameOf(),
+    matchers: matchers.flatMap((matcher) => readMatcher(slice, matcher)),
     range: range === null ? null : slice(range),
   };
+}
+
+function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): readonly PlacedMatcher[] {
+  const plain = matcher.getChild('LabelName');
+  const quoted = matcher.getChild('QuotedLabelName');
+  const operator = matcher.getChild('MatchOp');
+  const value = matcher.getChild('StringLiteral');
+  const label = plain ?? quoted;
+  if (!label || !operator || !value) return [];
+  const written = slice(value);
+  return [
+    {
+      label: quoted === null ? slice(label) : readStringLiteral(slice(label)),
+      operator: slice(operator),
+      // A variable without quotes is a string, too.
+      value: written.startsWith('$') ? written : readStringLiteral(written),
+      text: slice(matcher),
+      offset: matcher.from,
+    },
+  ];
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { type Finding, type Path, finding, formatPath, formatValue } from './rules/finding.js';
+import { type Finding, MAX_FINDINGS, type Path, finding, formatPath, formatValue } from './rules/finding.js';
 import { didYouMean } from './problems/nearest.js';
+import { isOfSeconds, numberHint, quantityHint } from './problems/value-hint.js';
 import { isPlainObject, valueAt, without } from './plain.js';
 import type { ProblemCode } from './problems/problem-codes.js';
 
@@ -14,23 +15,30 @@ export interface Checked<T> {
 }
 
 /**
- * Checks a plain value and puts every issue into a sentence of ours. zod does not run refinements of an object beside
+ * Checks a plain value and puts every issue into a sentence of ours, in which `show` writes the value. zod does not run refinements of an object beside
  * its type errors, so rules over several fields are functions over `readable` instead.
  */
-export function checkSchema<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+export function checkSchema<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  show: (value: unknown, path: Path) => string = formatValue,
+): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { findings: [], value: result.data, readable: result.data };
   const findings: Finding[] = [];
   let readable = value;
   for (const issue of result.error.issues) {
+    // Each one below copies the value without what is wrong: with hundreds of thousands that would take for ever.
+    if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
       const known = knownKeys(schema, path);
       for (const key of issue.keys) findings.push(unknownField([...path, key], known));
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
-      const isInt = schemaAt(schema, path) instanceof z.ZodNumberFormat;
-      findings.push(issueFinding(issue, path, { value: valueAt(value, path), isInt }));
+      findings.push(
+        issueFinding(issue, path, { value: valueAt(value, path), field: schemaAt(schema, path), show }),
+      );
       readable = without(readable, path);
     }
   }
@@ -56,14 +64,6 @@ const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
     '; it is a metric now: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
   ],
   ...KEDA_FIELDS,
-  ...[
-    'status',
-    'metadata.uid',
-    'metadata.resourceVersion',
-    'metadata.creationTimestamp',
-    'metadata.generation',
-    'metadata.managedFields',
-  ].map((path) => [path, '; the cluster wrote it, leave it out'] as const),
 ]);
 
 /** Fields that exist, but elsewhere. */
@@ -82,24 +82,26 @@ function unknownField(path: Path, known: readonly string[]): Finding {
   return { code: 'unknown-field', message, path, at: 'key', offset: null };
 }
 
-function issueFinding(
-  issue: z.core.$ZodIssue,
-  path: Path,
-  { value, isInt }: { readonly value: unknown; readonly isInt: boolean },
-): Finding {
+interface ShownValue {
+  readonly value: unknown;
+  readonly field: z.core.$ZodType | undefined;
+  readonly show: (value: unknown, path: Path) => string;
+}
+
+function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show }: ShownValue): Finding {
   const name = path.length === 0 ? 'the document' : formatPath(path);
   if (value === undefined) {
     return finding('missing-field', path, `${name} is missing`);
   }
-  const shown = `${name} is ${formatValue(value)}`;
+  const shown = `${name} is ${show(value, path)}`;
   switch (issue.code) {
     case 'invalid_type': {
-      const hint = issue.expected === 'boolean' ? quotedHint(value, [true, false]) : '';
-      return finding(
-        'wrong-type',
-        path,
-        `${shown}, must be ${typeName(isInt ? 'int' : issue.expected)}${hint}`,
-      );
+      const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
+      const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
+      // A hint repeats the value: only where the value itself may be shown.
+      const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
+      const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
+      return finding('wrong-type', path, `${shown}, must be ${rule}`);
     }
     case 'invalid_value': {
       const values = issue.values.map(String);
@@ -128,8 +130,13 @@ function issueFinding(
       return { ...finding('wrong-format', path, `${name}: this key ${keyRule(issue)}`), at: 'key' };
     case 'invalid_union':
       return finding('wrong-quantity', path, `${shown}, ${issue.message}`);
-    case 'custom':
-      return finding(customCode(issue), path, `${shown}, ${issue.message}`);
+    case 'custom': {
+      const code = customCode(issue);
+      const hint = code === 'wrong-quantity' ? quantityHint(value, path) : '';
+      // An example of what else it may be would only stand in the way of what to write.
+      const rule = hint === '' ? issue.message : issue.message.replace(/, such as .*$/, '');
+      return finding(code, path, `${shown}, ${rule}${hint}`);
+    }
     default:
       return finding('wrong-type', path, `${shown}: ${issue.message}`);
   }
@@ -138,7 +145,16 @@ function issueFinding(
 /** For "true" where true is allowed: the words are right, the quotes make them text. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
-  return isQuoted ? ', without quotes' : '';
+  return isQuoted ? ': remove the quotes' : '';
+}
+
+function typeHint(
+  value: unknown,
+  path: Path,
+  { expected, field }: { readonly expected: string; readonly field: z.core.$ZodType | undefined },
+): string {
+  if (expected === 'boolean') return quotedHint(value, [true, false]);
+  return expected === 'int' || expected === 'number' ? numberHint(value, path, field) : '';
 }
 
 function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
@@ -160,10 +176,6 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: 'a mapping',
   array: 'a list',
 };
-
-function typeName(expected: string): string {
-  return TYPE_NAMES[expected] ?? expected;
-}
 
 /** The fields that the schema has at `path`; empty where it has no fixed ones. */
 export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {

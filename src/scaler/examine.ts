@@ -1,10 +1,12 @@
 import { checkSchema } from './check-schema.js';
 import { type Finding, type Path, finding } from './rules/finding.js';
 import { nearest } from './problems/nearest.js';
-import { isPlainObject, readPlain } from './plain.js';
+import { isPlainObject, readPlain, valueAt } from './plain.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import { checkRules } from './rules/rules.js';
-import { type DocumentInput, type Loose, documentSchema } from './schema.js';
+import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema.js';
+import type { ServiceFacts } from './service-facts.js';
+import { takeSystemFields } from './system-fields.js';
 
 /** What the checks say of one document that stands for itself. */
 export interface Examined {
@@ -15,38 +17,59 @@ export interface Examined {
 
 /**
  * Everything wrong with a plain value as a scaler document, at once: the rules over several fields look at whatever
- * could be read, also beside wrong types and unknown fields.
+ * could be read, also beside wrong types and unknown fields. `service` says which data source is of which kind.
  */
-export function examine(value: unknown): Examined {
+export function examine(value: unknown, service?: ServiceFacts): Examined {
   const plain = readPlain(value);
   const wrongKind = checkKind(plain.value);
-  if (wrongKind !== null) return { findings: [wrongKind], document: null };
-  const checked = checkSchema(documentSchema, plain.value);
-  const earlier = [...plain.findings, ...checked.findings];
+  if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };
+  const written = takeSystemFields(plain.value);
+  const checked = checkSchema(documentSchema, written.value);
+  const schemaFindings =
+    wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
+  const earlier = [
+    ...(wrongKind === null ? [] : [wrongKind]),
+    ...plain.findings,
+    ...written.findings,
+    ...schemaFindings,
+  ];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // What is left in `readable` has passed the schema, piece by piece.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
-  const findings = [...earlier, ...checkRules(readable, isBroken)];
+  const findings = [...earlier, ...checkRules(readable, isBroken, service)];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** A document of another kind gets this one problem: all its fields would be unknown, too. */
+/** What a document of another kind should be; it names the right `apiVersion` as well. */
 function checkKind(value: unknown): Finding | null {
-  const kind = isPlainObject(value) ? value['kind'] : undefined;
+  const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
   const isMisspelt = nearest(kind, ['Scaler']) !== null;
   const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
+  const version = apiVersion === API_VERSION ? '' : ` with apiVersion: ${API_VERSION}`;
   return finding(
     'wrong-kind',
     ['kind'],
-    `kind is ${kind}, must be Scaler${hint}${KIND_HINTS.get(kind) ?? ''}`,
+    `kind is ${kind}, must be Scaler${version}${hint}${KIND_HINTS.get(kind) ?? ''}`,
   );
 }
 
-const PASTE = '; its spec can stay, under apiVersion: promscaler.dev/v1 and kind: Scaler';
-const PASTE_CHPA = `${PASTE}, with preset: chpa for its defaults`;
+/** Under the wrong kind, a spec with one of these is still worth checking; in any other every field would be unknown. */
+const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
+
+function isLikeScaler(value: unknown): boolean {
+  const spec = valueAt(value, ['spec']);
+  return isPlainObject(spec) && SCALER_FIELDS.some((name) => Object.hasOwn(spec, name));
+}
+
+function isTypeField([first, second]: Path): boolean {
+  return second === undefined && (first === 'kind' || first === 'apiVersion');
+}
+
+const PASTE = ': change these two lines, the spec can stay; a metric that is not a resource needs a query';
+const PASTE_CHPA = ': change these two lines, the spec can stay; add preset: chpa for its defaults';
 
 const KIND_HINTS: ReadonlyMap<string, string> = new Map([
   ['HorizontalPodAutoscaler', PASTE],

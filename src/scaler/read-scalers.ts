@@ -2,15 +2,13 @@ import { examine } from './examine.js';
 import { finding } from './rules/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain.js';
+import { internalErrorMessage } from './problems/internal-error.js';
 import type { Place, Problem } from './problems/problem.js';
 import { type YamlDocument, eachYamlDocument, placeAll } from './yaml/read-yaml.js';
 import { findPast } from './rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from './service-facts.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';
-
-/** The most documents that are read, over all files. */
-export const MAX_DOCUMENTS = 20_000;
 
 /** What documents are read against. */
 export interface ReadOptions {
@@ -53,14 +51,36 @@ export function* eachDocument(
   for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
 }
 
-/** The scaler of one YAML document, or what is wrong with it. */
+/** The scaler of one YAML document, or what is wrong with it. Never throws: a fault is a problem of this document. */
 export function readScalerDocument(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
+  try {
+    return readChecked(document, file, options);
+  } catch (cause) {
+    return failedDocument(keyOf(document.value), file, cause);
+  }
+}
+
+/** A document that could not be read by a fault of ours. */
+export function failedDocument(key: string | null, file: string, cause: unknown): ReadDocument {
+  const problem: Problem = {
+    code: 'internal-error',
+    severity: 'error',
+    message: internalErrorMessage(cause),
+    file,
+    place: null,
+    path: '',
+    sourceLine: null,
+  };
+  return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
+}
+
+function readChecked(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
   const { value, problems: textProblems, place } = document;
   if (value === undefined) {
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
   }
   const merged = withDefaults(value, options.defaults);
-  const { findings, document: input } = examine(merged);
+  const { findings, document: input } = examine(merged, options.service);
   const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPast(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);

@@ -7,6 +7,12 @@ const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The largest count of replicas: 2^31-1, as in Kubernetes. */
 export const MAX_REPLICAS = 2_147_483_647;
 
+/** Each metric costs a query a period, the others work for each decision or series: far more than a document needs. */
+export const MAX_METRICS = 100;
+export const MAX_POLICIES = 100;
+export const MAX_REQUIREMENTS = 50;
+export const MAX_VALUES = 1000;
+
 /** A DNS-1123 subdomain of at most 253 characters, what Kubernetes objects are called. */
 export const objectName = z
   .string()

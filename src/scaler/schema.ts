@@ -1,6 +1,10 @@
 import * as z from 'zod';
 import {
+  MAX_METRICS,
+  MAX_POLICIES,
   MAX_REPLICAS,
+  MAX_REQUIREMENTS,
+  MAX_VALUES,
   apiVersion,
   kind,
   labelName,
@@ -42,9 +46,10 @@ const labelSelector = z.strictObject({
       z.strictObject({
         key: z.string().min(1),
         operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-        values: z.array(z.string()).optional(),
+        values: z.array(z.string()).max(MAX_VALUES).optional(),
       }),
     )
+    .max(MAX_REQUIREMENTS)
     .optional(),
 });
 
@@ -91,6 +96,7 @@ const scalingRules = z.strictObject({
       }),
     )
     .min(1)
+    .max(MAX_POLICIES)
     .optional(),
   tolerance: toleranceValue.optional(),
 });
@@ -131,7 +137,7 @@ const podDeletionCost = z.strictObject({
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional(),
   minReplicas: z.int().min(0).max(MAX_REPLICAS).optional(),
-  metrics: z.array(metric).optional(),
+  metrics: z.array(metric).max(MAX_METRICS).optional(),
   behavior: z
     .strictObject({ scaleUp: scalingRules.optional(), scaleDown: scalingRules.optional() })
     .optional(),

@@ -1,16 +1,24 @@
 import { type Finding, finding, formatPath } from './rules/finding.js';
 import { didYouMean } from './problems/nearest.js';
 import { isPlainObject, valueAt } from './plain.js';
+import { MAX_METRICS } from './schema-parts.js';
 
 /** What the service config says of documents. */
 export interface ServiceFacts {
   readonly sources: readonly {
     readonly name: string;
+    /** The kind of server; left out, it is a Prometheus. */
+    readonly flavor?: string;
     /** Whose documents may ask it; empty: all. */
     readonly namespaces: readonly string[];
   }[];
   /** The namespaces that are watched; empty: all. */
   readonly namespaces: readonly string[];
+}
+
+/** Whether the queries of a data source are read as MetricsQL. */
+export function isMetricsql(service: Pick<ServiceFacts, 'sources'> | undefined, source = 'default'): boolean {
+  return service?.sources.find(({ name }) => name === source)?.flavor === 'victoriametrics';
 }
 
 /** Whether a document's namespace is watched, and whether it may ask the data sources it names. */
@@ -24,7 +32,7 @@ export function checkAdmission(document: unknown, service: ServiceFacts): readon
   }
   const metrics = valueAt(document, ['spec', 'metrics']);
   const list: readonly unknown[] = Array.isArray(metrics) && metrics.length > 0 ? metrics : [{}];
-  list.forEach((metric, index) => {
+  list.slice(0, MAX_METRICS).forEach((metric, index) => {
     const member = ['pods', 'object', 'external'].find(
       (name) => isPlainObject(metric) && isPlainObject(metric[name]),
     );

@@ -23,14 +23,15 @@ export function parseLocalTime(text: string): LocalTime | null {
 
 /**
  * From one local time to another. A date without a time as the end means that whole day. Null where one of them is no
- * date or the end is not after the start.
+ * date or the end, as it is written, is not after the start. Between two times that clocks leave out lies no time at all:
+ * then `start` and `end` are the same instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
   const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
   if (first === null || last === null) return null;
-  const start = instantOfLocal(first.ms, timeZone);
-  const end = instantOfLocal(last.hasTime ? last.ms : last.ms + DAY_MS, timeZone);
-  return end > start ? { start, end } : null;
+  const endMs = last.hasTime ? last.ms : last.ms + DAY_MS;
+  if (endMs <= first.ms) return null;
+  return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
 /** Whether this system's time zone data has the name. */
@@ -53,12 +54,40 @@ export function formatLocal(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 16);
 }
 
-/** Where a time comes twice, the first; where it is left out, the moment the clocks are moved by as much later. */
+/**
+ * Where a time comes twice, the first; where clocks leave it out, the moment they are moved. So a cron expression has it,
+ * and it never turns the order of two times.
+ */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
   const candidates = offsets.map((offset) => local - offset);
   const exact = candidates.filter((ms) => localMs(ms, timeZone) === local);
-  return instantFromMs(Math.min(...(exact.length > 0 ? exact : [Math.max(...candidates)])));
+  return instantFromMs(exact.length > 0 ? Math.min(...exact) : momentOfMove(local, candidates, timeZone));
+}
+
+/**
+ * The local times that clocks leave out at an instant, in milliseconds as if they were UTC: from `from` until just before
+ * `to`, which is what they show then. Null where they are not moved ahead.
+ */
+export function leftOutAt(
+  instant: Instant,
+  timeZone: string,
+): { readonly from: number; readonly to: number } | null {
+  const from = localMs(instant - 1, timeZone) + 1;
+  const to = localMs(instant, timeZone);
+  return to > from ? { from, to } : null;
+}
+
+/** The first instant at which clocks show a later time than `local`, which they have left out; between the candidates. */
+function momentOfMove(local: number, candidates: readonly number[], timeZone: string): number {
+  let before = Math.min(...candidates);
+  let after = Math.max(...candidates);
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (localMs(middle, timeZone) > local) after = middle;
+    else before = middle;
+  }
+  return after;
 }
 
 /** What clocks in the zone show, in milliseconds as if it were UTC. */

@@ -1,8 +1,8 @@
-import { addSeconds } from '../units/time.js';
+import { addSeconds, instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { readCron } from './cron.js';
 import type { Firings } from './cron.js';
-import { localDate } from './local-time.js';
+import { leftOutAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
 /** The occurrences of a schedule on both sides of an instant. */
@@ -91,7 +91,7 @@ function holdsAt({ last, next }: Around, now: Instant): boolean {
 function lastBefore(schedule: Schedule, { starts, ends }: Recurrence, now: Instant): Occurrence | null {
   let start = starts.atOrBefore(now);
   for (let skipped = 0; start !== null && skipped < MAX_SKIPPED; skipped += 1) {
-    const end = ends.after(start);
+    const end = endOf(schedule, ends, start);
     if (!isException(schedule, start)) return end === null ? null : { start, end };
     start = starts.atOrBefore(addSeconds(start, -1));
   }
@@ -101,11 +101,25 @@ function lastBefore(schedule: Schedule, { starts, ends }: Recurrence, now: Insta
 function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instant): Occurrence | null {
   let start = starts.after(now);
   for (let skipped = 0; start !== null && skipped < MAX_SKIPPED; skipped += 1) {
-    const end = ends.after(start);
+    const end = endOf(schedule, ends, start);
     if (!isException(schedule, start)) return end === null ? null : { start, end };
     start = starts.after(start);
   }
   return null;
+}
+
+/**
+ * The first end after a start. Of two times that clocks leave out both fire when the clocks are moved: then the end is
+ * that very instant, and not the one of the next day.
+ */
+function endOf({ recurring, timeZone }: Schedule, ends: Firings, start: Instant): Instant | null {
+  const leftOut = leftOutAt(start, timeZone);
+  if (leftOut !== null && recurring !== null) {
+    const written = readCron(recurring.start, 'UTC').atOrBefore(instantFromMs(leftOut.to));
+    const end = written === null ? null : readCron(recurring.end, 'UTC').after(written);
+    if (end !== null && end <= leftOut.to) return start;
+  }
+  return ends.after(start);
 }
 
 function isException({ exceptions, timeZone }: Schedule, start: Instant): boolean {

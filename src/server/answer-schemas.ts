@@ -93,8 +93,8 @@ const scalerFields = {
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
     .describe('A dry run beside an HPA: whose, what it wants, and our desiredReplicas less that.'),
-  lastScaleUp: time.nullable().describe('Since this process started.'),
-  lastScaleDown: time.nullable().describe('Since this process started.'),
+  lastScaleUp: time.nullable().describe('Also before this process started; null: none is known.'),
+  lastScaleDown: time.nullable().describe('Also before this process started; null: none is known.'),
   paused: z.boolean().describe('Whether `pause` is there.'),
   pause: pauseSchema.nullable().describe('What a person has stopped; null: nothing.'),
   dryRun: z.boolean(),
@@ -200,7 +200,7 @@ export const eventSchemas = {
       subject: z
         .string()
         .describe(
-          'AbleToScale, ScalingActive, TargetReached, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
+          'AbleToScale, ScalingActive, TargetReached, MetricsUnique, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
         ),
       failing: z.boolean().describe('false: it is over.'),
       message: z.string(),

@@ -1,13 +1,19 @@
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
+import { createHostCheck } from './allowed-hosts.js';
+import type { HostCheckOptions } from './allowed-hosts.js';
 import type { EventStreams } from './event-streams.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
+import { createPageTurns } from './page-turns.js';
 import { BadRequest } from './query.js';
 import { ROUTES } from './routes.js';
 import type { RouteId } from './routes.js';
 import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './scaler-pages.js';
 import type { ScalerPageParts } from './scaler-pages.js';
+import { createSharedPage } from './shared-page.js';
+import type { SharedPageOptions } from './shared-page.js';
+import type { Clock } from '../units/clock.js';
 
 /** What the pages read. Functions that are asked at each request; none of them may block. */
 export interface AppParts {
@@ -15,8 +21,13 @@ export interface AppParts {
   readonly ailments: () => readonly string[];
   /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
-  readonly metrics: { readonly contentType: string; readonly render: () => Promise<string> };
+  readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
+  readonly clock: Clock;
+  /** The host names that it answers to beside addresses and those of the cluster. */
+  readonly hosts?: HostCheckOptions;
+  /** Connections accepted so far: while new ones come, large pages wait. */
+  readonly connections?: () => number;
   /** Called with what a page threw; the client learns no more than that it failed. */
   readonly onError: (error: unknown, path: string) => void;
 }
@@ -30,7 +41,12 @@ export function createApp(parts: AppParts): Express {
   app.set('case sensitive routing', true);
   app.use(setSafeHeaders, refuseOddRequests);
   const pages = createPages(parts);
-  for (const { id, path } of ROUTES) app.get(path.replace(/\{(\w+)\}/g, ':$1'), pages[id]);
+  const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
+  for (const { id, path } of ROUTES) {
+    const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    // A probe may be sent under any name, and says nothing that is worth a name.
+    page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), pages[id]);
+  }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
   app.use(failure(parts.onError));
   return app;
@@ -43,21 +59,22 @@ function createPages({
   waitingFor,
   metrics,
   api,
+  clock,
+  connections = () => 0,
 }: AppParts): Readonly<Record<RouteId, RequestHandler>> {
+  const { inTurn, queue } = createPageTurns({ clock, connections });
+  const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
   return {
     healthz: probe(ailments),
     readyz: probe(waitingFor),
-    metrics: async (_request, response) => {
-      const text = await metrics.render();
-      response.set('Content-Type', metrics.contentType).send(text);
-    },
-    listScalers: listScalers(api),
-    showScaler: showScaler(api),
-    listDecisions: listDecisions(api),
-    showSnapshot: showSnapshot(api),
-    showHistory: showHistory(api),
+    metrics: createSharedPage({ ...metrics, clock, queue }),
+    listScalers: inTurn(listScalers(api)),
+    showScaler: inTurn(showScaler(api)),
+    listDecisions: inTurn(listDecisions(api)),
+    showSnapshot: inTurn(showSnapshot(api)),
+    showHistory: inTurn(showHistory(api)),
     streamEvents: api.streams.handle,
-    openapi: (_request, response) => void response.json(openApiDocument(api.version)),
+    openapi: inTurn((_request, response) => void response.type('application/json').send(openApi)),
   };
 }
 

@@ -29,6 +29,7 @@ const CONDITION_TYPES = [
   'ScalingLimited',
   'Held',
   'TargetReached',
+  'MetricsUnique',
 ] as const satisfies readonly ConditionType[];
 
 const ERROR_KINDS = ['missing', 'nan', 'invalid', 'failed'] as const satisfies readonly SampleErrorKind[];

@@ -81,14 +81,14 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
   };
 }
 
-/** When to come back, and what was missed since the last event that the client has seen. */
+/** When to come back, and what was missed (or a gap, where that is too much at once) since the last event that the client has seen. */
 function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
   const retry = `retry: ${RETRY_MS}\n`;
   // An id of its own, so that who comes back before the first event has one to name.
   const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
   if (lastId === null) return here;
-  const missed = feed.since(lastId);
-  if (missed !== null) return `${retry}\n${missed.map(eventText).join('')}`;
+  const missed = feed.since(lastId)?.map(eventText).join('') ?? null;
+  if (missed !== null && missed.length <= MAX_WAITING_BYTES / 2) return `${retry}\n${missed}`;
   const gap = JSON.stringify({ at: formatInstant(clock.now()) });
   return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }

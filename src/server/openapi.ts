@@ -32,7 +32,7 @@ function createDocument(version: string): Json {
 }
 
 const REFUSED: RouteAnswer = {
-  description: 'refused (405, 413, 414), or failed (500)',
+  description: 'refused (405, 413, 414, 421, 503), or failed (500)',
   mediaType: 'application/json',
   schema: 'Error',
 };

@@ -19,7 +19,7 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. Whatever else is answered (405, 413, 414, 500) is an Error. */
+  /** By status. Whatever else is answered (405, 413, 414, 421, 500) is an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import { guardConnections } from './connections.js';
 import { MAX_CONNECTIONS, MAX_REQUESTS_PER_SOCKET, SERVER_LIMITS } from './hardening.js';
 
 export interface ServerOptions {
@@ -14,6 +14,8 @@ export interface ServerOptions {
   readonly clock: Clock;
   /** Sockets at once; default 256. */
   readonly maxConnections?: number;
+  /** Called for each connection that is accepted. */
+  readonly onConnection?: () => void;
 }
 
 export interface RunningServer {
@@ -34,9 +36,10 @@ const CLOSE_GRACE_MS = 1000;
 /** Serves `app` until closed. Throws `ListenError` where the port is taken, forbidden or the host is not ours. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
-  const server = createServer(SERVER_LIMITS, app);
+  const server = createServer(SERVER_LIMITS);
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
-  boundConnections(server, options.maxConnections ?? MAX_CONNECTIONS);
+  const { maxConnections: most = MAX_CONNECTIONS, onConnection } = options;
+  guardConnections(server, { app, clock, most, onConnection });
   await listen(server, { port, host });
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
@@ -45,31 +48,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port: actualPort,
     close: () => close(server, clock),
   };
-}
-
-/**
- * At the bound a new client takes the place of the one that has waited longest without asking anything: slow ones then
- * keep nobody out, /healthz least of all. Node's own `maxConnections` turns away the new one.
- */
-function boundConnections(server: Server, most: number): void {
-  const waiting = new Set<Socket>();
-  let count = 0;
-  server.on('connection', (socket: Socket) => {
-    count += 1;
-    waiting.add(socket);
-    socket.on('close', () => {
-      count -= 1;
-      waiting.delete(socket);
-    });
-    if (count > most) [...waiting][0]?.destroy();
-  });
-  server.on('request', ({ socket }, response) => {
-    waiting.delete(socket);
-    // Behind those that have not asked anything yet.
-    response.on('close', () => {
-      if (!socket.destroyed) waiting.add(socket);
-    });
-  });
 }
 
 function listen(

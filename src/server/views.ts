@@ -1,5 +1,6 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Problem } from '../scaler/problems/problem.js';
+import { reasonOf } from '../telemetry/cycle-record.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/history.js';
 import type { ScalerHistory } from '../telemetry/history.js';
@@ -51,7 +52,7 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     recommendedReplicas: decision?.recommendedReplicas ?? null,
     minReplicas: decision?.minReplicas ?? null,
     maxReplicas: decision?.maxReplicas ?? null,
-    reason: decision?.reason ?? null,
+    reason: reasonOf(record),
     metrics: viewMetrics(status),
     limits: (decision?.limits ?? []).map(({ limit, reason, until }) => ({ limit, reason, until })),
     conditions: status.conditions.map(({ lastTransition, ...condition }) => ({

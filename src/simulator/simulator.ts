@@ -1,5 +1,6 @@
 import type { Clock } from '../units/clock.js';
 import type { ApiContext } from './api/context.js';
+import { createObject } from './api/create.js';
 import { type FaultMatch, FaultPlan } from './api/faults.js';
 import { type KubeObject, namespaceOf } from './api/objects.js';
 import { type LoggedRequest, RequestLog } from './api/request-log.js';
@@ -8,8 +9,9 @@ import type { Rbac } from './api/rules.js';
 import { makeApiServer } from './api/server.js';
 import { Store } from './api/store.js';
 import { Watches } from './api/watch.js';
-import { createObject, patchObject } from './api/write.js';
+import { patchObject } from './api/write.js';
 import type { Behavior } from './controllers/behavior.js';
+import { loadCel } from './crd/cel-rules.js';
 import { serveDefinitions } from './crd/registrar.js';
 import { NamespaceController } from './controllers/namespaces.js';
 import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
@@ -48,6 +50,12 @@ export interface SimulatorOptions {
   readonly requestLogSize?: number;
   /** Default 60, as a real server. */
   readonly bookmarkSeconds?: number;
+  /** For so long every request to a resource is answered 403, as by a real server while it starts. Default 0. */
+  readonly startingSeconds?: number;
+  /** The address that `GET /api` names; default: that of the request. */
+  readonly advertisedAddress?: string;
+  /** False for an API server alone: nothing makes pods, and deleted namespaces stay. Default true. */
+  readonly hasControllers?: boolean;
   /** Resources to serve beside the built-in ones. */
   readonly resources?: readonly Resource[];
 }
@@ -111,15 +119,27 @@ export interface Simulator {
 
 /** Starts a cluster: its API, its controllers and its exporters, each on the loopback address. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { clock } = options;
+  const { clock, startingSeconds = 0, hasControllers = true } = options;
   const random = seededRandom(options.seed ?? clock.random());
-  const context: ApiContext = { clock, random, catalog: new Catalog(), store: new Store(clock) };
+  const context: ApiContext = {
+    clock,
+    random,
+    catalog: new Catalog(),
+    store: new Store(clock),
+    tokens: new Map(),
+    cel: await loadCel(),
+    advertisedAddress: options.advertisedAddress ?? null,
+  };
   for (const resource of options.resources ?? []) context.catalog.add(resource);
   const faults = new FaultPlan();
   const watches = new Watches(context, faults, options.bookmarkSeconds ?? 60);
   const stopServing = serveDefinitions(context, (resource) => watches.close({ resource }));
   const controllers = new WorkloadControllers(context);
   const namespaces = new NamespaceController(context);
+  if (!hasControllers) {
+    controllers.close();
+    namespaces.close();
+  }
   const cluster = makeCluster(context, controllers);
   for (const namespace of ['default', 'kube-system', ...(options.namespaces ?? [])])
     cluster.ensureNamespace(namespace);
@@ -127,6 +147,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
   const log = new RequestLog(options.requestLogSize ?? 10_000);
   const timers = new Set<() => void>();
+  if (startingSeconds > 0) {
+    const endStart = faults.add({}, { kind: 'forbid' });
+    timers.add(clock.after(startingSeconds * 1000, endStart));
+  }
   let rbac = options.rbac ?? {};
   const api = makeApiServer({
     context,
@@ -201,10 +225,15 @@ function makeCluster(context: ApiContext, controllers: WorkloadControllers): Clu
       throw new Error(`adding an object: ${stringAt(manifest, 'kind') ?? 'nothing'} is not served`);
     const namespace = resource.namespaced ? (stringAt(manifest, 'metadata', 'namespace') ?? 'default') : null;
     if (namespace !== null) ensureNamespace(namespace);
-    return createObject(context, { resource, namespace }, manifest, {
-      ...writer('simulator'),
-      nowMs: clock.now() - ageSeconds * 1000,
-    });
+    const nowMs = clock.now() - ageSeconds * 1000;
+    const creation = { keepsStatus: true };
+    return createObject(
+      context,
+      { resource, namespace },
+      manifest,
+      { ...writer('simulator'), nowMs },
+      creation,
+    );
   };
   const ensureNamespace = (name: string): void => {
     if (store.get('/namespaces', null, name) === null) {

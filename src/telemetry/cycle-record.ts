@@ -12,6 +12,8 @@ export interface CycleRecord {
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
+  /** Why the count is what it is, where a pause or its end says so. Absent: the decision's own reason. */
+  readonly reason?: string | undefined;
   /** The decision's and the loop's (FailedGetScale, Held, ...). A type that is left out keeps its last one. */
   readonly conditions: readonly Condition[];
   /** In force for this scaler, by the document or by annotations of the target; null: none. */
@@ -22,6 +24,8 @@ export interface CycleRecord {
   readonly conflictingWriter?: ConflictingWriter | undefined;
   /** Absent: no dry run, or no HPA on the target that has said what it wants. */
   readonly shadow?: Shadow | undefined;
+  /** When the target was last scaled, also by an earlier process; null: not known. Absent: as after the cycle before. */
+  readonly lastScales?: Readonly<Record<Direction, Instant | null>> | undefined;
   readonly seconds: PhaseSeconds;
 }
 
@@ -84,6 +88,16 @@ export interface Outcome {
   readonly to: number | null;
   /** One sentence; empty where `kind` says it all. Holds no secret. */
   readonly message: string;
+}
+
+/** The sentence of a cycle; null where nothing was decided. */
+export function reasonOf({ reason, decision }: CycleRecord): string | null {
+  return reason ?? decision?.reason ?? null;
+}
+
+/** The limits of what was to be carried out: those of a decision that a pause has replaced are none. */
+export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
+  return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
 /** The outcome of a cycle that had nothing to change. */

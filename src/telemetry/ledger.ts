@@ -28,13 +28,13 @@ export interface ScalerStatus {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached. */
+  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique. */
   readonly conditions: readonly TimedCondition[];
   /** `TYPE/IDENTITY` -> its error, null where it has a value. A cycle that asked no metric keeps the last answers. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
-  /** Since this process started; null: none. */
+  /** Also by an earlier process, as far as that was stored; null: not known. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
@@ -69,6 +69,7 @@ const CONDITION_ORDER: readonly ConditionType[] = [
   'ScalingLimited',
   'Held',
   'TargetReached',
+  'MetricsUnique',
 ];
 
 /** An empty ledger. */
@@ -94,8 +95,6 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
 function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: number): ScalerStatus {
   const direction = rescaleDirection(record.outcome);
   const rescales = before?.rescales ?? { up: 0, down: 0 };
-  // Not from the snapshot's state: after a restart that only says from when on the windows run.
-  const lastRescale = before?.lastRescale ?? { up: null, down: null };
   return {
     key: scalerKey(record.scaler),
     scaler: record.scaler,
@@ -103,9 +102,18 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     conditions: mergeConditions(before?.conditions ?? [], record),
     metricErrors: readMetricErrors(record) ?? before?.metricErrors ?? new Map(),
     rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
-    lastRescale: direction === null ? lastRescale : { ...lastRescale, [direction]: record.at },
+    lastRescale: lastRescaleOf(before, record),
     history: addToHistory(before?.history ?? [], record, room),
   };
+}
+
+/** Not from the snapshot's state, which after a restart may only say from when on the windows run. */
+function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
+  const known = before?.lastRescale ?? { up: null, down: null };
+  const direction = rescaleDirection(record.outcome);
+  const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
+  // The same object tells that nothing has changed.
+  return next.up === known.up && next.down === known.down ? known : next;
 }
 
 /** Null on a short cut or without a decision, which ask no metric. The results stand in the order of the document. */

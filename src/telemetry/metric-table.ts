@@ -103,6 +103,11 @@ export const SERVICE_METRICS = {
     'By how much the clock of a data source is ahead of that of promscaler (negative: behind).',
     ['source'],
   ),
+  sourceDuplicates: service(
+    'promscaler_source_duplicate_series',
+    'How often the series of a data source is there that is there most often, as last looked at (1: each once).',
+    ['source'],
+  ),
   kubernetesRequests: counter(
     'promscaler_kubernetes_requests_total',
     'Requests to the API server (code is the HTTP status or the kind of failure).',

@@ -1,12 +1,10 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import type { Ledger, ScalerStatus } from './ledger.js';
-import { SCALER_METRICS, SERVICE_METRICS } from './metric-table.js';
+import type { Ledger } from './ledger.js';
+import { SERVICE_METRICS } from './metric-table.js';
 import type { MetricRow } from './metric-table.js';
-import { SCALER_SERIES } from './scaler-series.js';
-import type { ScalerMetricKey } from './scaler-series.js';
+import { writeScalerMetrics } from './scaler-exposition.js';
 
 /** One query to a data source that came to an end. `reason`: why it failed, of a closed set; null: it did not. */
 export interface QueryObservation {
@@ -28,8 +26,8 @@ export interface KubernetesObservation {
 
 /** What the rest of the service tells `/metrics`. */
 export interface Metrics {
-  /** The text exposition of the whole registry. */
-  readonly render: () => Promise<string>;
+  /** The text exposition: rows of the scalers, then the registry. Rejects once `signal` is aborted. */
+  readonly render: (signal?: AbortSignal) => Promise<string>;
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
   readonly observeLateness: (seconds: number) => void;
@@ -38,6 +36,8 @@ export interface Metrics {
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
   /** Errors that the documents have now; 0 means that the reading was successful. */
   readonly recordReload: (errors: number) => void;
+  /** How often the series of a source is there that is there most often. */
+  readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
 }
 
@@ -55,19 +55,26 @@ export interface MetricsOptions {
 /** A registry, with the figures of this Node process (event loop, heap, file descriptors) where asked for. */
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
-  if (options.process) collectDefaultMetrics({ register: registry });
+  if (options.process) {
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
+  }
   return registry;
 }
 
-/** Puts all rows of the table into `registry`, which must hold none of them. */
+/** Gauges of prom-client that end in `_total`, which is for counters: promtool refuses a page that has them. */
+const MISNAMED_GAUGES = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+] as const;
+
+/** Puts the rows of the service into `registry`, which must hold none of them; those of the scalers need no registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
-  for (const key of Object.keys(SCALER_METRICS)) {
-    if (isScalerMetric(key)) registerScalerMetric(registry, key, options.ledger);
-  }
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
   return {
-    render: () => render(registry, options.clock),
+    render: (signal) => render(registry, options, signal),
     contentType: registry.contentType,
     observeSync: (seconds) => service.syncDuration.observe(seconds),
     observeLateness: (seconds) => service.syncLateness.observe(seconds),
@@ -78,6 +85,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       if (reason !== null) service.queryErrors.inc({ source, reason });
       if (clockAheadSeconds !== null) service.sourceClock.set({ source }, clockAheadSeconds);
     },
+    setDuplicates: (source, times) => service.sourceDuplicates.set({ source }, times),
     observeKubernetesRequest: ({ verb, resource, code, seconds }) => {
       service.kubernetesRequests.inc({ verb, resource, code });
       if (seconds !== null) service.kubernetesDuration.observe({ verb, resource, code }, seconds);
@@ -92,23 +100,36 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
 }
 
 /**
- * The page metric by metric: with 10,000 scalers (180,000 lines) it takes about a second, in which rounds and probes
- * must not stand still.
+ * The page in pieces: with 10,000 scalers (180,000 lines) it takes a while, in which rounds and probes must not stand
+ * still.
  */
-async function render(registry: Registry, clock: Clock): Promise<string> {
+async function render(
+  registry: Registry,
+  { ledger, clock }: MetricsOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const texts: string[] = [];
-  const nextTurn = takeTurns(clock);
-  for (const { name } of registry.getMetricsAsArray()) {
-    texts.push(await registry.getSingleMetricAsString(name));
+  const takeTurn = takeTurns(clock);
+  const nextTurn = async (): Promise<void> => {
+    await takeTurn();
+    signal?.throwIfAborted();
+  };
+  for (const piece of writeScalerMetrics(ledger)) {
+    texts.push(piece);
     await nextTurn();
   }
-  return `${texts.join('\n\n')}\n`;
+  for (const { name } of registry.getMetricsAsArray()) {
+    texts.push(await registry.getSingleMetricAsString(name), '\n\n');
+    await nextTurn();
+  }
+  return `${texts.join('').trimEnd()}\n`;
 }
 
 type ServiceMetrics = ReturnType<typeof createServiceMetrics>;
 
 function createServiceMetrics(registry: Registry) {
-  const { buildInfo, leader, lastReloadSuccessful, problems, sourceClock, ...rest } = SERVICE_METRICS;
+  const { buildInfo, leader, lastReloadSuccessful, problems, sourceClock, sourceDuplicates, ...rest } =
+    SERVICE_METRICS;
   const counter = (row: MetricRow): Counter => new Counter(configOf(row, registry));
   const gauge = (row: MetricRow): Gauge => new Gauge(configOf(row, registry));
   const histogram = (row: MetricRow): Histogram =>
@@ -121,6 +142,7 @@ function createServiceMetrics(registry: Registry) {
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),
     sourceClock: gauge(sourceClock),
+    sourceDuplicates: gauge(sourceDuplicates),
     kubernetesRequests: counter(rest.kubernetesRequests),
     kubernetesDuration: histogram(rest.kubernetesDuration),
     reloads: counter(rest.reloads),
@@ -145,50 +167,4 @@ function configOf(
   registry: Registry,
 ): { name: string; help: string; labelNames: string[]; registers: Registry[] } {
   return { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] };
-}
-
-function isScalerMetric(key: string): key is ScalerMetricKey {
-  return Object.hasOwn(SCALER_SERIES, key);
-}
-
-type Values = MetricObjectWithValues<MetricValue<string>>;
-
-/**
- * Registers a metric that holds no series of its own but reads them from the ledger when it is rendered: recording a
- * cycle costs nothing here, and the series of a removed scaler or of a limit that let go cannot linger. (prom-client's
- * own way, set() and remove(), hashes every label set: 1,000 scalers with 25 series each would cost that every round.)
- */
-function registerScalerMetric(registry: Registry, key: ScalerMetricKey, ledger: Ledger): void {
-  const row: MetricRow = SCALER_METRICS[key];
-  const read = (): Values['values'] => readSeries(key, ledger);
-  const config = configOf(row, registry);
-  if (row.type === 'counter') {
-    new (class extends Counter {
-      override get = async (): Promise<Values> => ({
-        ...(await Counter.prototype.get.call(this)),
-        values: read(),
-      });
-    })(config);
-  } else {
-    new (class extends Gauge {
-      override get = async (): Promise<Values> => ({
-        ...(await Gauge.prototype.get.call(this)),
-        values: read(),
-      });
-    })(config);
-  }
-}
-
-function readSeries(key: ScalerMetricKey, ledger: Ledger): Values['values'] {
-  const seriesOf = SCALER_SERIES[key];
-  const values: Values['values'] = [];
-  for (const status of ledger.list()) {
-    const owner = ownerLabels(status);
-    for (const { labels, value } of seriesOf(status)) values.push({ labels: { ...owner, ...labels }, value });
-  }
-  return values;
-}
-
-function ownerLabels(status: ScalerStatus): { readonly namespace: string; readonly scaler: string } {
-  return { namespace: status.scaler.namespace, scaler: status.scaler.name };
 }

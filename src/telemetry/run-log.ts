@@ -1,6 +1,6 @@
 import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
-import { rescaleDirection } from './cycle-record.js';
+import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord, Outcome } from './cycle-record.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from './log.js';
@@ -34,7 +34,7 @@ function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord):
     to: outcome.to,
     ...(decision === null
       ? {}
-      : { reason: decision.reason, limits: decision.limits.map(({ limit }) => limit) }),
+      : { reason: reasonOf(record), limits: limitsOf(record).map(({ limit }) => limit) }),
     ...(outcome.message === '' ? {} : { detail: outcome.message }),
   };
   if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
@@ -98,6 +98,7 @@ function isBad({ type, status, reason }: TimedCondition): boolean {
   switch (type) {
     case 'AbleToScale':
     case 'ScalingActive':
+    case 'MetricsUnique':
       return status !== 'True';
     case 'Held':
       return status === 'True';

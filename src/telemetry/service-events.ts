@@ -1,4 +1,4 @@
-import { rescaleDirection } from './cycle-record.js';
+import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
@@ -14,9 +14,9 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
     ...writerFailures(before, after),
   ].map((failure) => ({ ...about, type: 'failure' as const, ...failure }));
   if (!isWorthTelling(before?.record.outcome, record.outcome)) return failures;
-  const { decision, outcome } = record;
-  const limits = (decision?.limits ?? []).map(({ limit }) => limit);
-  return [{ ...about, type: 'decision', outcome, reason: decision?.reason ?? null, limits }, ...failures];
+  const limits = limitsOf(record).map(({ limit }) => limit);
+  const { outcome } = record;
+  return [{ ...about, type: 'decision', outcome, reason: reasonOf(record), limits }, ...failures];
 }
 
 /** A change that is held back is told once, not at every cycle; one that failed is a failure. */
@@ -49,6 +49,7 @@ const PASSING_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPau
 /** A forbidden window and a target at zero are what was asked for. */
 function isFailing({ type, status, reason }: TimedCondition): boolean {
   if (type === 'TargetReached') return status === 'False' && !PASSING_SHORTFALLS.has(reason);
+  if (type === 'MetricsUnique') return status === 'False';
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;
   return status !== 'True' && !reason.startsWith('Backoff') && reason !== 'ScalingDisabled';
 }

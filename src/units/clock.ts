@@ -1,3 +1,4 @@
+import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
@@ -30,13 +31,14 @@ export class DeadlineError extends Error {
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
+    let forget = (): void => undefined;
     const done = (): void => {
       cancel();
-      signal?.removeEventListener('abort', done);
+      forget();
       resolve();
     };
     const cancel = clock.after(ms, done);
-    signal?.addEventListener('abort', done);
+    if (signal !== undefined) forget = onAbort(signal, done);
   });
 }
 
@@ -60,13 +62,13 @@ export async function withDeadline<T>(
   const controller = new AbortController();
   const follow = (): void => controller.abort(parent?.reason);
   if (parent?.aborted === true) follow();
-  parent?.addEventListener('abort', follow);
+  const forget = parent === undefined ? null : onAbort(parent, follow);
   const cancel = clock.after(ms, () => controller.abort(new DeadlineError(ms)));
   try {
     return await work(controller.signal);
   } finally {
     cancel();
-    parent?.removeEventListener('abort', follow);
+    forget?.();
   }
 }
 

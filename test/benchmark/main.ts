@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
+import { benchFlood } from './flood.js';
 import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
@@ -21,6 +22,7 @@ async function benchAll(): Promise<void> {
     printMachine({ promscaler: readVersion(), Prometheus: await versionOf(stage.prometheus) });
     await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
     await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
+    await benchFlood(stage);
   });
   console.log('');
   benchDecide();

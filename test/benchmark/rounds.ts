@@ -126,10 +126,10 @@ async function measure({ cluster, prometheus, signal }: Stage, { url }: RunningS
   const requestsBefore = await cluster.countRequests();
   const queriesBefore = await queriesOf(prometheus);
   const startMs = performance.now();
-  const looks = [await look(url)];
+  const looks = [await look(url, signal)];
   for (let round = 1; round <= ROUNDS; round += 1) {
     await pause(startMs + round * PERIOD_SECONDS * 1000 - performance.now(), signal);
-    looks.push(await look(url));
+    looks.push(await look(url, signal));
   }
   const rounds = looks.slice(1).map((after, index) => ({ before: looks[index] ?? after, after }));
   const queries = (page: string): number => sumOf(page, 'promscaler_queries_total');
@@ -149,11 +149,17 @@ async function measure({ cluster, prometheus, signal }: Stage, { url }: RunningS
   };
 }
 
+/** A page is kept for 1 s and the same for all who ask meanwhile. */
+const PAGE_KEPT_MS = 1100;
+
 /**
- * Two pages in a row. The cpu counter is read first thing of a page, so the second one shows what the first one cost,
- * and the cost of the second one, taken to be the same, must come off the round that follows.
+ * Two pages, 1.1 s apart and between two rounds. The cpu counter is read first thing of a page, so the second one shows
+ * what the first one cost, and the cost of the second one, taken to be the same, must come off the round that follows.
  */
-async function look(url: string): Promise<{
+async function look(
+  url: string,
+  signal: AbortSignal,
+): Promise<{
   readonly page: string;
   readonly cpuBefore: number;
   readonly cpuAfter: number;
@@ -163,6 +169,7 @@ async function look(url: string): Promise<{
   const startMs = performance.now();
   const first = await readPage(`${url}/metrics`);
   const pageSeconds = (performance.now() - startMs) / 1000;
+  await pause(PAGE_KEPT_MS, signal);
   const page = await readPage(`${url}/metrics`);
   const [cpuBefore, cpuAfter] = [sumOf(first, CPU), sumOf(page, CPU)];
   return { page, cpuBefore, cpuAfter, pageCpu: cpuAfter - cpuBefore, pageSeconds };

@@ -8,6 +8,7 @@ import { allWorkloads } from './workloads.js';
 /** A service in its process, and how long it took from the start of the process to its decisions. */
 export interface RunningService {
   readonly url: string;
+  readonly pid: number;
   readonly firstDecisionSeconds: number;
   readonly lastDecisionSeconds: number;
   /** What the process has spent until then. */
@@ -50,7 +51,14 @@ export async function startService(options: {
     const firstDecisionSeconds = await decidedSeconds(names.at(0) ?? '');
     const lastDecisionSeconds = await decidedSeconds(names.at(-1) ?? '');
     const startCpuSeconds = sumOf(await readPage(`${url}/metrics`), 'process_cpu_seconds_total');
-    return { url, firstDecisionSeconds, lastDecisionSeconds, startCpuSeconds, stop: child.stop };
+    return {
+      url,
+      pid: child.pid,
+      firstDecisionSeconds,
+      lastDecisionSeconds,
+      startCpuSeconds,
+      stop: child.stop,
+    };
   } catch (error) {
     await child.stop();
     throw error;

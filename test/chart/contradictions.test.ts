@@ -42,6 +42,35 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a variable of the chart': [{ extraEnv: [{ name: 'POD_NAME' }] }, 'extraEnv: POD_NAME is set already'],
   'a variable twice': [{ extraEnv: [{ name: 'A' }, { name: 'A' }] }, 'extraEnv: A is set already'],
+  'two counts': [{ replicas: 2, replicaCount: 3 }, 'replicas is 2 and replicaCount is 3: set one of them'],
+  'two replicas under the other name without an election': [
+    { replicaCount: 2, leaderElection: { enabled: false } },
+    'replicas is 2 and leaderElection.enabled is false',
+  ],
+  'a volume of the chart': [
+    { extraVolumes: [{ name: 'config', emptyDir: {} }] },
+    'extraVolumes: the pod has a volume config already. Choose another name',
+  ],
+  'a volume twice': [
+    { extraVolumes: [{ name: 'a' }, { name: 'a' }] },
+    'extraVolumes: the pod has a volume a already',
+  ],
+  'a mount without its volume': [
+    { extraVolumeMounts: [{ name: 'a', mountPath: '/a' }] },
+    'extraVolumeMounts: extraVolumes has no volume a',
+  ],
+  'a mount over the documents': [
+    {
+      extraVolumes: [{ name: 'a' }],
+      extraVolumeMounts: [{ name: 'a', mountPath: '/etc/promscaler/scalers' }],
+    },
+    'extraVolumeMounts: /etc/promscaler/scalers would hide files of the chart. Choose another mountPath',
+  ],
+  'two budgets': [
+    { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 0 } },
+    'podDisruptionBudget: minAvailable and maxUnavailable are both set: Kubernetes accepts one of them',
+  ],
+  'another config': [{ extraArgs: ['--config=/x'] }, 'extraArgs: --config is set already'],
   'an address in two places': [
     { prometheus: { url: 'http://p' }, ...source({ urls: ['http://p'] }) },
     'prometheus.url and config.prometheus.default.urls are both given',

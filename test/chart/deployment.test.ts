@@ -65,6 +65,96 @@ describe('the Deployment', () => {
       });
   });
 
+  it('takes the count under the name that most charts use', () => {
+    const replicasOf = (values: Values): unknown =>
+      at(pick(render(helm, values), 'Deployment'), 'spec', 'replicas');
+
+    expect(replicasOf({ replicaCount: 3 })).toBe(3);
+    expect(replicasOf({ replicaCount: 0 })).toBe(0);
+    expect(replicasOf({ replicaCount: 3, replicas: 3 })).toBe(3);
+    expect(replicasOf({ replicaCount: null, replicas: 2 })).toBe(2);
+    const objects = render(helm, { replicaCount: 2 });
+    expect(objects.map(({ kind }) => kind)).toContain('PodDisruptionBudget');
+    expect(listAt(podOf(objects), 'topologySpreadConstraints')).toHaveLength(1);
+  });
+
+  it.each<[string, Values, unknown]>([
+    ['one pod at a time', {}, { maxUnavailable: 1 }],
+    ['none', { maxUnavailable: 0 }, { maxUnavailable: 0 }],
+    ['a share', { maxUnavailable: '50%' }, { maxUnavailable: '50%' }],
+    ['what must remain', { minAvailable: 1 }, { minAvailable: 1 }],
+    [
+      'pods that are not ready, too',
+      { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+      { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    ],
+  ])('lets evictions take %s', (_what, podDisruptionBudget, expected) => {
+    const { selector, ...rest } = pick(
+      render(helm, { replicas: 2, podDisruptionBudget }),
+      'PodDisruptionBudget',
+    )['spec'] as Rendered;
+
+    expect(rest).toEqual(expected);
+    expect(selector).toBeDefined();
+  });
+
+  it('has no budget where it is off', () => {
+    const objects = render(helm, { replicas: 2, podDisruptionBudget: { enabled: false } });
+
+    expect(objects.map(({ kind }) => kind)).not.toContain('PodDisruptionBudget');
+  });
+
+  it('spreads as it is told, and selects its own pods where no selector is given', () => {
+    const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
+    const own = { ...zone, labelSelector: { matchLabels: { a: 'b' } } };
+    const matchLabels = { 'app.kubernetes.io/name': 'promscaler', 'app.kubernetes.io/instance': 'rel' };
+
+    expect(
+      at(podOf(render(helm, { topologySpreadConstraints: [zone, own] })), 'topologySpreadConstraints'),
+    ).toEqual([{ ...zone, labelSelector: { matchLabels } }, own]);
+  });
+
+  it('passes on arguments, volumes, variables and DNS settings, to helm test as well but for the arguments', () => {
+    const values = {
+      extraArgs: ['--strict'],
+      extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
+      extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/ssl/extra', readOnly: true }],
+      envFrom: [{ secretRef: { name: 'env' } }],
+      dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
+    };
+    const objects = render(helm, values);
+
+    expect(listAt(containerOf(objects), 'args').slice(-1)).toEqual(['--strict']);
+    for (const pod of [podOf(objects), at(pick(objects, 'Pod'), 'spec')]) {
+      expect(listAt(pod, 'volumes').slice(-1)).toEqual(values.extraVolumes);
+      expect(listAt(pod, 'containers', 0, 'volumeMounts').slice(-1)).toEqual(values.extraVolumeMounts);
+      expect(at(pod, 'containers', 0, 'envFrom')).toEqual(values.envFrom);
+      expect(at(pod, 'dnsConfig')).toEqual(values.dnsConfig);
+    }
+    expect(listAt(pick(objects, 'Pod'), 'spec', 'containers', 0, 'args')).not.toContain('--strict');
+  });
+
+  it('puts security contexts over its own, field by field', () => {
+    const objects = render(helm, {
+      podSecurityContext: { runAsUser: 1000, runAsNonRoot: false, supplementalGroups: [7] },
+      securityContext: { readOnlyRootFilesystem: false, capabilities: { drop: ['ALL'], add: ['NET_RAW'] } },
+    });
+
+    expect(at(podOf(objects), 'securityContext')).toEqual({
+      runAsNonRoot: false,
+      runAsUser: 1000,
+      runAsGroup: 65532,
+      fsGroup: 65532,
+      supplementalGroups: [7],
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(at(containerOf(objects), 'securityContext')).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: false,
+      capabilities: { drop: ['ALL'], add: ['NET_RAW'] },
+    });
+  });
+
   it('fits the restricted Pod Security Standard', () => {
     const objects = render(helm, CASES['everything']);
 
@@ -73,12 +163,14 @@ describe('the Deployment', () => {
       runAsUser: 65532,
       runAsGroup: 65532,
       fsGroup: 65532,
+      fsGroupChangePolicy: 'OnRootMismatch',
       seccompProfile: { type: 'RuntimeDefault' },
     });
     expect(at(containerOf(objects), 'securityContext')).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
+      seLinuxOptions: { level: 's0:c1,c2' },
     });
     const volumes = listAt(podOf(objects), 'volumes');
     const sources = volumes.flatMap((volume) => (isMapping(volume) ? Object.keys(volume) : []));
@@ -192,6 +284,9 @@ describe('the pod of helm test', () => {
       '/etc/promscaler/config/promscaler.yaml',
     ]);
     expect(at(pod, 'spec', 'restartPolicy')).toBe('Never');
+    expect(listAt(hooked(render(helm, { dryRun: true })), 'spec', 'containers')).toMatchObject([
+      { args: ['doctor', '--config', '/etc/promscaler/config/promscaler.yaml', '--dry-run'] },
+    ]);
   });
 
   it('has account, volumes, settings, mounts and resources of the service', () => {

@@ -132,7 +132,12 @@ function monitorProblems(object: Rendered): readonly string[] {
   };
   if (object['apiVersion'] !== 'monitoring.coreos.com/v1') problems.push('/apiVersion: is another one');
   expectMembers(object, '', { apiVersion: 'string', kind: 'string', metadata: 'object', spec: 'object' });
-  expectMembers(object['spec'], '/spec', { selector: 'object', endpoints: 'object' });
+  expectMembers(object['spec'], '/spec', {
+    selector: 'object',
+    endpoints: 'object',
+    namespaceSelector: 'object',
+  });
+  expectMembers(at(object, 'spec', 'namespaceSelector'), '/spec/namespaceSelector', { matchNames: 'object' });
   expectMembers(at(object, 'spec', 'selector'), '/spec/selector', { matchLabels: 'object' });
   for (const endpoint of listAt(object, 'spec', 'endpoints')) {
     expectMembers(endpoint, '/spec/endpoints', {
@@ -140,10 +145,26 @@ function monitorProblems(object: Rendered): readonly string[] {
       path: 'string',
       honorLabels: 'boolean',
       interval: 'string',
+      scrapeTimeout: 'string',
+      relabelings: 'object',
+      metricRelabelings: 'object',
     });
-    const interval = at(endpoint, 'interval');
-    if (typeof interval === 'string' && !/^([0-9]+(ms|s|m|h))+$/.test(interval))
-      problems.push('/spec/endpoints: interval is no duration');
+    for (const name of ['interval', 'scrapeTimeout']) {
+      const duration = at(endpoint, name);
+      if (typeof duration === 'string' && !/^([0-9]+(ms|s|m|h))+$/.test(duration))
+        problems.push(`/spec/endpoints: ${name} is no duration`);
+    }
+    for (const name of ['relabelings', 'metricRelabelings'])
+      for (const config of (at(endpoint, name) ?? []) as readonly unknown[])
+        expectMembers(config, `/spec/endpoints/${name}`, {
+          sourceLabels: 'object',
+          separator: 'string',
+          targetLabel: 'string',
+          regex: 'string',
+          modulus: 'number',
+          replacement: 'string',
+          action: 'string',
+        });
   }
   return problems;
 }

@@ -146,14 +146,42 @@ describe('the NetworkPolicy', () => {
     ]);
   });
 
-  it('lets everyone in to port 8080, or those that are named', () => {
-    const from = [{ podSelector: {} }];
-    const ingressOf = (values: Values): unknown =>
-      at(pick(render(helm, values), 'NetworkPolicy'), 'spec', 'ingress');
-    const ports = [{ port: 8080, protocol: 'TCP' }];
+  const admits = (...namespaces: readonly string[]): unknown =>
+    namespaces.map((name) => ({
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+    }));
+  const ingressOf = (values: Values): unknown =>
+    at(pick(render(helm, values), 'NetworkPolicy'), 'spec', 'ingress');
+  const ports = [{ port: 8080, protocol: 'TCP' }];
 
-    expect(ingressOf({})).toEqual([{ ports }]);
-    expect(ingressOf({ networkPolicy: { ingressFrom: from } })).toEqual([{ ports, from }]);
+  it.each<[string, Values, readonly string[]]>([
+    ['no data source is given', {}, ['ops']],
+    ['Prometheus has a namespace of its own', urls('http://p.monitoring:9090'), ['monitoring', 'ops']],
+    ['Prometheus is in that of the release', urls('http://p.ops.svc.cluster.local:9090'), ['ops']],
+    ['Prometheus is outside of the cluster', urls('https://p.example.com', 'http://10.0.0.7:9090'), ['ops']],
+    ['tokens come from another namespace', oauth2('http://dex.auth:5556/token'), ['ops']],
+    [
+      'there are several data sources',
+      {
+        config: {
+          prometheus: { a: { urls: ['http://p.one'] }, b: { urls: ['http://p.two', 'http://p.one'] } },
+        },
+      },
+      ['one', 'ops', 'two'],
+    ],
+  ])(
+    'admits the namespaces of the release and of the data sources to port 8080 where %s',
+    (_what, values, names) => {
+      expect(ingressOf(values)).toEqual([{ ports, from: admits(...names) }]);
+    },
+  );
+
+  it('admits further peers', () => {
+    const everyPod = { namespaceSelector: {} };
+
+    expect(ingressOf({ networkPolicy: { ingressFrom: [everyPod] } })).toEqual([
+      { ports, from: [...(admits('ops') as readonly unknown[]), everyPod] },
+    ]);
   });
 
   it('is not there where it is off', () => {
@@ -183,9 +211,28 @@ describe('the ServiceMonitor', () => {
     expect(at(monitor, 'metadata', 'namespace')).toBe(at(service, 'metadata', 'namespace'));
   });
 
-  it('has the interval that is given', () => {
-    const objects = render(helm, { serviceMonitor: { enabled: true, interval: '15s' } });
+  it('has the settings of the scrape that are given', () => {
+    const settings = {
+      interval: '15s',
+      scrapeTimeout: '5s',
+      relabelings: [{ action: 'labeldrop', regex: 'pod' }],
+      metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
+    };
+    const objects = render(helm, { serviceMonitor: { enabled: true, ...settings } });
 
-    expect(at(pick(objects, 'ServiceMonitor'), 'spec', 'endpoints', 0, 'interval')).toBe('15s');
+    expect(at(pick(objects, 'ServiceMonitor'), 'spec', 'endpoints')).toEqual([
+      { port: 'http', path: '/metrics', honorLabels: true, ...settings },
+    ]);
+  });
+
+  it('selects the Service across namespaces where it has a namespace of its own', () => {
+    const serviceMonitor = { enabled: true, namespace: 'monitoring', annotations: { team: 'a' } };
+    const monitor = pick(render(helm, { serviceMonitor }), 'ServiceMonitor');
+
+    expect(at(monitor, 'metadata')).toMatchObject({ namespace: 'monitoring', annotations: { team: 'a' } });
+    expect(at(monitor, 'spec', 'namespaceSelector')).toEqual({ matchNames: ['ops'] });
+    expect(
+      at(pick(render(helm, { serviceMonitor: { enabled: true } }), 'ServiceMonitor'), 'spec'),
+    ).not.toHaveProperty('namespaceSelector');
   });
 });

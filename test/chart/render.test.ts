@@ -68,7 +68,10 @@ describe('what is rendered', () => {
       const isClusterWide = isDefinition || String(object['kind']).startsWith('Cluster');
       const isOfTargets = textAt(object, 'metadata', 'name').startsWith('ops-');
       expect(textAt(object, 'metadata', 'labels', 'app.kubernetes.io/instance')).toBe('rel');
-      if (!isOfTargets && !isDefinition) expect(at(object, 'metadata', 'namespace')).toBe('ops');
+      // A ServiceMonitor may be where Prometheus selects it.
+      const monitors = at(CASES[name] ?? {}, 'serviceMonitor', 'namespace');
+      const own = object['kind'] === 'ServiceMonitor' && typeof monitors === 'string' ? monitors : 'ops';
+      if (!isOfTargets && !isDefinition) expect(at(object, 'metadata', 'namespace')).toBe(own);
       if (isClusterWide) expect(at(object, 'metadata', 'namespace')).toBeUndefined();
       expect(nonTexts(at(object, 'metadata'))).toEqual([]);
       expect(nonTexts(at(object, 'data') ?? {})).toEqual([]);

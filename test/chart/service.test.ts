@@ -43,6 +43,7 @@ const KINDS: readonly (readonly [WorkloadKind, string, string])[] = [
 /** Rights that a scale-up does not use, and what does. */
 const RARE: Readonly<Record<string, string>> = {
   'patch events': 'the same Event once more within six minutes',
+  'watch horizontalpodautoscalers': 'a dry run next to an HPA',
 };
 
 describe('the service with the rights and the config of the chart', () => {

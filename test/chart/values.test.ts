@@ -27,7 +27,7 @@ describe('a wrong value', () => {
   const SCALER = { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: {}, spec: {} };
   const source = (fields: Values): Values => ({ config: { prometheus: { default: fields } } });
   const cases: readonly (readonly [string, Values, string])[] = [
-    ['an unknown value', { replicaCount: 2 }, "additional properties 'replicaCount' not allowed"],
+    ['an unknown value', { replicasCount: 2 }, "additional properties 'replicasCount' not allowed"],
     ['an unknown value of a mapping', { image: { name: 'x' } }, "at '/image'"],
     ['a number for a tag', { image: { tag: 1.1 } }, "at '/image/tag': got number, want string"],
     ['a tag that is none', { image: { tag: 'a b' } }, "at '/image/tag'"],
@@ -56,6 +56,23 @@ describe('a wrong value', () => {
     ['a text for a count', { replicas: '2' }, "at '/replicas': got string, want integer"],
     ['less than no replicas', { replicas: -1 }, "at '/replicas': minimum: got -1, want 0"],
     ['eleven replicas', { replicas: 11 }, "at '/replicas': maximum: got 11, want 10"],
+    ['a text for the other count', { replicaCount: '2' }, "at '/replicaCount'"],
+    ['a volume without a name', { extraVolumes: [{ emptyDir: {} }] }, "missing property 'name'"],
+    ['a mount without a path', { extraVolumeMounts: [{ name: 'x' }] }, "missing property 'mountPath'"],
+    ['an argument that is a number', { extraArgs: [1] }, "at '/extraArgs/0': got number, want string"],
+    ['a spread without a topology', { topologySpreadConstraints: [{ maxSkew: 1 }] }, "'topologyKey'"],
+    ['a budget in words', { podDisruptionBudget: { minAvailable: 'half' } }, '/podDisruptionBudget'],
+    ['a misspelt member of the budget', { podDisruptionBudget: { min: 1 } }, "'min' not allowed"],
+    [
+      'a list for a security context',
+      { securityContext: [] },
+      "at '/securityContext': got array, want object",
+    ],
+    [
+      'a scrape timeout that is none',
+      { serviceMonitor: { scrapeTimeout: 5 } },
+      '/serviceMonitor/scrapeTimeout',
+    ],
     [
       'a lease of 0 s',
       { leaderElection: { leaseDurationSeconds: 0 } },
@@ -181,6 +198,16 @@ describe('the manual of the chart', () => {
 });
 
 describe('Chart.yaml', () => {
+  it('says where the chart comes from, and shows icon.svg', () => {
+    const { home, sources, maintainers, icon } = read(join(CHART, 'Chart.yaml'));
+    const image = readFileSync(join(CHART, 'icon.svg')).toString('base64');
+
+    expect(home).toMatch(/^https:/);
+    expect(sources).toEqual([expect.stringMatching(/^https:/)]);
+    expect(maintainers).toEqual([{ name: 'The promscaler authors', url: expect.stringMatching(/^https:/) }]);
+    expect(icon).toBe(`data:image/svg+xml;base64,${image}`);
+  });
+
   it('has the version of package.json as its appVersion', () => {
     expect(read(join(CHART, 'Chart.yaml'))['appVersion']).toBe(read(join(ROOT, 'package.json'))['version']);
   });

@@ -1,10 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
+import type { JsonObject } from '../../src/simulator/json.js';
 import { eventually } from '../support/manual-clock.js';
-import { ResourceRig } from './custom-resources-rig.js';
+import { type Condition, ResourceRig } from './custom-resources-rig.js';
 
 jest.setTimeout(60_000);
+
+function loadMetric(query: string): JsonObject {
+  return { external: { metric: { name: 'load' }, query, target: { averageValue: 10 } } };
+}
 
 describe('run, with scalers of the cluster', () => {
   it('scales by an object that is created while it runs, and the object shows it', async () => {
@@ -36,20 +41,64 @@ describe('run, with scalers of the cluster', () => {
     const service = rig.start();
     await rig.shows('web', 'Ready True Ready');
 
-    await rig.edit('web', { minReplicas: 30 });
+    const refused = await rig.edit('web', { minReplicas: 30 });
+    await rig.edit('web', { metrics: [loadMetric('sum(load')] });
     await rig.shows('web', 'Accepted False Invalid');
     rig.load = 60;
     await eventually(() => rig.replicas('web') === 6, 'the last good version to go on');
 
-    expect(rig.condition('web', 'Accepted')?.message).toBe(
-      'spec.minReplicas is 30, must be at most spec.maxReplicas (20)\nits last good version goes on',
-    );
+    expect([refused.code, refused.body['message']]).toEqual([
+      422,
+      expect.stringContaining('minReplicas must be at most maxReplicas'),
+    ]);
+    const message = rig.condition('web', 'Accepted')?.message;
+    expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
+    expect(message).toMatch(/\nits last good version goes on$/);
     expect(rig.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
-    await rig.edit('web', { minReplicas: 8 });
+    await rig.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });
     await eventually(() => rig.replicas('web') === 8, 'the mended version to be in force');
     await rig.shows('web', 'Ready True Ready');
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 3 });
+  });
+
+  it('shows the generation of the last of five quick edits on each condition long before the period of 300 s is over', async () => {
+    const rig = await ResourceRig.create();
+    rig.apply('web', { syncPeriodSeconds: 300 });
+    rig.start();
+    await rig.shows('web', 'Ready True Ready');
+    const startMs = rig.clock.monotonicMs();
+
+    for (let edit = 1; edit <= 5; edit += 1) await rig.edit('web', { maxReplicas: 10 + edit });
+    const generations = (): readonly unknown[] => {
+      const conditions = (rig.status('web')['conditions'] ?? []) as unknown as readonly Condition[];
+      return conditions.map(({ observedGeneration }) => observedGeneration);
+    };
+    await eventually(() => generations().every((one) => one === 6), 'each condition to follow');
+
+    expect(generations().length).toBeGreaterThan(4);
+    expect(rig.status('web')['observedGeneration']).toBe(6);
+    expect(rig.clock.monotonicMs() - startMs).toBeLessThan(290_000);
+  });
+
+  it('is at work soon after an API server that forbids everything while it starts', async () => {
+    const rig = await ResourceRig.create();
+    const starting = rig.simulator.faults.add({}, { kind: 'refuse', status: 403 });
+    rig.apply('web');
+    const service = rig.start({
+      config: 'leaderElection: { enabled: true }',
+      env: { POD_NAMESPACE: 'monitoring' },
+    });
+    await eventually(
+      () => rig.simulator.requests().filter(({ resource }) => resource === 'leases').length >= 2,
+      'two tries to take the Lease',
+    );
+    starting();
+
+    await rig.shows('web', 'Ready True Ready');
+
+    expect(service.written.stderr).not.toContain('a list or watch failed');
+    expect(service.written.stderr).not.toContain('could not be written');
   });
 
   it('leaves the workload of an object that is deleted as it is', async () => {

@@ -53,6 +53,10 @@ describe('decide', () => {
     ['[]', 'the snapshot is a list, must be an object; several snapshots stand one a line'],
     ['null', 'the snapshot is null, must be an object'],
     ['{\n  "now": 1,\n  "pods": [\n    "x"\n', 'not JSON'],
+    [
+      '{}',
+      'standard input is not a snapshot: the object is empty. A snapshot is the JSON that one decision is made on',
+    ],
     ['{"scalar": 1}', 'scalar is 1, must be left out: the fields here are scaler, now, target'],
   ])('says what is wrong with %j', async (stdin, sentence) => {
     const { exitCode, stderr, stdout } = await runCli(['decide', '-'], { stdin });
@@ -95,6 +99,55 @@ describe('decide', () => {
       desiredReplicas: 1,
       recommendedReplicas: null,
     });
+  });
+});
+
+describe('decide on what is no snapshot', () => {
+  const DOCUMENT = {
+    apiVersion: 'promscaler.dev/v1',
+    kind: 'Scaler',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 3 },
+  };
+  const YAML = `# a comment\n---\nkind: Scaler\nspec: { maxReplicas: 3 }\n---\nkind: Scaler\n`;
+
+  it.each([
+    [
+      'web.json',
+      JSON.stringify(DOCUMENT),
+      'web.json is a scaler document, not a snapshot. promscaler show web.json',
+    ],
+    ['web.yaml', YAML, 'web.yaml is a scaler document, not a snapshot. promscaler show web.yaml prints'],
+    ['hpa.yaml', 'kind: HorizontalPodAutoscaler\n', 'hpa.yaml is a HorizontalPodAutoscaler, not a snapshot.'],
+    [
+      'out.json',
+      '{"decision": {}, "snapshot": {}, "status": {}}',
+      'the output of explain -o json: its field',
+    ],
+    ['was.json', '{"desiredReplicas": 3, "reason": ""}', 'was.json is a decision, not a snapshot.'],
+    ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: not JSON: '],
+    ['deep.json', '['.repeat(50_000), 'deep.json is not a snapshot: not JSON: '],
+    ['tag.yaml', '!x kind: *y\n', 'tag.yaml is not a snapshot: not JSON: '],
+  ])('says what %s is, in decide and in explain --snapshot', async (name, text, sentence) => {
+    const cwd = folderOf({ [name]: text });
+
+    for (const argv of [
+      ['decide', name],
+      ['explain', '--snapshot', name],
+    ]) {
+      const { exitCode, stderr, stdout } = await runCli(argv, { cwd });
+
+      expect([exitCode, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(`promscaler: ${name}`);
+      expect(stderr).toContain(sentence);
+    }
+  });
+
+  it('names the line among several', async () => {
+    const { stdout } = await runCli(['decide', '-'], { stdin: '{}\n{"kind":"Scaler"}\n' });
+
+    expect(stdout).toContain('"error":"this line is not a snapshot: the object is empty.');
+    expect(stdout).toContain('"error":"this line is a scaler document, not a snapshot.');
   });
 });
 

@@ -95,6 +95,39 @@ describe('explain --at', () => {
     expect(stdout).toContain('Last scale-up: none known; last scale-down: none known');
   });
 
+  it('knows the last change of the process before, where that was earlier than the time asked for', async () => {
+    const world = startRecords();
+    const last = {
+      up: instantFromMs(Date.UTC(2026, 0, 1, 9, 58)),
+      down: instantFromMs(Date.UTC(2026, 0, 1, 9, 30)),
+    };
+    for (const second of [0, 15])
+      world.recorder.record(
+        recordOf(cpuSnapshot(58, { now: time(0, second), samples: sampleAt(time(0, second), 58) }), {
+          lastScales: last,
+        }),
+      );
+
+    const { stdout } = await explainAt('10:00:20', world);
+
+    expect(stdout).toContain(
+      'Last scale-up: 2026-01-01T09:58:00Z (2m15s ago); last scale-down: 2026-01-01T09:30:00Z (30m15s ago)',
+    );
+  });
+
+  it('gives the pause as the reason of the change that it made', async () => {
+    const world = startRecords();
+    const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
+    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    world.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
+
+    const { stdout } = await explainAt('10:10:05', world);
+
+    expect(stdout).toContain('shop/web  4 -> 3  (Deployment web, bounds 2 to 10)\n');
+    expect(stdout).toContain(`decided at 2026-01-01T10:10:00Z: 4 -> 3: ${message}\n`);
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+  });
+
   it('gives the present decision for a time behind the last cycle', async () => {
     const world = startRecords();
     recordMorning(world.recorder);

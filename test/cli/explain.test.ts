@@ -198,13 +198,13 @@ Last scale-up: none known; last scale-down: none known
 
   it.each([
     [['explain'], 2, 'explain needs NAMESPACE/NAME of a scaler, or --snapshot FILE'],
-    [['explain', 'web'], 2, 'web is no NAMESPACE/NAME of a scaler, such as shop/web'],
+    [['explain', 'deploy/web', '-n', 'shop'], 2, 'takes the name of a scaler, such as web -n shop'],
     [['explain', 'a/b/c'], 2, 'a/b/c is no NAMESPACE/NAME of a scaler, such as shop/web'],
     [['explain', 'a/b', '--snapshot', '-'], 2, 'NAMESPACE/NAME or --snapshot FILE, not both'],
     [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
-    [['explain', '--snapshot', '-'], 1, '- is no snapshot: not JSON'],
-    [['explain', '--snapshot', '/dev/null'], 1, 'the input is empty: a snapshot as JSON was expected'],
-    [['explain', '--snapshot', '-', '-o', 'yaml'], 2, '-o is yaml, must be one of text, json'],
+    [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
+    [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
+    [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],
   ])('%j ends with %i and a sentence', async (argv, exitCode, sentence) => {
     const ran = await runCli(argv, { stdin: '{' });
 
@@ -260,6 +260,36 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).toContain('  AbleToScale     True   for 20s  ReadyForNewScale: ');
     expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T00:00:00Z (20s ago);');
     expect(stdout).not.toContain('Remark');
+  });
+
+  it('gives the pause as the reason of its change, and what would have been done without it', async () => {
+    const ledger = createLedger();
+    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, message: '' } as const;
+    const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 3 {2}\(/);
+    expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+    expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
+  });
+
+  it('says that a change is the first after a pause', async () => {
+    const ledger = createLedger();
+    const reason = 'resumed: cpu is at 83 % of the requests, target 60 %: 4 -> 6';
+    ledger.add(
+      recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' }, reason }),
+    );
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 6 {2}\(/);
+    expect(stdout).toContain(`: ${reason}\n`);
   });
 
   it('names who takes the replicas back', async () => {

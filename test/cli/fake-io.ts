@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly isTerminal?: boolean;
   /** Lines of the terminal. */
   readonly rows?: number;
+  /** Characters of a line of it. */
+  readonly columns?: number;
   /** Filled while the command runs. */
   readonly written?: { stdout: string; stderr: string };
 }
@@ -35,6 +37,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     stdout: {
       isTerminal,
       rows: () => surroundings.rows,
+      columns: () => surroundings.columns,
       write: (text) => void (written.stdout += text),
     },
     stderr: { isTerminal, write: (text) => void (written.stderr += text) },

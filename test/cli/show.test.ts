@@ -172,7 +172,7 @@ describe('show', () => {
 
   it.each([
     [['show', 'nowhere.yaml'], 1, 'there is no such file or folder'],
-    [['show', '.'], 1, 'this is a folder, a file was expected'],
+    [['show', '.'], 1, 'this is a directory, a file was expected'],
     [['show', 'minimal.yaml', '-o', 'xml'], 2, 'must be one of text, yaml, json'],
     [['show', 'minimal.yaml', '--config', 'nowhere.yaml'], 1, 'there is no such file or folder'],
   ])('%j ends with %i: %s', async (argv, exitCode, sentence) => {

@@ -52,6 +52,20 @@ describe('validate', () => {
     );
   });
 
+  it('prints a problem, and no stack, for a query of 2,600 calls', async () => {
+    const metric = `  metrics:\n    - external: { query: "foo(x)${'+foo(x)'.repeat(2600)}", target: { value: 1 } }\n`;
+    const cwd = folderOf({ 'web.yaml': `${GOOD}${metric}` });
+
+    const { exitCode, stdout, stderr } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe('');
+    // The line is too long to be shown.
+    expect(stdout).toBe(
+      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nnot checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions\n1 document, 1 error, 0 warnings\n',
+    );
+  });
+
   it('prints file, line, column, source line, caret and the nearest name, and ends with 1', async () => {
     const cwd = folderOf({ 'web.yaml': BAD });
 
@@ -86,7 +100,7 @@ describe('validate', () => {
     const { exitCode, stderr } = await runCli(['validate', 'x.yaml', '-o', 'yml']);
 
     expect(exitCode).toBe(2);
-    expect(stderr).toBe('promscaler: -o is yml, must be one of text, json\n');
+    expect(stderr).toBe('promscaler: -o is yml, must be one of text, json, yaml\n');
   });
 
   it('reads a document from standard input', async () => {
@@ -94,6 +108,43 @@ describe('validate', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toContain('-:6:3: error');
+  });
+});
+
+describe('validate, on queries,', () => {
+  const withQuery = (query: string): string =>
+    `${GOOD}  metrics:\n    - external: { query: '${query}', target: { value: 1 } }\n`;
+
+  it('says before the counts what takes a server', async () => {
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(x)') });
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'not checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions',
+      '1 document, 0 errors, 0 warnings',
+    ]);
+  });
+
+  it('keeps silent about that in JSON, and where no document has a query', async () => {
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(x)'), 'cpu.yaml': GOOD });
+
+    expect((await runCli(['validate', 'web.yaml', '-o', 'json'], { cwd })).stdout).not.toContain('--live');
+    expect((await runCli(['validate', 'cpu.yaml'], { cwd })).stdout).not.toContain('--live');
+  });
+
+  it.each([
+    ['prometheus', 1, 'error: spec.metrics[0].external.query: rate() takes a range vector'],
+    ['victoriametrics', 0, 'warning: spec.metrics[0].external.query: rate() takes a range vector'],
+  ])('reads them for the flavor of their data source: %s', async (flavor, exitCode, sentence) => {
+    const service = `prometheus: { default: { flavor: ${flavor} } }\n`;
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(rate(rps))'), 'service.yaml': service });
+
+    const result = await runCli(['validate', 'web.yaml', '--config', 'service.yaml'], { cwd });
+
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stdout).toContain(sentence);
   });
 });
 
@@ -229,7 +280,8 @@ describe('validate, with a service config,', () => {
 
     const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
 
-    expect([exitCode, stdout]).toEqual([0, '2 service configs, 1 document, 0 errors, 0 warnings\n']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('\n2 service configs, 1 document, 0 errors, 0 warnings\n');
   });
 
   it('tells a scaler without apiVersion and kind so', async () => {
@@ -242,4 +294,23 @@ describe('validate, with a service config,', () => {
     expect(stdout).toContain('kind is missing');
     expect(stdout).toMatch(/\n1 document, 2 errors, 0 warnings\n$/);
   });
+});
+
+describe('validate of a broken text that may be a service config', () => {
+  it.each([[['validate', 'promscaler.yaml']], [['validate', '--config', 'promscaler.yaml', 'web.yaml']]])(
+    '%j prints where it is broken, and nothing of the line',
+    async (args) => {
+      const cwd = folderOf({
+        'promscaler.yaml': 'prometheus: { default: { urls: [http://reader:canary@x } }\n',
+      });
+
+      for (const format of ['text', 'json']) {
+        const { exitCode, stdout, stderr } = await runCli([...args, '-o', format], { cwd });
+
+        expect(exitCode).toBe(1);
+        expect(stdout).toContain('yaml-syntax');
+        expect(stdout + stderr).not.toContain('canary');
+      }
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
-import { type DocumentObject, readObjects } from '../../src/config/object-documents.js';
+import { type DocumentObject, readerOfThisThread } from '../../src/config/document-reader.js';
+import { readObjects } from '../../src/config/object-documents.js';
 import { addObjects, type AddedObjects, type Room } from '../../src/config/object-set.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -24,7 +25,9 @@ async function added(
   } = {},
 ): Promise<AddedObjects> {
   const { last = null, files = NO_FILES, read = {}, room } = options;
-  const found = await readObjects(objects, new Map(), { read, clock: new ManualClock() });
+  const clock = new ManualClock();
+  const reader = readerOfThisThread(clock);
+  const found = await readObjects(objects, new Map(), { read, reader, clock });
   return addObjects(files, found, { last: last?.set ?? EMPTY, ...(room === undefined ? {} : { room }) });
 }
 
@@ -178,7 +181,7 @@ describe('more objects than there is room for', () => {
   });
 
   it('counts their text as well', async () => {
-    const found = await added([object('a'), object('b')], { room: { documents: 9, length: 200 } });
+    const found = await added([object('a'), object('b')], { room: { documents: 9, length: 60 } });
 
     expect(namesOf(found)).toEqual(['shop/a 3']);
     expect(codesOf(found)).toEqual(['yaml-size']);

@@ -14,6 +14,14 @@ function configOf(text: string, file = 'conf/promscaler.yaml'): ServiceConfig {
   return config;
 }
 
+const RATED = (id: string): string =>
+  `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
+const ONCE = {
+  cpu: `max by (namespace, pod, container) (${RATED('id!=""')} or ${RATED('id=""')})`,
+  memory:
+    'max by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+};
+
 describe('readServiceConfig', () => {
   it.each(['', '# nothing\n', '{}', 'prometheus:\nkubernetes:\nscalers:\n'])(
     'gives every value its default for %j',
@@ -38,13 +46,23 @@ describe('readServiceConfig', () => {
               memory:
                 'sum by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
             },
+            ifVictoriaMetrics: {
+              flavor: 'victoriametrics',
+              resourceQueries: {
+                cpu: 'max by (namespace, pod, container) (sum without (cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]) and container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}))',
+                memory:
+                  'sum by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+              },
+              onceQueries: { memory: ONCE.memory },
+            },
+            onceQueries: ONCE,
             namespaces: [],
           },
         },
         recoveryHoldMaxSeconds: 900,
         kubernetes: { namespaces: [], kubeconfig: null, context: null, url: null },
         scalers: { paths: ['conf/scalers'], customResources: false },
-        server: { port: 8080 },
+        server: { host: null, port: 8080, allowedHosts: [] },
         state: { enabled: null },
         leaderElection: {
           enabled: null,
@@ -116,6 +134,45 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(serviceFacts(config).sources).toMatchObject([{ name: 'a', namespaces: ['shop'] }]);
   });
 
+  it('warns of a cpu query whose window is unknown, and takes it from resourceWindows', () => {
+    const query = `resourceQueries: { cpu: 'pod:cpu:rate5m{namespace=~"$namespaces"}' }`;
+
+    const without = readServiceConfig(`prometheus: { default: { ${query} } }`, 'promscaler.yaml');
+    const stated = `prometheus: { default: { ${query}, resourceWindows: { cpu: 300 } } }`;
+
+    expect(without.problems).toMatchObject([
+      { code: 'resource-window', severity: 'warning', path: 'prometheus.default.resourceQueries.cpu' },
+    ]);
+    expect(without.problems[0]?.message).toContain('prometheus.default.resourceWindows.cpu, in seconds');
+    expect(readServiceConfig(stated, 'promscaler.yaml').problems).toEqual([]);
+    expect(configOf(stated).prometheus['default']?.resourceWindows).toEqual({ cpu: 300 });
+  });
+
+  it.each([
+    ['resourceQueries: { cpu: "sum by (pod) (rate(x[$window]))" }', []],
+    ['resourceQueries: { cpu: "sum by (pod) (rate(x[5m]))" }', []],
+    ['resourceQueries: { memory: "sum by (pod) (x)" }', []],
+    ['resourceQueries: { cpu: "sum by (node) (rate(x[$window]))" }', ['no-pod-label']],
+    ['resourceQueries: { cpu: "sum by (pod) (rate(x))" }', ['query-type']],
+    [
+      'resourceQueries: { cpu: "sum by (pod) (rate(x))" }, flavor: victoriametrics',
+      ['resource-window', 'query-unknown'],
+    ],
+    ['resourceQueries: { cpu: "median by (pod) (rate(x[5m]))" }', ['query-syntax']],
+    [
+      'resourceQueries: { cpu: \'sum by (pod) (rate(x{namespace="$namespaces"}[$window]))\' }',
+      ['pattern-as-text'],
+    ],
+    ['resourceWindows: { cpu: 300 }', ['resource-window']],
+    ['resourceWindows: { memory: 60 }', []],
+    ['resourceWindows: { cpu: 0 }', ['out-of-range']],
+    ['resourceWindows: { gpu: 60 }', ['unknown-field']],
+  ])('of a data source with %s tells %j', (source, codes) => {
+    const { problems } = readServiceConfig(`prometheus: { default: { ${source} } }`, 'promscaler.yaml');
+
+    expect(problems.map(({ code }) => code)).toEqual(codes);
+  });
+
   it.each(readdirSync(FOLDER))('of %s tells exactly the problems it says, and no secret', (file) => {
     const text = readFileSync(new URL(file, FOLDER), 'utf8');
     const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
@@ -131,5 +188,25 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     });
     expect(told).toEqual(expected);
     expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
+  });
+
+  it('gives VictoriaMetrics its own cpu query, also where the default is spelled out, but not another one', () => {
+    const cpuOf = (text: string): string =>
+      configOf(`prometheus: { default: { ${text} } }`).prometheus['default']?.resourceQueries['cpu'] ?? '';
+    const own = cpuOf('flavor: victoriametrics');
+    const spelledOut = cpuOf('').replace('(rate', '  (rate');
+    const other = 'sum by (namespace, pod, container) (rate(x{namespace=~"$namespaces"}[$window]))';
+
+    expect(own).toContain('and container_cpu_usage_seconds_total');
+    expect(cpuOf(`flavor: victoriametrics, resourceQueries: { cpu: '${spelledOut}' }`)).toBe(own);
+    expect(cpuOf(`flavor: victoriametrics, resourceQueries: { cpu: '${other}' }`)).toBe(other);
+    expect(cpuOf('flavor: thanos')).toBe(cpuOf(''));
+  });
+
+  it('recognizes nothing where a flavor is written', () => {
+    for (const flavor of ['prometheus', 'thanos', 'mimir', 'victoriametrics'])
+      expect(
+        configOf(`prometheus: { default: { flavor: ${flavor} } }`).prometheus['default']?.ifVictoriaMetrics,
+      ).toBeNull();
   });
 });

@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { isMountPoint } from '../../src/config/read-generation.js';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
-import { ManualClock, eventually } from '../support/manual-clock.js';
+import { ManualClock } from '../support/manual-clock.js';
 
 let folder = '';
 
@@ -54,7 +53,8 @@ describe('load', () => {
       now: clock.now,
       random: clock.random,
       monotonicMs: () => (clock.advance(11), clock.monotonicMs()),
-      after: (_ms: number, callback: () => void) => {
+      after: (ms: number, callback: () => void) => {
+        if (ms > 0) return () => undefined;
         turns += 1;
         setImmediate(callback);
         return () => undefined;
@@ -165,7 +165,7 @@ describe('load', () => {
     expect(loaded).toMatchObject({ problems: [], changed: true });
   });
 
-  it('keeps all documents of a folder that is empty or gone, and only of that one', async () => {
+  it('removes all documents of a folder that is empty, keeps those of one that is gone, and only of that one', async () => {
     const [one, two] = [join(folder, 'one'), join(folder, 'two')];
     await mkdir(one);
     await mkdir(two);
@@ -174,16 +174,77 @@ describe('load', () => {
     const files = filesOf(one, two);
     await files.load();
     await rm(join(one, 'a.yaml'));
-    await write('two/b.yaml', documentText('c'));
 
     const empty = await files.load();
-    await rm(one, { recursive: true });
+    await rm(two, { recursive: true });
     const gone = await files.load();
 
-    expect(namesOf(empty)).toEqual(['a 10', 'c 10']);
-    expect(codesOf(empty)).toEqual(['unreadable']);
-    expect(namesOf(gone)).toEqual(['a 10', 'c 10']);
+    expect(namesOf(empty)).toEqual(['b 10']);
+    expect(empty).toMatchObject({
+      changed: true,
+      problems: [{ code: 'no-documents', message: `${one} holds no scaler documents` }],
+    });
+    expect(namesOf(gone)).toEqual(['b 10']);
+    expect(gone.problems).toMatchObject([
+      { code: 'no-documents' },
+      {
+        code: 'unreadable',
+        message: `reading ${two}: there is no such file or folder; its last document stays in force`,
+      },
+    ]);
+  });
+
+  it.each([
+    ['without a byte', ''],
+    ['of blank lines and comments', '\n# web moved to another cluster\n\n'],
+    ['of document separators', '---\n---\n'],
+  ])('removes the documents of a file that is left %s', async (_what, text) => {
+    const path = join(folder, 'a.yaml');
+    await write('a.yaml', documentText('a'));
+    const files = filesOf(path);
+    await files.load();
+    await write('a.yaml', text);
+
+    const loaded = await files.load();
+
+    expect(namesOf(loaded)).toEqual([]);
+    expect(codesOf(loaded)).toEqual(['no-documents']);
+  });
+
+  it('keeps the documents of a file that the config names and that is not there, and takes up what comes in its place', async () => {
+    const path = join(folder, 'a.yaml');
+    await write('a.yaml', documentText('a'));
+    const files = filesOf(path);
+    await files.load();
+    await rm(path);
+
+    const gone = await files.load();
+    await write('a.yaml', documentText('b'));
+    const back = await files.load();
+
+    expect(namesOf(gone)).toEqual(['a 10']);
     expect(codesOf(gone)).toEqual(['unreadable']);
+    expect(namesOf(back)).toEqual(['b 10']);
+    expect(back.problems).toEqual([]);
+  });
+
+  it('keeps the documents where a file stands in the place of their folder, and where permission is denied', async () => {
+    const place = join(folder, 'scalers');
+    await mkdir(place);
+    await write('scalers/a.yaml', documentText('a'));
+    const files = filesOf(place);
+    await files.load();
+    await chmod(place, 0);
+
+    const denied = await files.load();
+    await chmod(place, 0o700);
+    await rm(place, { recursive: true });
+    await symlink('scalers', place);
+    const loop = await files.load();
+
+    expect(namesOf(denied)).toEqual(['a 10']);
+    expect(namesOf(loop)).toEqual(['a 10']);
+    expect(codesOf(loop)).toEqual(['unreadable']);
   });
 
   it('keeps the documents of a file that is no longer UTF-8, and says so', async () => {
@@ -209,7 +270,7 @@ describe('load', () => {
 
     expect(problems.map(({ message }) => message)).toEqual([
       `reading ${missing}: there is no such file or folder`,
-      `reading ${folder}: ${join(folder, 'link.yaml')}: there is no such file or folder`,
+      `reading ${join(folder, 'link.yaml')}: this link leads to nothing`,
     ]);
   });
 
@@ -236,54 +297,21 @@ describe('load', () => {
     expect(namesOf(second)).toEqual(['b 10']);
     expect(second.problems).toEqual([]);
   });
-});
 
-describe('watch', () => {
-  it('calls after a change, by the poll of 10 s at the latest, and ends with its signal', async () => {
-    await write('a.yaml', documentText('a'));
-    const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
-    const ending = new AbortController();
-    await files.load();
-    const seen: (readonly string[])[] = [];
-    const watching = files.watch(async () => {
-      seen.push(namesOf(await files.load()));
-    }, ending.signal);
+  it('removes the last document of a mounted ConfigMap when it is gone', async () => {
+    await mkdir(join(folder, '..2026_1'));
+    await write('..2026_1/a.yaml', documentText('a'));
+    await symlink('..2026_1', join(folder, '..data'));
+    const files = filesOf();
+    const first = await files.load();
+    await mkdir(join(folder, '..2026_2'));
+    await symlink('..2026_2', join(folder, '..data_tmp'));
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
 
-    await write('a.yaml', documentText('a', 20));
-    await eventually(() => {
-      clock.advance(10_000);
-      return seen.length > 0;
-    }, 'the change');
-    clock.advance(30_000);
-    ending.abort();
-    await watching;
+    const second = await files.load();
 
-    expect(seen).toEqual([['a 20']]);
-  });
-
-  it('calls for nothing while nothing changes', async () => {
-    await write('a.yaml', documentText('a'));
-    const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
-    const ending = new AbortController();
-    await files.load();
-    let calls = 0;
-    const watching = files.watch(() => {
-      calls += 1;
-    }, ending.signal);
-
-    clock.advance(60_000);
-    ending.abort();
-    await watching;
-
-    expect(calls).toBe(0);
-  });
-});
-
-describe('isMountPoint', () => {
-  it('finds a file on another device than its folder', () => {
-    expect(isMountPoint({ dev: 2 }, { dev: 1 })).toBe(true);
-    expect(isMountPoint({ dev: 1 }, { dev: 1 })).toBe(false);
+    expect(namesOf(first)).toEqual(['a 10']);
+    expect(namesOf(second)).toEqual([]);
+    expect(codesOf(second)).toEqual(['no-documents']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DocumentObject, ObjectSource } from '../../src/config/object-documents.js';
+import type { DocumentObject } from '../../src/config/document-reader.js';
+import type { ObjectSource } from '../../src/config/object-documents.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
 
@@ -45,6 +46,34 @@ describe('load, with objects', () => {
     expect(second.scalers[1]?.spec.maxReplicas).toBe(5);
     expect(second.changed).toBe(true);
     expect((await files.load()).changed).toBe(false);
+  });
+
+  it('keeps a hostile object from the others: 2,600 calls, 300,000 variables, 50,000 levels', async () => {
+    const objects = new Objects();
+    const files = createScalerFiles({ paths: [], clock: new ManualClock(), objects });
+    const asking = (name: string, query: string): DocumentObject => {
+      const metrics = [{ external: { metric: { name: 'm' }, query, target: { value: 1 } } }];
+      return {
+        ...object(name),
+        specText: JSON.stringify({ scaleTargetRef: { name }, maxReplicas: 3, metrics }),
+      };
+    };
+    const deep = { ...object('deep'), specText: `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}` };
+
+    objects.set(
+      asking('calls', `foo(x)${'+foo(x)'.repeat(2600)}`),
+      asking('variables', '$a '.repeat(300_000)),
+      deep,
+      object('web'),
+    );
+    const { scalers, problems } = await files.load();
+
+    expect(scalers.map(({ name }) => name)).toEqual(['web']);
+    expect(problems.map(({ code, file }) => `${file ?? ''} ${code}`)).toEqual([
+      'scalers.promscaler.dev/shop/calls query-limit',
+      'scalers.promscaler.dev/shop/deep internal-error',
+      'scalers.promscaler.dev/shop/variables out-of-range',
+    ]);
   });
 
   it('lets others have a turn while it reads thousands', async () => {

@@ -3,19 +3,25 @@ import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { PutResult } from '../../src/kubernetes/state/batch.js';
+import { KubernetesError } from '../../src/kubernetes/types.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { failure, FakeCluster } from './fake-cluster.js';
 import { at, buildScaler } from './world.js';
 
 /** From 5 to 8, decided when the target was as the fake cluster has it at first. */
-async function change(cluster: FakeCluster, to = 8, isAllowed?: () => boolean): Promise<ScaleResult> {
+async function change(
+  cluster: FakeCluster,
+  to = 8,
+  isAllowed?: () => boolean,
+  clock = new ManualClock(),
+): Promise<ScaleResult> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
   const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
   const allowed = isAllowed === undefined ? {} : { isWanted: isAllowed };
   const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
-  const ports = { clock: new ManualClock(), cluster, leadership: alwaysLeads('test'), announce };
+  const ports = { clock, cluster, leadership: alwaysLeads('test'), announce };
   return changeReplicas(ports, { target, from: 5, to, pending: null, ...allowed }, signal);
 }
 
@@ -171,14 +177,7 @@ describe('changeReplicas at a conflict', () => {
 
 describe('changeReplicas at a failure', () => {
   const lost: KubernetesErrorKind[] = ['timeout', 'connection', 'server_error', 'bad_answer', 'canceled'];
-  const refused: KubernetesErrorKind[] = [
-    'unauthorized',
-    'forbidden',
-    'not_found',
-    'gone',
-    'invalid',
-    'rate_limited',
-  ];
+  const refused: KubernetesErrorKind[] = ['unauthorized', 'forbidden', 'not_found', 'gone', 'invalid'];
 
   it.each(lost)('does not know whether a PATCH that ended in %s went through', async (kind) => {
     const cluster = new FakeCluster();
@@ -210,6 +209,78 @@ describe('changeReplicas at a failure', () => {
       expect(cluster.arrived).toHaveLength(1);
     },
   );
+
+  describe('where the server has no room (429)', () => {
+    const busyFor = (times: number, retryAfterSeconds: number | null): FakeCluster => {
+      const cluster = new FakeCluster();
+      const error = new KubernetesError('rate_limited', 'too many requests', { retryAfterSeconds });
+      for (let count = 0; count < times; count += 1) cluster.patchScripts.push(() => Promise.reject(error));
+      return cluster;
+    };
+
+    it.each([
+      [1, 1000],
+      [null, 1000],
+      [3, 3000],
+      [5, 5000],
+    ])(
+      'with a Retry-After of %p s sends the next PATCH after %i ms, on a fresh read',
+      async (seconds, ms) => {
+        const cluster = busyFor(1, seconds);
+        const clock = new ManualClock();
+        clock.chance = 0.999;
+        const result = change(cluster, 8, undefined, clock);
+
+        await clock.advanceAndSettle(ms - 1);
+        const early = cluster.arrived.length;
+        await clock.advanceAndSettle(1);
+
+        expect(await result).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
+        expect([early, cluster.arrived.length, cluster.scaleReads]).toEqual([1, 2, 2]);
+      },
+    );
+
+    it('gives up at once where that is more than 5 s away, and it is known that nothing went through', async () => {
+      const cluster = busyFor(1, 6);
+
+      expect(await change(cluster)).toEqual({
+        kind: 'failed',
+        message: 'too many requests',
+        unresolved: null,
+      });
+      expect(cluster.arrived).toHaveLength(1);
+    });
+
+    it('sends 6 PATCHes within 5 s, and no more', async () => {
+      const cluster = busyFor(100, 1);
+      const clock = new ManualClock();
+      const result = change(cluster, 8, undefined, clock);
+
+      await clock.advanceAndSettle(60_000);
+
+      expect(await result).toMatchObject({ kind: 'failed', unresolved: null });
+      expect(cluster.arrived).toHaveLength(6);
+    });
+
+    it('sends no second where the scaler is not wanted any more, or somebody has set 7', async () => {
+      const unwanted = busyFor(1, 1);
+      const moved = busyFor(1, 1);
+      const clock = new ManualClock();
+      let isWanted = true;
+      const results = [change(unwanted, 8, () => isWanted, clock), change(moved, 8, undefined, clock)];
+      await clock.advanceAndSettle(500);
+      isWanted = false;
+      moved.setReplicas(7);
+
+      await clock.advanceAndSettle(500);
+
+      expect(await Promise.all(results)).toMatchObject([
+        { kind: 'given-up' },
+        { kind: 'moved', specReplicas: 7, afterConflict: false },
+      ]);
+      expect([unwanted.arrived.length, moved.arrived.length]).toEqual([1, 1]);
+    });
+  });
 
   it('sends nothing where the live read times out, and that is no unknown outcome', async () => {
     const cluster = new FakeCluster();

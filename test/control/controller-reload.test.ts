@@ -5,6 +5,9 @@ import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
+/** The same document at each call, as another object. */
+const slowApi = (syncPeriodSeconds: number) =>
+  buildScaler({ scaleTargetRef: { name: 'api' }, syncPeriodSeconds }, 'api');
 /** Another document on the target of WEB, its API version written otherwise. */
 const WEB_2 = buildScaler(
   { scaleTargetRef: { apiVersion: 'apps/v1beta2', kind: 'Deployment', name: 'web' } },
@@ -62,6 +65,90 @@ describe('a removed scaler', () => {
     ]);
     // What the new one has recorded by then stays.
     expect(rig.removed).toEqual(['shop/web']);
+  });
+});
+
+describe('a document that is new or was edited', () => {
+  const SLOW = { syncPeriodSeconds: 300 };
+  const slow = (maxReplicas: number) => buildScaler({ ...SLOW, maxReplicas });
+
+  it('is decided for at once, and then in the rhythm of the others', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB, slowApi(300));
+    await rig.clock.advanceAndSettle(10_000);
+
+    rig.controller.setScalers([
+      buildScaler({ maxReplicas: 6 }),
+      slowApi(300),
+      buildScaler({ maxReplicas: 9 }, 'new'),
+    ]);
+    await rig.clock.advanceAndSettle(1000);
+    const early = rig.inputs.slice(2).map(({ scaler }) => `${scaler.name} ${scaler.spec.maxReplicas}`);
+    await rig.clock.advanceAndSettle(20_000);
+
+    expect(early).toEqual(['web 6', 'new 9', 'api 20']);
+    expect([rig.begunAt(15), rig.begunAt(30)]).toEqual([
+      ['shop/web', 'shop/new'],
+      ['shop/web', 'shop/new'],
+    ]);
+    // It is no slot that was late or missed.
+    expect(rig.rounds.map(({ latenessSeconds, missed }) => [latenessSeconds, missed])).toEqual(
+      rig.rounds.map(() => [0, 0]),
+    );
+  });
+
+  it('is decided for every 3 s while it is edited every 0.2 s, and within 3 s of the last edit', async () => {
+    const rig = new ControllerRig();
+    await rig.start(slow(5));
+    for (let edit = 0; edit < 100; edit += 1) {
+      rig.controller.setScalers([slow(6 + edit)]);
+      await rig.clock.advanceAndSettle(200);
+    }
+    await rig.clock.advanceAndSettle(3000);
+
+    const seen = rig.inputs.slice(1);
+    expect(seen.length).toBeGreaterThan(5);
+    expect(seen.length).toBeLessThan(10);
+    expect(seen.at(-1)?.scaler.spec.maxReplicas).toBe(105);
+  });
+
+  it('that is read again as it was causes no round', async () => {
+    const rig = new ControllerRig();
+    const scaler = slow(5);
+    await rig.start(scaler);
+
+    rig.controller.setScalers([scaler]);
+    await rig.clock.advanceAndSettle(60_000);
+
+    expect(rig.inputs).toHaveLength(1);
+  });
+
+  it('waits for the cycle that is under way with the old one, and is decided for then', async () => {
+    const rig = new ControllerRig();
+    const letGo = rig.holdCycles((input) => input.now === at(0));
+    await rig.start(slow(5));
+    rig.controller.setScalers([slow(6)]);
+    await rig.clock.advanceAndSettle(20_000);
+    const whileHeld = rig.inputs.length;
+
+    letGo();
+    await rig.clock.advanceAndSettle(4000);
+
+    expect([whileHeld, rig.inputs.length]).toEqual([1, 2]);
+    expect(rig.inputs[1]?.scaler.spec.maxReplicas).toBe(6);
+  });
+
+  it('causes nothing after the end of the term', async () => {
+    const rig = new ControllerRig();
+    await rig.start(slow(5));
+    rig.controller.setScalers([slow(6)]);
+    rig.stop.abort();
+    await rig.ended;
+
+    rig.controller.setScalers([slow(7)]);
+    await rig.clock.advanceAndSettle(60_000);
+
+    expect(rig.inputs).toHaveLength(1);
   });
 });
 
@@ -223,7 +310,7 @@ describe('two documents on one target', () => {
     expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('hold each other in the round after the second came', async () => {
+  it('hold each other from when the second came', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;
@@ -231,7 +318,8 @@ describe('two documents on one target', () => {
     rig.controller.setScalers([WEB, WEB_2]);
     await rig.clock.advanceAndSettle(15_000);
 
-    expect(rig.outputs.slice(1).map(({ record }) => record.outcome.kind)).toEqual(['held', 'held']);
+    const came = rig.outputs.slice(1).map(({ record }) => `${record.scaler.name} ${record.outcome.kind}`);
+    expect(came).toEqual(['web-2 held', 'web held', 'web-2 held']);
     expect(rig.world.cluster.arrived).toEqual([]);
   });
 });

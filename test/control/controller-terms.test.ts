@@ -42,6 +42,7 @@ describe('a controller that is run again', () => {
 
     expect(rig.inputs[2]?.memory).toEqual({
       ...freshMemory(at(60), 'uid-1'),
+      assumedAt: at(0),
       // There is no store here that could take it.
       isUnsaved: true,
       state: {

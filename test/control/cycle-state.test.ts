@@ -5,6 +5,7 @@ import { SILENT } from '../../src/kubernetes/log.js';
 import { readEntry, writeEntry } from '../../src/kubernetes/state/entry.js';
 import type { StoredState } from '../../src/kubernetes/state/entry.js';
 import { createStateStore } from '../../src/kubernetes/state/store.js';
+import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, World } from './world.js';
 
@@ -54,6 +55,22 @@ describe('the first cycle of a process', () => {
     expect((await world.cycle()).record.outcome.kind).toBe('none');
     world.clock.advance(2000);
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('knows when the process before it scaled, as the window that holds does', async () => {
+    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
+    world.load = 80;
+
+    const held = await world.cycle();
+    world.clock.advance(2000);
+    const scaled = await world.cycle();
+    world.cluster.targetFailure = failure('timeout');
+    const blind = await world.cycle();
+
+    expect(held.record.lastScales).toEqual({ up: at(-299), down: null });
+    expect(scaled.record.lastScales).toEqual({ up: at(2), down: null });
+    expect(blind.record.lastScales).toEqual({ up: at(2), down: null });
   });
 
   it('scales up at once where nothing was ever stored, for the ConfigMap is old', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { freshMemory } from '../../src/control/memory/memory.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { answersFrom, at, buildScaler, settledMemory, World } from './world.js';
 
 describe('a cycle that changes nothing', () => {
@@ -293,7 +294,7 @@ describe('the record of a cycle', () => {
         world.clock.advance(4000);
         return Promise.resolve([{ class: 'missing', message: 'no series' }]);
       },
-      startTime: () => Promise.resolve(null),
+      ageOf: () => Promise.resolve(UNKNOWN_AGE),
     };
 
     const { record } = await world.cycle();

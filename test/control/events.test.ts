@@ -259,7 +259,7 @@ describe('eventsOf', () => {
 
     expect(events?.[0]).toMatchObject({
       reason: 'SuccessfulRescale',
-      message: 'New size: 3; reason: paused-replicas is 3',
+      message: 'New size: 3; reason: paused by annotation, kept at 3 (metrics ask for 8)',
     });
   });
 });

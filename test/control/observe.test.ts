@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { aPod } from '../support/builders.js';
 import { failure } from './fake-cluster.js';
 import { answerOf, answersFrom, at, settledMemory, World } from './world.js';
@@ -61,7 +62,7 @@ describe('a target that cannot be read', () => {
     const world = new World();
     world.answers = {
       of: () => Promise.reject(new TypeError('our own fault')),
-      startTime: () => Promise.resolve(null),
+      ageOf: () => Promise.resolve(UNKNOWN_AGE),
     };
 
     await expect(world.cycle()).rejects.toThrow('our own fault');
@@ -248,7 +249,7 @@ describe('the snapshot of a cycle', () => {
         world.cluster.pods.push(aPod());
         return Promise.resolve([answerOf(50, at(0))]);
       },
-      startTime: () => Promise.resolve(null),
+      ageOf: () => Promise.resolve(UNKNOWN_AGE),
     };
 
     expect((await world.cycle()).record.snapshot?.pods).toHaveLength(1);

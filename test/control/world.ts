@@ -1,4 +1,5 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
+import { KEPT } from '../../src/prometheus/source-age.js';
 import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
@@ -47,6 +48,7 @@ export function settledMemory(state: Partial<State> = {}): Memory {
   return {
     uid: 'uid-1',
     state: { ...EMPTY_STATE, recommendations: [], ...state },
+    assumedAt: null,
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
@@ -65,7 +67,7 @@ export function answerOf(total: number, evaluatedAt: Instant): Answer {
 
 /** The same answers for whoever asks. */
 export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
-  return { of: () => Promise.resolve(answers), startTime: () => Promise.resolve(startTime) };
+  return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }
 
 /** Runs cycles of one scaler one after the other, as the controller does it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
+import { rescaleReason } from '../../src/decision/explain.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
@@ -27,7 +28,31 @@ function reasonOf(pods: readonly { readonly usage: number | null; readonly ready
   return decide(parseSnapshot(snapshot)).reason;
 }
 
+const pods = (count: number, usage: number | null, ready = true) =>
+  Array.from({ length: count }, () => ({ usage, ready }));
+
 describe('the reason of a decision', () => {
+  it.each([
+    [
+      '10 pods counted as idle beside 6',
+      [...pods(6, 1.96), ...pods(4, 1.96, false)],
+      '117 % with 4 unready pods counted as idle: stays at 10, 15 wanted',
+    ],
+    [
+      '2 missing ones on the way down',
+      [...pods(3, 0.4), ...pods(2, null)],
+      '64 % with 2 missing pods counted at 100 % of the requests: stays at 5, 4 wanted',
+    ],
+    ['the tolerance', pods(2, 0.86), 'within the tolerance of 10 %: stays at 2'],
+    [
+      'unready ones on the way down',
+      [...pods(3, 0.2), ...pods(1, 0.2, false)],
+      '1 unready pod left out, over 3 ready pods: stays at 4, 1 wanted',
+    ],
+  ])('says why the value beside its target does not give the count: %s', (_, list, clause) => {
+    expect(reasonOf(list)).toContain(`, ${clause}`);
+  });
+
   it('names no pods where all of them count', () => {
     expect(
       reasonOf([
@@ -37,13 +62,100 @@ describe('the reason of a decision', () => {
     ).toBe('cpu is at 80 % of the requests, target 80 %: stays at 2');
   });
 
-  it('says how many pods are unready and missing, which is why 120 % of 80 % asks for no more', () => {
+  it('says what unready and missing pods are taken for, which is why 120 % of 80 % asks for no more', () => {
     expect(
       reasonOf([
         { usage: 1.2, ready: true },
         { usage: 1.2, ready: false },
         { usage: null, ready: true },
       ]),
-    ).toBe('cpu is at 120 % of the requests, target 80 %, 1 pod unready, 1 pod missing: stays at 3');
+    ).toBe(
+      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, which must not turn the direction: stays at 3',
+    );
+  });
+});
+
+describe('the reason of the Event of a change', () => {
+  const documentOf = (spec: object) =>
+    aDocument({
+      scaleTargetRef: { name: 'web' },
+      minReplicas: 1,
+      maxReplicas: 60,
+      tolerance: 0,
+      downscaleStabilizationSeconds: 0,
+      metrics: [{ external: { metric: { name: 'qps' }, query: 'q', target: { averageValue: 1 } } }],
+      ...spec,
+    });
+  const schedule = { name: 'night', start: '0 0 * * *', end: '0 6 * * *' };
+  const until = 'by schedule "night" until 2026-01-01T06:00:00Z';
+  const failing = { error: 'no series', kind: 'missing' };
+  const since = { failingSince: { 'External/qps': '2026-01-01T00:00:00Z' } };
+  const active = {
+    minReplicas: 0,
+    metrics: [
+      {
+        external: {
+          metric: { name: 'qps' },
+          query: 'q',
+          target: { value: 1000, type: 'Value' },
+          activation: { above: 5 },
+        },
+      },
+    ],
+  };
+
+  it.each<[string, number, object, object, object]>([
+    ['external metric qps above target', 5, {}, { values: [8] }, {}],
+    ['All metrics below target', 5, {}, { values: [3] }, {}],
+    ['Current number of replicas above Spec.MaxReplicas', 70, {}, { values: [70] }, {}],
+    ['Current number of replicas below Spec.MinReplicas', 2, { minReplicas: 4 }, { values: [8] }, {}],
+    [`maxReplicas is 4 ${until}`, 5, { schedules: [{ ...schedule, maxReplicas: 4 }] }, { values: [8] }, {}],
+    [
+      `3 replicas are below the floor: minReplicas is 9 ${until}`,
+      3,
+      { schedules: [{ ...schedule, minReplicas: 9 }] },
+      { values: [3] },
+      {},
+    ],
+    [
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 9 replicas in its place by fallback atLeast',
+      5,
+      { fallback: { afterSeconds: 60, replicas: 9 } },
+      failing,
+      since,
+    ],
+    [
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 2 replicas in its place by fallback exact',
+      5,
+      { fallback: { afterSeconds: 60, replicas: 2, mode: 'exact' } },
+      failing,
+      since,
+    ],
+    [
+      '9 was recommended at 2026-01-01T00:59:00Z, which counts for 300 s',
+      5,
+      { downscaleStabilizationSeconds: 300 },
+      { values: [3] },
+      { recommendations: [{ at: '2026-01-01T00:59:00Z', replicas: 9 }] },
+    ],
+    ['no metric above its activation', 5, active, { values: [4] }, { inactiveSince: '2026-01-01T00:00:00Z' }],
+  ])('is "%s" at %i replicas', (expected, specReplicas, spec, sample, state) => {
+    const at = '2026-01-01T01:00:00Z';
+    const pods = Array.from({ length: specReplicas }, (_, index) => ({
+      name: `web-${index}`,
+      phase: 'Running',
+      ready: true,
+      requests: {},
+    }));
+    const snapshot = parseSnapshot({
+      scaler: documentOf(spec),
+      now: at,
+      target: { specReplicas },
+      pods,
+      samples: ['values' in sample ? { at, ...sample } : sample],
+      state: { recommendations: [], ...state },
+    });
+
+    expect(rescaleReason(snapshot.scaler.spec.metrics, decide(snapshot))).toBe(expected);
   });
 });

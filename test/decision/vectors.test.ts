@@ -13,6 +13,7 @@ interface Vector {
   readonly expect: {
     readonly desiredReplicas?: number | null;
     readonly recommendedReplicas?: number | null;
+    readonly reason?: string;
     readonly metrics?: readonly (ExpectedMetric | null)[] | null;
     readonly conditions?: Readonly<
       Record<string, { status: string; reason?: string } | 'absent' | null>
@@ -77,6 +78,7 @@ interface Printed {
   readonly currentReplicas: number;
   readonly desiredReplicas: number;
   readonly action: string;
+  readonly reason: string;
   readonly recommendedReplicas: number | null;
   readonly metrics: readonly (Omit<ExpectedMetric, 'error'> & {
     readonly current: Readonly<Record<string, number>>;
@@ -95,6 +97,7 @@ function expectCounts(printed: Printed, expected: Vector['expect']): void {
   if (expected.recommendedReplicas !== undefined) {
     expect(printed.recommendedReplicas).toBe(expected.recommendedReplicas);
   }
+  if (expected.reason !== undefined) expect(printed.reason).toBe(expected.reason);
 }
 
 function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | null)[]): void {

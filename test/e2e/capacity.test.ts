@@ -54,7 +54,7 @@ describe('a workload whose 2 pods ask for more cpu than any node has', () => {
       /TargetReached +False .*Unschedulable: 2 wanted, 0 ready: 2 unschedulable because of cpu/,
     );
     expect(await cli('explain', `${world.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
-    const rows = (await cli('status')).split('\n');
+    const rows = (await cli('status', '-o', 'wide')).split('\n');
     expect(rows.find((row) => / huge /.test(row))).toContain('Unschedulable');
     expect(rows.find((row) => / web /.test(row))).not.toContain('Unschedulable');
 

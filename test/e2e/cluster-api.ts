@@ -5,17 +5,22 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { kubectlFile } from '../support/kubectl.js';
+import { METRICS_API_SERVICE } from './metrics-api.js';
+import { ReplicaHistory } from './replica-history.js';
 import type { GivenCluster } from './waiting.js';
 import { waitFor } from './waiting.js';
 
-/** The API of a real cluster, as far as one namespace goes. */
+/** The API of a real cluster, as far as one namespace and the APIService of the metrics API go. */
 export interface ClusterApi {
   /** Sends a request to a path below the namespace; gives the body. Throws with the code and the body from 400 on. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<unknown>;
+  /** Records the changes of a Deployment's replicas from now on, until the API is closed. */
+  readonly recordReplicas: (name: string) => ReplicaHistory;
   readonly close: () => Promise<void>;
 }
 
 const DEADLINE_MS = 20_000;
+const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
 /**
  * Opens the API through `kubectl proxy`, which knows every way to log in. It listens on a socket in `folder` and lets
@@ -24,7 +29,8 @@ const DEADLINE_MS = 20_000;
 export async function openClusterApi(cluster: GivenCluster, folder: string): Promise<ClusterApi> {
   const { kubeconfig, namespace } = cluster;
   const socketPath = join(folder, 's');
-  const paths = `^/(api/v1|apis/apps/v1|apis/autoscaling/v2)/namespaces/${namespace}/`;
+  const groups = 'api/v1|apis/apps/v1|apis/autoscaling/v2|apis/coordination.k8s.io/v1';
+  const paths = `^/(${groups})/namespaces/${namespace}/,^${API_SERVICES}(/${METRICS_API_SERVICE})?$`;
   // A cluster behind a gateway has a path in its address, which kubectl proxy drops unless told otherwise.
   const options = ['--append-server-path', '--unix-socket', socketPath, '--accept-paths', paths];
   const args = ['proxy', '--kubeconfig', kubeconfig, ...options];
@@ -40,12 +46,19 @@ export async function openClusterApi(cluster: GivenCluster, folder: string): Pro
     },
     { what: 'kubectl proxy to serve', seconds: 20 },
   );
+  const closed = new AbortController();
+  const inNamespace = (path: string): string => `${groupOf(path)}/namespaces/${namespace}${path}`;
   return {
     send: (method, path, body) => {
-      const [group = '', rest = ''] = splitGroup(path);
-      return exchange(socketPath, { method, path: `${group}/namespaces/${namespace}${rest}`, body });
+      const full = path.startsWith(API_SERVICES) ? path : inNamespace(path);
+      return exchange(socketPath, { method, path: full, body });
+    },
+    recordReplicas: (name) => {
+      const path = `${inNamespace('/deployments')}?watch=true&fieldSelector=metadata.name%3D${name}`;
+      return new ReplicaHistory(socketPath, path, closed.signal);
     },
     close: async () => {
+      closed.abort();
       if (proxy.exitCode !== null || proxy.signalCode !== null) return;
       proxy.kill('SIGKILL');
       await once(proxy, 'exit');
@@ -53,10 +66,15 @@ export async function openClusterApi(cluster: GivenCluster, folder: string): Pro
   };
 }
 
-/** `/deployments...` is of apps/v1, the HPA of its own group, everything else of the core group. */
-function splitGroup(path: string): readonly string[] {
-  if (path.startsWith('/horizontalpodautoscalers')) return ['/apis/autoscaling/v2', path];
-  return [path.startsWith('/deployments') ? '/apis/apps/v1' : '/api/v1', path];
+const GROUPS: Readonly<Record<string, string>> = {
+  deployments: '/apis/apps/v1',
+  horizontalpodautoscalers: '/apis/autoscaling/v2',
+  leases: '/apis/coordination.k8s.io/v1',
+};
+
+/** The API group of a resource, by the first segment of its path. */
+function groupOf(path: string): string {
+  return GROUPS[path.split('/')[1] ?? ''] ?? '/api/v1';
 }
 
 async function exchange(

@@ -2,11 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { LEASE_NAME } from '../../src/cli/running/own-objects.js';
+import { demoStateMaps } from '../../src/cli/demo/workloads.js';
 import { openClusterApi } from './cluster-api.js';
 import type { ClusterApi } from './cluster-api.js';
 import { hpaManifest } from './hpa-manifest.js';
+import { METRICS_API_SERVICE, metricsApiObjects, startMetricsApi } from './metrics-api.js';
 import { startPodExporter } from './pod-exporter.js';
-import type { PresentPod } from './pod-exporter.js';
+import type { PodExporter, PresentPod } from './pod-exporter.js';
+import type { ReplicaHistory } from './replica-history.js';
 import { startStage } from './stage.js';
 import { pause, waitFor } from './waiting.js';
 import type { GivenCluster } from './waiting.js';
@@ -27,7 +31,8 @@ export async function startClusterWorld(
   cluster: GivenCluster,
   workloads: readonly Workload[],
 ): Promise<World> {
-  const { namespace, kubeconfig } = cluster;
+  const { namespace, kubeconfig, abilities } = cluster;
+  const keepsState = abilities.has('state');
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -40,30 +45,52 @@ export async function startClusterWorld(
     const exporter = await startPodExporter(namespace, () => listPods(api));
     closers.push(exporter.close);
     closers.push(() => removeWorkloads(api, workloads));
+    if (keepsState) await createState(api, namespace, closers);
+    closers.push(async () => {
+      await api.send('DELETE', `/leases/${LEASE_NAME}`).catch(() => undefined);
+    });
     const stage = await startStage({
       scrapeConfigs: JSON.stringify([
         { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
       ]),
       kubernetes: { kubeconfig, namespaces: [namespace] },
-      // Its ConfigMaps would be outside of that namespace, and rights on them more than the tests ask for.
-      keepsState: false,
+      keepsState,
+      ownNamespace: namespace,
     });
     closers.push(stage.close);
+    const histories = new Map<string, ReplicaHistory>();
     const setLoad = (name: string, load: number): void => exporter.setCores(name, load * REQUEST_CORES);
     for (const workload of workloads) {
       setLoad(workload.name, workload.load);
       await api.send('POST', '/deployments', deploymentOf(workload));
+      histories.set(workload.name, api.recordReplicas(workload.name));
     }
     await waitUntilReady(api, workloads);
-    const addHpa = hpaAdder(api, namespace, closers);
-    return { ...stage, ...views(api), addHpa, namespace, simulator: null, setLoad, close };
+    const addHpa = hpaAdder({ api, cluster, exporter, closers });
+    const history: World['history'] = (name) => histories.get(name)?.changes() ?? [];
+    const own = { addHpa, history, kubeconfig, namespace, simulator: null, setLoad, close };
+    return { ...stage, ...views(api), ...own };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events'> {
+/** ConfigMaps for the state of the service, in the namespace of the run. */
+async function createState(
+  api: ClusterApi,
+  namespace: string,
+  closers: (() => Promise<void>)[],
+): Promise<void> {
+  const maps = demoStateMaps(namespace);
+  closers.push(async () => {
+    for (const { metadata } of maps)
+      await api.send('DELETE', `/configmaps/${metadata.name}`).catch(() => undefined);
+  });
+  for (const map of maps) await api.send('POST', '/configmaps', map);
+}
+
+function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events' | 'leaseHolder'> {
   const read = async (name: string, field: readonly string[]): Promise<number> =>
     numberAt(await api.send('GET', `/deployments/${name}`), field);
   return {
@@ -71,12 +98,18 @@ function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events'> 
     // The generation counts changes of the spec, and nobody changes anything else in it.
     changes: async (name) => (await read(name, ['metadata', 'generation'])) - 1,
     events: async () => JSON.stringify(await api.send('GET', '/events')),
+    leaseHolder: async () => {
+      const holder = at(await api.send('GET', `/leases/${LEASE_NAME}`), ['spec', 'holderIdentity']);
+      return typeof holder === 'string' ? holder : undefined;
+    },
   };
 }
 
-/** An HPA wants something once metrics-server has told it what the pods use; those here use next to nothing. */
-function hpaAdder(api: ClusterApi, namespace: string, closers: (() => Promise<void>)[]): World['addHpa'] {
+/** An HPA wants something once it has metrics of the pods; those here use next to nothing. */
+function hpaAdder({ api, cluster, exporter, closers }: HpaParts): World['addHpa'] {
+  const { namespace, metricsAddress } = cluster;
   return async (name, min) => {
+    if (metricsAddress !== '') await registerMetricsApi({ api, cluster, exporter, closers });
     const path = `/horizontalpodautoscalers/${name}`;
     closers.push(async () => {
       await api.send('DELETE', path).catch(() => undefined);
@@ -86,6 +119,36 @@ function hpaAdder(api: ClusterApi, namespace: string, closers: (() => Promise<vo
       at(await api.send('GET', path), ['status', 'desiredReplicas']) === min;
     await waitFor(hasSaid, { what: `the HPA ${name} to want ${min}` });
   };
+}
+
+interface HpaParts {
+  readonly api: ClusterApi;
+  readonly cluster: GivenCluster;
+  readonly exporter: PodExporter;
+  readonly closers: (() => Promise<void>)[];
+}
+
+/** Puts a metrics API of this process behind an APIService, until the world is closed. */
+async function registerMetricsApi({ api, cluster, exporter, closers }: HpaParts): Promise<void> {
+  const { namespace, metricsAddress } = cluster;
+  const metricsApi = await startMetricsApi(namespace, metricsAddress, exporter.readyPods);
+  closers.push(metricsApi.close);
+  for (const { path, body } of metricsApiObjects(namespace, metricsAddress, metricsApi.port)) {
+    const name = String(at(body, ['metadata', 'name']));
+    closers.push(async () => {
+      await api.send('DELETE', `${path}/${name}`).catch(() => undefined);
+    });
+    await api.send('POST', path, body);
+  }
+  const path = `/apis/apiregistration.k8s.io/v1/apiservices/${METRICS_API_SERVICE}`;
+  const isAvailable = async (): Promise<boolean> => {
+    const conditions = at(await api.send('GET', path), ['status', 'conditions']);
+    return (
+      Array.isArray(conditions) &&
+      conditions.some((one) => at(one, ['type']) === 'Available' && at(one, ['status']) === 'True')
+    );
+  };
+  await waitFor(isAvailable, { what: `the API server to reach ${metricsAddress}` });
 }
 
 async function listPods(api: ClusterApi): Promise<readonly PresentPod[]> {

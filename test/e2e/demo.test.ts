@@ -1,55 +1,106 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { runKubectl } from '../support/kubectl.js';
+import { type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { CLI } from './service-process.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 import { itOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
+const OWN_CLUSTER = 'the demo brings a cluster of its own';
+
 describe('promscaler demo', () => {
-  let kill: () => void = () => undefined;
+  let demo: DemoProcess;
 
-  afterEach(() => kill());
+  afterEach(() => demo.dispose());
 
-  const reason = 'the demo brings a cluster of its own';
-  const name = 'scales within 60 s, can be looked at with kubectl, and leaves nothing behind after Ctrl-C';
-  itOnSimulator(reason, name, async () => {
-    const child = spawn(process.execPath, [CLI, 'demo', '--port', '0'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const name =
+    'begins healthy, answers every command that it prints, tells what is done to it, and leaves nothing';
+  itOnSimulator(OWN_CLUSTER, name, async () => {
+    demo = startDemo();
+    await demo.opened();
+    const [status = '', explain = '', pause = '', resume = '', doctor = '', ...others] = demo.commands();
+
+    const first = await runLine(status);
+    expect(first).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/ checkout .* mailer .* search /s),
     });
-    kill = () => void child.kill('SIGKILL');
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    expect(first.output).not.toContain('<unknown>');
+    expect(demo.output()).not.toMatch(/no series|no value/);
+
+    expect(await runLine(explain)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^shop\/checkout /),
+    });
+    expect((await runLine(doctor)).output).toMatch(/, 0 failed\n$/);
+    const paused = await runLine(pause);
+    expect(paused).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('shop/checkout is paused until'),
+    });
+    await waitFor(() => demo.output().includes('is paused by annotation until'), { what: 'the pause' });
+    expect(paused.output).toContain(
+      `\`${resume.replace('resume checkout', 'resume shop/checkout')}\` takes it back`,
+    );
+    expect(await runLine(resume)).toMatchObject({ code: 0, output: expect.stringContaining('is resumed') });
+    await waitFor(() => demo.output().includes('it is resumed'), { what: 'the end of the pause' });
+    for (const line of others) {
+      const isEndless = line.endsWith(' -w');
+      const { code, output } = await runLine(line, isEndless ? 3 : 30);
+      expect([line, isEndless ? 0 : code]).toEqual([line, 0]);
+      expect(output).toContain('checkout');
     }
-    const found = (pattern: RegExp): string | undefined => pattern.exec(output)?.[1];
 
-    const server = await waitFor(() => found(/--server (\S+)/), { what: 'the address of the cluster' });
-    await waitFor(() => / {2}\d+ -> \d+ /.test(output), { what: 'a first change', seconds: 60 });
-    const kubectl = await runKubectl(['--server', server, '-n', 'shop', 'get', 'deployments,statefulsets'], {
-      kubeconfig: '/dev/null',
-      home: tmpdir(),
-    });
-    expect(kubectl.stdout).toContain('statefulset.apps/search');
-    const [prometheus, folder, api] = [
-      /(\S+)\/graph/,
-      /(\S+)\/scalers +the documents/,
-      /curl (\S+)\/metrics/,
-    ].map(found);
-    expect((await fetch(`${api ?? ''}/api/v1/scalers/shop/checkout`)).status).toBe(200);
+    const kubectl = /kubectl --kubeconfig \S+/.exec(demo.output())?.[0] ?? '';
+    const scalers = await runLine(`${kubectl} get scalers`);
+    expect(scalers.output).toMatch(/\ncheckout +checkout +2 +20 +\d+ +\d+ +True/);
+    await runLine(`${kubectl} delete scaler search`);
+    await waitFor(() => demo.output().includes('its document is deleted'), { what: 'the deletion' });
+    await waitFor(() => / {2}\d+ -> \d+ /.test(demo.output()), { what: 'a first change', seconds: 60 });
 
-    child.kill('SIGINT');
-    await once(child, 'exit');
+    demo.child.kill('SIGINT');
+    expect(await endOf(demo.child)).toBe(0);
+    expect(demo.output()).toContain('The demo has ended');
+    expect(demo.leftovers()).toEqual([]);
+  });
 
-    expect(child.exitCode).toBe(0);
-    expect(output).toContain('The demo has ended');
-    expect(existsSync(folder ?? '/')).toBe(false);
-    await expect(fetch(prometheus ?? '')).rejects.toThrow();
-    await expect(fetch(server)).rejects.toThrow();
+  it.each(['SIGTERM', 'SIGHUP'] as const)('ends with 0 on %s and leaves nothing', async (signal) => {
+    demo = startDemo();
+    await demo.opened();
+
+    demo.child.kill(signal);
+
+    expect([await endOf(demo.child), demo.leftovers()]).toEqual([0, []]);
+  });
+
+  it('ends while it starts, and leaves nothing', async () => {
+    demo = startDemo();
+    await waitFor(() => demo.output().includes('Starting'), { what: 'the first line' });
+
+    demo.child.kill('SIGTERM');
+
+    expect([await endOf(demo.child), demo.leftovers()]).toEqual([0, []]);
+  });
+
+  it('asked twice ends at once with 1, and leaves nothing', async () => {
+    demo = startDemo();
+    await demo.opened();
+
+    demo.child.kill('SIGTERM');
+    demo.child.kill('SIGINT');
+
+    expect(await endOf(demo.child)).toBe(1);
+    await waitFor(() => demo.leftovers().length === 0, { what: 'the end of Prometheus' });
+  });
+
+  it('ends with 0 when the reader goes away (| head), and leaves nothing', async () => {
+    demo = startDemo('$DEMO --duration 100 | head -3; echo "demo: ${PIPESTATUS[0]}"');
+
+    expect(await endOf(demo.child)).toBe(0);
+    expect(demo.output()).toMatch(/^Starting .*\n\npromscaler demo, .*\ndemo: 0\n$/);
+    expect(demo.leftovers()).toEqual([]);
   });
 
   it('names the option that is out of its range, with exit code 2', async () => {

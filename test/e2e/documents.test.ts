@@ -85,7 +85,7 @@ describe('documents that change while the service runs', () => {
     });
 
     expect(status).toBe(1);
-    for (const text of ['timeoutSecond', 'timeoutSeconds', 'port', 'ftp://x']) expect(stderr).toContain(text);
+    for (const text of ['timeoutSecond', 'timeoutSeconds', 'port', 'urls[0]']) expect(stderr).toContain(text);
     expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
     expect(stdout).toBe('');
   });

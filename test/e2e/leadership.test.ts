@@ -1,10 +1,9 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { Simulator } from '../../src/simulator/simulator.js';
 import type { ServiceProcess } from './service-process.js';
 import { E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
-import { cpuDocument, describeOnSimulator, startWorld } from './world.js';
+import { cpuDocument, describeWhereAble, itOnSimulator, startWorld } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -15,30 +14,18 @@ const ELECTION =
 const HAND_OVER_SECONDS = 7.4;
 const SLACK_SECONDS = 6;
 
+const REASON = 'nobody but the simulator refuses requests when asked to';
+
 const leads = async (service: ServiceProcess): Promise<boolean> =>
   (await service.metrics('promscaler_leader 1')).length === 1;
 
-describeOnSimulator('its Leases are not ours to look into and to break', 'two replicas', () => {
+describeWhereAble('election', 'two replicas', () => {
   let world: World;
   let leader: ServiceProcess;
   let standby: ServiceProcess;
 
-  const simulator = (): Simulator => {
-    if (world.simulator === null) throw new Error('no simulator');
-    return world.simulator;
-  };
-
-  /** The counts of all PATCHes that the API server has carried out. */
-  const patched = (): readonly unknown[] =>
-    simulator()
-      .requests()
-      .filter(({ verb, subresource, isApplied }) => verb === 'patch' && subresource === 'scale' && isApplied)
-      .map(({ body }) => (JSON.parse(body ?? '{}') as { spec?: { replicas?: number } }).spec?.replicas);
-
-  const holder = (): unknown => {
-    const lease = simulator().getObject('coordination.k8s.io/leases', 'default', 'promscaler');
-    return (lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
-  };
+  /** The counts that the API server has carried out. */
+  const patched = (): readonly number[] => world.history('web').map(({ replicas }) => replicas);
 
   beforeAll(async () => {
     world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
@@ -73,7 +60,7 @@ describeOnSimulator('its Leases are not ours to look into and to break', 'two re
 
   it('hand over when the leader is killed while the load doubles: no count is patched twice', async () => {
     const dead = leader;
-    const deadHolder = holder();
+    const deadHolder = await world.leaseHolder();
     await dead.stop('SIGKILL');
     const killedAt = performance.now();
     world.setLoad('web', 6);
@@ -85,7 +72,7 @@ describeOnSimulator('its Leases are not ours to look into and to break', 'two re
     await pause(3);
 
     expect(seconds).toBeLessThan(HAND_OVER_SECONDS + SLACK_SECONDS);
-    expect(holder()).not.toBe(deadHolder);
+    expect(await world.leaseHolder()).not.toBe(deadHolder);
     const counts = patched().slice(before);
     expect(new Set(counts).size).toBe(counts.length);
     expect(await standby.metrics('promscaler_current_replicas{')).toHaveLength(1);
@@ -108,30 +95,36 @@ describeOnSimulator('its Leases are not ours to look into and to break', 'two re
     leader = next;
   });
 
-  it('stop within 2 s where no renewal goes through, live on, and go on when the server is back', async () => {
-    const services = [leader, await world.startService()];
-    await waitFor(() => services[1]?.output().includes('standing by'), {
-      what: 'the fourth one to stand by',
-    });
-    const mend = simulator().faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
-    await waitFor(() => leader.output().includes('leadership is lost'), { what: 'the leader to stand by' });
-    const writes = patched().length;
-    world.setLoad('web', 1);
-    await pause(5);
+  itOnSimulator(
+    REASON,
+    'stop within 2 s where no renewal goes through, live on, and go on when the server is back',
+    async () => {
+      const services = [leader, await world.startService()];
+      await waitFor(() => services[1]?.output().includes('standing by'), {
+        what: 'the fourth one to stand by',
+      });
+      const { simulator } = world;
+      if (simulator === null) throw new Error('this is a test of the simulator');
+      const mend = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
+      await waitFor(() => leader.output().includes('leadership is lost'), { what: 'the leader to stand by' });
+      const writes = patched().length;
+      world.setLoad('web', 1);
+      await pause(5);
 
-    expect((await Promise.all(services.map(leads))).filter(Boolean)).toEqual([]);
-    expect(await leader.metrics('scaler="web"')).toEqual([]);
-    const probes = await Promise.all(services.map(({ url }) => fetch(`${url}/healthz`)));
-    expect(probes.map(({ status }) => status)).toEqual([200, 200]);
-    expect(patched().length).toBe(writes);
+      expect((await Promise.all(services.map(leads))).filter(Boolean)).toEqual([]);
+      expect(await leader.metrics('scaler="web"')).toEqual([]);
+      const probes = await Promise.all(services.map(({ url }) => fetch(`${url}/healthz`)));
+      expect(probes.map(({ status }) => status)).toEqual([200, 200]);
+      expect(patched().length).toBe(writes);
 
-    mend();
-    await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
-      what: 'one of them to lead again',
-    });
-    await waitFor(async () => (await world.replicas('web')) < 10, {
-      what: 'a scale-down by it',
-      seconds: 90,
-    });
-  });
+      mend();
+      await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
+        what: 'one of them to lead again',
+      });
+      await waitFor(async () => (await world.replicas('web')) < 10, {
+        what: 'a scale-down by it',
+        seconds: 90,
+      });
+    },
+  );
 });

@@ -10,6 +10,7 @@ import type { Subject } from '../../src/simulator/api/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds } from '../../src/units/time.js';
+import { NEEDS } from './abilities.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 import { describeOnSimulator } from './world.js';
 
@@ -118,12 +119,12 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(namespaces()).toEqual(before);
   });
 
-  it('skips the dry run beside an HPA where no metrics-server answers, and says so', async () => {
-    const { child, output } = start(['shadow']);
+  it('skips what the kubeconfig may not do, and says what that is', async () => {
+    const { child, output } = start(['shadow', 'restart', 'leadership', 'pause', 'custom-resources']);
     await once(child, 'close');
 
-    expect(output()).toContain('no metrics-server answers: the dry run beside an HPA is skipped');
-    expect(output()).toMatch(/Tests: +1 skipped, 1 total/);
+    for (const reason of Object.values(NEEDS)) expect(output()).toContain(`tests are skipped: ${reason}`);
+    expect(output()).toMatch(/Tests: +8 skipped, 8 total/);
     expect(child.exitCode).toBe(0);
   });
 

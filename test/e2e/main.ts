@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { kubectlFile } from '../support/kubectl.js';
+import { NEEDS, readAbilities } from './abilities.js';
+import type { Ability } from './abilities.js';
+import { createDefinition, deleteDefinition } from './run-definition.js';
 import { runJest } from './jest-run.js';
 import {
   createNamespace,
@@ -16,6 +21,7 @@ import type { Kubectl, RunNamespace } from './run-namespace.js';
  * `npm run test:e2e`: the end-to-end tests on the simulator, or on the cluster of PROMSCALER_E2E_KUBECONFIG in a
  * namespace that is made for the run. This process owns the namespace, and removes it however the run ends.
  */
+const CLI = resolve('dist/cli/main.js');
 const stop = new AbortController();
 const received: NodeJS.Signals[] = [];
 let receivedMs = 0;
@@ -53,14 +59,14 @@ async function run(args: readonly string[]): Promise<boolean> {
   const name = nameNamespace();
   try {
     if (!(await prepare(kubectl, name))) return false;
-    const names = {
-      PROMSCALER_E2E_KUBECONFIG: kubeconfig,
-      PROMSCALER_E2E_NAMESPACE: name,
-      PROMSCALER_E2E_METRICS_SERVER: String(await hasMetricsServer(kubectl)),
-    };
+    const variables = await readVariables(kubectl, name);
+    const names = { PROMSCALER_E2E_KUBECONFIG: kubeconfig, PROMSCALER_E2E_NAMESPACE: name, ...variables };
     // One test file after the other: they share the namespace. Verbose: what is skipped is told with its reason.
     const options = [...args, '--runInBand', '--verbose'];
-    return (await runJest({ args: options, env: { ...env, ...names }, signal: stop.signal })) === 0;
+    const tests = async (): Promise<boolean> =>
+      (await runJest({ args: options, env: { ...env, ...names }, signal: stop.signal })) === 0;
+    const definesObjects = variables['PROMSCALER_E2E_ABILITIES']?.split(',').includes('objects') ?? false;
+    return await (definesObjects ? withDefinition(kubectl, name, tests) : tests());
   } finally {
     await cleanUp(kubectl, name);
   }
@@ -79,15 +85,43 @@ async function prepare(kubectl: Kubectl, name: string): Promise<boolean> {
   }
 }
 
-/** Any failure is a no: then the tests that need an HPA with metrics are skipped. */
+/** What the tests may use, as variables for them; what is skipped for want of it is said. */
+async function readVariables(kubectl: Kubectl, namespace: string): Promise<Readonly<Record<string, string>>> {
+  const hasMetrics = await hasMetricsServer(kubectl);
+  const metricsAddress = hasMetrics ? '' : (process.env['PROMSCALER_E2E_METRICS_ADDRESS'] ?? '');
+  const options = { namespace, hasMetricsServer: hasMetrics, metricsAddress };
+  const abilities = await readAbilities(kubectl, options).catch((error: unknown) => {
+    say(`what the kubeconfig may do is unknown: ${messageOf(error)}`);
+    return new Set<Ability>();
+  });
+  // A file of which everything is skipped is left out of jest's own list.
+  for (const [ability, reason] of Object.entries(NEEDS))
+    if (!abilities.has(ability as Ability)) say(`tests are skipped: ${reason}`);
+  return {
+    PROMSCALER_E2E_ABILITIES: [...abilities].join(','),
+    PROMSCALER_E2E_METRICS_ADDRESS: metricsAddress,
+  };
+}
+
+/** Any failure is a no. */
 async function hasMetricsServer(kubectl: Kubectl): Promise<boolean> {
   try {
     await kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1', '--request-timeout=30s']);
     return true;
   } catch {
-    // A file of which everything is skipped is left out of jest's own list.
-    say('no metrics-server answers: the dry run beside an HPA is skipped');
     return false;
+  }
+}
+
+/** Runs `tests` while the cluster has the CustomResourceDefinition of Scalers; what was not there before goes again. */
+async function withDefinition<T>(kubectl: Kubectl, namespace: string, tests: () => Promise<T>): Promise<T> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'schema', '--crd']);
+  if (!(await createDefinition(kubectl, stdout))) return tests();
+  try {
+    return await tests();
+  } finally {
+    const reason = await deleteDefinition(kubectl, namespace);
+    if (reason !== null) say(`the CustomResourceDefinition stays: ${reason}`);
   }
 }
 

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
-import { CLI, E2E_TIMEOUT_MS, cpuDocument, itOnSimulator, startWorld, waitFor } from './world.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, itWhereAble, startWorld, waitFor } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -20,18 +18,16 @@ describe('a pause on the command line while the service runs', () => {
 
   afterAll(() => world.close());
 
-  itOnSimulator(
-    'the kubeconfig is that of the embedded cluster',
+  itWhereAble(
+    'pause',
     'keeps 2 replicas while the load asks for 10, shows that, and lets go on resume',
     async () => {
-      const kubeconfig = join(world.folder, 'kubeconfig');
-      await writeFile(kubeconfig, world.simulator?.kubeconfig() ?? '');
       const service = await world.startService();
       await waitFor(async () => (await service.metrics('promscaler_metric_value{', 'cpu')).length > 0, {
         what: 'a first value of cpu',
       });
       const cli = (...args: readonly string[]): Promise<{ stdout: string }> =>
-        run(process.execPath, [CLI, ...args, '--url', service.url, '--kubeconfig', kubeconfig]);
+        run(process.execPath, [CLI, ...args, '--url', service.url, '--kubeconfig', world.kubeconfig]);
       const scaler = `${world.namespace}/web`;
 
       const paused = await cli('pause', scaler, '--for', '1h', '--reason', 'a test');

@@ -15,6 +15,8 @@ export interface PodExporter {
   readonly address: string;
   /** The cpu of all pods of a workload together, shared evenly among those that are ready. */
   readonly setCores: (workload: string, cores: number) => void;
+  /** The pods that are there and ready. */
+  readonly readyPods: () => readonly PresentPod[];
   readonly close: () => Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function startPodExporter(
       count();
       coresByWorkload.set(workload, cores);
     },
+    readyPods: () => present.filter(({ isReady }) => isReady),
     close: async () => {
       isOpen = false;
       server.closeAllConnections();

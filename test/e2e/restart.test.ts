@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
-import { cpuDocument, describeOnSimulator, startWorld } from './world.js';
+import { cpuDocument, describeWhereAble, startWorld } from './world.js';
+import type { ReplicaChange } from './replica-history.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const WINDOW_SECONDS = 7;
 
-// Its ConfigMaps are not ours to make.
-describeOnSimulator('nothing is stored there', 'a service that is killed within its window', () => {
+describeWhereAble('state', 'a service that is killed within its window', () => {
   let world: World;
 
   beforeAll(async () => {
@@ -20,14 +20,7 @@ describeOnSimulator('nothing is stored there', 'a service that is killed within 
 
   afterAll(() => world.close());
 
-  /** All changes of replicas that the API server has carried out. */
-  const changes = (): readonly { readonly seconds: number; readonly replicas: number | undefined }[] =>
-    (world.simulator?.requests() ?? [])
-      .filter(({ verb, subresource, isApplied }) => verb === 'patch' && subresource === 'scale' && isApplied)
-      .map(({ monotonicMs, body }) => ({
-        seconds: monotonicMs / 1000,
-        replicas: (JSON.parse(body ?? '{}') as { spec?: { replicas?: number } }).spec?.replicas,
-      }));
+  const changes = (): readonly ReplicaChange[] => world.history('web');
 
   it(`scales up once, and after its restart again only when ${WINDOW_SECONDS} s are over`, async () => {
     const killed = await world.startService();

@@ -22,8 +22,15 @@ export interface ServiceProcess {
 const NODE_FLAGS = (process.env['PROMSCALER_E2E_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
 
 /** Starts the command line with these arguments and waits until it listens; throws with its output where it ends. */
-export async function startService(args: readonly string[]): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function startService(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
+  const env = { ...process.env, ...variables };
+  const child = spawn(process.execPath, [...NODE_FLAGS, CLI, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
-import { CLI, E2E_TIMEOUT_MS, cpuDocument, itBesideHpa, startWorld, waitFor } from './world.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, itWhereAble, startWorld, waitFor } from './world.js';
 import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -19,27 +19,35 @@ describe('a dry run beside an HPA', () => {
   afterAll(() => world.close());
 
   // What 6 pods request is 300 % of what 2 do: 10 are recommended, and one step goes to 4. The HPA wants its minimum of 2.
-  itBesideHpa('differs by +2 in the metric and in status, names the HPA and patches nothing', async () => {
-    await world.addHpa('web', 2);
-    const service = await world.startService();
+  itWhereAble(
+    'hpa',
+    'differs by +2 in the metric and in status, names the HPA and patches nothing',
+    async () => {
+      await world.addHpa('web', 2);
+      const service = await world.startService();
 
-    const [line] = await waitFor(
-      async () => {
-        const lines = await service.metrics('promscaler_shadow_difference_replicas{', 'scaler="web"', '} 2');
-        return lines.length > 0 && lines;
-      },
-      { what: 'a difference of 2' },
-    );
-    expect(line).toContain(`namespace="${world.namespace}"`);
+      const [line] = await waitFor(
+        async () => {
+          const lines = await service.metrics(
+            'promscaler_shadow_difference_replicas{',
+            'scaler="web"',
+            '} 2',
+          );
+          return lines.length > 0 && lines;
+        },
+        { what: 'a difference of 2' },
+      );
+      expect(line).toContain(`namespace="${world.namespace}"`);
 
-    const cli = async (...args: readonly string[]): Promise<string> =>
-      (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
-    expect(await cli('status')).toMatch(/ web .*DryRun \+2 to HPA/);
-    expect(await cli('explain', `${world.namespace}/web`)).toMatch(
-      new RegExp(`Held +True .*DryRun: .*HorizontalPodAutoscaler ${world.namespace}/web scales the target`),
-    );
-    expect(await world.replicas('web')).toBe(2);
-    expect(await world.changes('web')).toBe(0);
-    expect(await service.stop()).toBe(0);
-  });
+      const cli = async (...args: readonly string[]): Promise<string> =>
+        (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
+      expect(await cli('status')).toMatch(/ web .*DryRun \+2 to HPA/);
+      expect(await cli('explain', `${world.namespace}/web`)).toMatch(
+        new RegExp(`Held +True .*DryRun: .*HorizontalPodAutoscaler ${world.namespace}/web scales the target`),
+      );
+      expect(await world.replicas('web')).toBe(2);
+      expect(await world.changes('web')).toBe(0);
+      expect(await service.stop()).toBe(0);
+    },
+  );
 });

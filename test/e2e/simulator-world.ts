@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { demoStateMaps } from '../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { constant } from '../../src/simulator/model/curves.js';
@@ -8,7 +10,7 @@ import { startStage } from './stage.js';
 import type { Workload, World } from './world.js';
 
 const NAMESPACE = 'shop';
-/** Of the service: neither a pod nor a kubeconfig says another one. */
+/** Of the service itself: its Lease and its state. */
 const OWN_NAMESPACE = 'default';
 /** A request takes 50 ms of a core and a pod requests 0.5 cores: 10 requests/s are what one pod requests. */
 const REQUESTS_PER_SECOND = 10;
@@ -40,11 +42,15 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
     scrapeConfigs: JSON.stringify(scrapeConfigs),
     kubernetes: { url: simulator.url },
     keepsState: true,
+    ownNamespace: OWN_NAMESPACE,
   });
+  const kubeconfig = join(stage.folder, 'kubeconfig');
+  await writeFile(kubeconfig, simulator.kubeconfig({ namespace: NAMESPACE, isForKubectl: true }));
   const workload = (name: string): { namespace: string; name: string } => ({ namespace: NAMESPACE, name });
   return {
     ...stage,
     namespace: NAMESPACE,
+    kubeconfig,
     simulator,
     setLoad: (name, load) => simulator.setLoad(workload(name), curveOf(load)),
     replicas: (name) => Promise.resolve(simulator.describe(workload(name)).replicas),
@@ -54,11 +60,29 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
         .filter((one) => one.name === name && one.subresource === 'scale' && one.verb === 'patch');
       return Promise.resolve(patches.length);
     },
+    history: (name) =>
+      simulator
+        .requests()
+        .filter(
+          (one) => one.name === name && one.subresource === 'scale' && one.verb === 'patch' && one.isApplied,
+        )
+        .map(({ monotonicMs, body }) => ({
+          seconds: monotonicMs / 1000,
+          replicas: (JSON.parse(body ?? '{}') as { spec: { replicas: number } }).spec.replicas,
+        })),
+    leaseHolder: () => {
+      const lease = simulator.getObject('coordination.k8s.io/leases', OWN_NAMESPACE, 'promscaler');
+      return Promise.resolve((lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity);
+    },
     addHpa: (name, min) => {
       // Nobody plays the HPA: it has said what it wants, and stays with that.
       simulator.addObject({
         ...hpaManifest(NAMESPACE, name, min),
-        status: { currentReplicas: min, desiredReplicas: min },
+        status: {
+          currentReplicas: min,
+          desiredReplicas: min,
+          currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1m' } } }],
+        },
       });
       return Promise.resolve();
     },

@@ -28,6 +28,8 @@ export interface StageOptions {
   readonly kubernetes: Readonly<Record<string, unknown>>;
   /** Whether what the service remembers outlives it, in ConfigMaps that are there. */
   readonly keepsState: boolean;
+  /** The namespace of the service itself, for its Lease and its state. */
+  readonly ownNamespace: string;
 }
 
 /** Starts Prometheus and writes the service config. */
@@ -52,7 +54,8 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     writeDocument: (file, text) => writeFile(join(folder, 'scalers', file), text),
     removeDocument: (file) => rm(join(folder, 'scalers', file)),
     startService: async (args = []) => {
-      const service = await startService(['run', '--config', configFile, ...args]);
+      const variables = { POD_NAMESPACE: options.ownNamespace };
+      const service = await startService(['run', '--config', configFile, ...args], variables);
       services.push(service);
       return service;
     },

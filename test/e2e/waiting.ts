@@ -1,3 +1,5 @@
+import type { Ability } from './abilities.js';
+
 /** What only `npm run test:e2e` sets, once it has made a namespace: then the tests run on a real cluster. */
 export const CLUSTER = clusterOf(process.env);
 
@@ -7,15 +9,23 @@ export interface GivenCluster {
   readonly kubeconfig: string;
   /** The only namespace that is touched. */
   readonly namespace: string;
-  /** Whether an HPA has metrics there. */
-  readonly hasMetricsServer: boolean;
+  /** What the kubeconfig may do beyond what every test needs. */
+  readonly abilities: ReadonlySet<Ability>;
+  /** Where the API server of the cluster reaches this machine, for a metrics API of the test's own; empty: metrics-server. */
+  readonly metricsAddress: string;
 }
 
 function clusterOf(env: NodeJS.ProcessEnv): GivenCluster | null {
   const kubeconfig = env['PROMSCALER_E2E_KUBECONFIG'] ?? '';
   const namespace = env['PROMSCALER_E2E_NAMESPACE'] ?? '';
-  const hasMetricsServer = env['PROMSCALER_E2E_METRICS_SERVER'] === 'true';
-  return kubeconfig === '' || namespace === '' ? null : { kubeconfig, namespace, hasMetricsServer };
+  if (kubeconfig === '' || namespace === '') return null;
+  const abilities = (env['PROMSCALER_E2E_ABILITIES'] ?? '').split(',').filter((name) => name !== '');
+  return {
+    kubeconfig,
+    namespace,
+    abilities: new Set(abilities as Ability[]),
+    metricsAddress: env['PROMSCALER_E2E_METRICS_ADDRESS'] ?? '',
+  };
 }
 
 /** A real cluster pulls images and starts pods in its own time: what is waited for may take so many times as long. */

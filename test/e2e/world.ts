@@ -1,7 +1,10 @@
 import { describe, it } from '@jest/globals';
 import type { Simulator } from '../../src/simulator/simulator.js';
+import { NEEDS } from './abilities.js';
+import type { Ability } from './abilities.js';
 import { startClusterWorld } from './cluster-world.js';
 import { startSimulatorWorld } from './simulator-world.js';
+import type { ReplicaChange } from './replica-history.js';
 import type { Stage } from './stage.js';
 import { CLUSTER } from './waiting.js';
 
@@ -33,6 +36,12 @@ export interface World extends Stage {
   readonly replicas: (name: string) => Promise<number>;
   /** How often they were written since the start. */
   readonly changes: (name: string) => Promise<number>;
+  /** The changes of `spec.replicas` of a Deployment that the API server has carried out since the start. */
+  readonly history: (name: string) => readonly ReplicaChange[];
+  /** A kubeconfig for kubectl and the command line, whose namespace is that of the world. */
+  readonly kubeconfig: string;
+  /** Who holds the Lease of the service; undefined where nobody does. */
+  readonly leaseHolder: () => Promise<string | undefined>;
   /** Puts an HPA on a Deployment, for cpu at 60 % and with its `min`, and waits until it has said that it wants those. */
   readonly addHpa: (name: string, min: number) => Promise<void>;
   /** All Events of the namespace, as JSON. */
@@ -56,14 +65,24 @@ export function describeOnSimulator(reason: string, name: string, tests: () => v
   else describe.skip(skipped(name, reason), tests);
 }
 
-function skipped(name: string, reason: string): string {
-  return `${name} (skipped on a real cluster: ${reason})`;
+/** As `it`, for what a real cluster is asked for where the kubeconfig may do it. */
+export function itWhereAble(ability: Ability, name: string, test: () => Promise<void>): void {
+  if (isAble(ability)) it(name, test);
+  else it.skip(skipped(name, NEEDS[ability]), test);
 }
 
-/** As `it`, for what needs an HPA that has metrics. */
-export function itBesideHpa(name: string, test: () => Promise<void>): void {
-  if (CLUSTER === null || CLUSTER.hasMetricsServer) it(name, test);
-  else it.skip(`${name} (skipped on this cluster: no metrics-server answers)`, test);
+/** The same for all the tests of a `describe`. */
+export function describeWhereAble(ability: Ability, name: string, tests: () => void): void {
+  if (isAble(ability)) describe(name, tests);
+  else describe.skip(skipped(name, NEEDS[ability]), tests);
+}
+
+function isAble(ability: Ability): boolean {
+  return CLUSTER === null || CLUSTER.abilities.has(ability);
+}
+
+function skipped(name: string, reason: string): string {
+  return `${name} (skipped on this cluster: ${reason})`;
 }
 
 /** A document that keeps `name` at 60 % of its cpu requests, with a stabilization of 10 s. */

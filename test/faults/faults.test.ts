@@ -17,6 +17,8 @@ function from30(seconds: number, fault: { readonly [member: string]: unknown }):
 
 const source = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'source', source: 'default', what: { mode } });
+const world = (what: object, seconds: number) =>
+  from30(seconds, { kind: 'world', replica: 0, target: 'web', what });
 const patch = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
 
@@ -29,11 +31,27 @@ describe('a world', () => {
 
   it.each([
     ['a Prometheus that lost its history', source('wiped', 90)],
+    ['an engine that is killed, emptied and back at once', source('emptied', 1)],
     ['a Prometheus that is empty for ten minutes', source('missing', 600)],
     ['NaN for ten minutes', source('nan', 600)],
     ['half an answer for ten minutes', source('partial', 600)],
     ['PATCHes that are done while their answers are lost', patch('applied-lost', 900)],
     ['PATCHes that end in 504, undone', patch('unapplied-504', 900)],
+    [
+      'an API server that restarts, and forbids everything for 1 s',
+      world({ mode: 'api-restart', forbiddenMs: 1000 }, 60),
+    ],
+    ['a directory of documents that is empty for ten minutes', world({ mode: 'documents-emptied' }, 600)],
+    [
+      'PATCHes that the API server has no room for',
+      from30(900, {
+        kind: 'api',
+        group: 'patch',
+        replica: null,
+        probability: 0.7,
+        what: { mode: 'rate-limited' },
+      }),
+    ],
   ])('with %s breaks no invariant', async (_, faults) => {
     const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
 
@@ -93,8 +111,8 @@ describe('the checker', () => {
       createService: (options) =>
         product.createService({
           ...options,
-          openTransport: (onRequest) => {
-            const transport = options.openTransport(onRequest);
+          openTransport: (onRequest, onServerNames) => {
+            const transport = options.openTransport(onRequest, onServerNames);
             const { request } = transport;
             return {
               ...transport,

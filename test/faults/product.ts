@@ -1,3 +1,5 @@
+import type * as documentSetModule from '../../src/config/document-set.js';
+import type * as rateLimitModule from '../../src/kubernetes/requests/rate-limit.js';
 import type * as decideModule from '../../src/decision/decide.js';
 import type * as lanesModule from '../../src/kubernetes/requests/lanes.js';
 import type * as parseModule from '../../src/decision/parse-snapshot.js';
@@ -16,6 +18,8 @@ import type * as writeModule from '../../src/decision/write-json.js';
  */
 export type Product = Pick<typeof serviceModule, 'createService'> &
   Pick<typeof readScalersModule, 'readDocuments'> &
+  Pick<typeof documentSetModule, 'nextSet'> &
+  Pick<typeof rateLimitModule, 'rateLimitMs'> &
   Pick<typeof readConfigModule, 'readServiceConfig'> &
   Pick<typeof requestErrorModule, 'refusalError' | 'connectionError' | 'abortError'> &
   Pick<typeof typesModule, 'KubernetesError'> &
@@ -29,6 +33,8 @@ export type Product = Pick<typeof serviceModule, 'createService'> &
 const MODULES = [
   'cli/running/service',
   'scaler/read-scalers',
+  'config/document-set',
+  'kubernetes/requests/rate-limit',
   'config/read-service-config',
   'kubernetes/requests/request-error',
   'kubernetes/types',

@@ -31,7 +31,8 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
   const longestCalm = modes.length === 0 ? 90 : 15;
   const faults: Fault[] = [];
   let startMs = LEAD_MS + random.between(0, LEAD_MS);
-  while (startMs < durationMs - 2 * LEAD_MS) {
+  const isDrawn = modes.length === 0 || modes.some((mode) => !LATER_MODES.has(mode));
+  while (isDrawn && startMs < durationMs - 2 * LEAD_MS) {
     const count = random.pick([1, 1, 1, 2, 2, 3, 4]);
     let endMs = startMs;
     for (let index = 0; index < count; index += 1) {
@@ -43,7 +44,35 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
     }
     startMs = endMs + random.between(3, longestCalm) * 60_000;
   }
+  // From a stream of their own, so that the others of a seed stay what they are.
+  const more = createRandom(seed).fork('more faults');
+  for (startMs = LEAD_MS; ;) {
+    startMs += more.between(15, modes.length === 0 ? 480 : 45) * 60_000;
+    const fault = drawLater({ random: more, startMs, replicas });
+    if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
+    if (isAmong(fault, modes)) faults.push(fault);
+  }
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
+}
+
+const LATER_MODES: ReadonlySet<string> = new Set(['api-restart', 'documents-emptied', 'rate-limited']);
+
+/** What a real API server and a mounted directory were seen to do. */
+function drawLater(draw: Draw): Fault {
+  const { random } = draw;
+  switch (random.pick(['restart', 'empty', 'busy'] as const)) {
+    case 'restart': {
+      const what = { mode: 'api-restart', forbiddenMs: random.between(200, 2000) } as const;
+      return { ...worldFault(draw, what), ...span(draw, [5, 300]) };
+    }
+    case 'empty':
+      return { ...worldFault(draw, { mode: 'documents-emptied' }), ...span(draw, [60, 1200]) };
+    case 'busy': {
+      const what = { mode: 'rate-limited' } as const;
+      const place = { kind: 'api', group: 'patch', replica: null, probability: 0.7 } as const;
+      return { ...span(draw, [300, 2400]), ...place, what };
+    }
+  }
 }
 
 /** `refused`, or `lease refused` for requests of one group alone. */
@@ -178,6 +207,8 @@ function sourceFault(draw: Draw): Fault {
     { mode: 'restarted' },
     { mode: 'wiped' },
     { mode: 'wiped' },
+    { mode: 'emptied' },
+    { mode: 'emptied' },
     { mode: 'hang' },
     { mode: 'slow', delayMs: random.between(500, 9000) },
     {

@@ -1,9 +1,11 @@
 import { createService } from '../../src/cli/running/service.js';
+import { nextSet } from '../../src/config/document-set.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
 import { createLaneBudgets } from '../../src/kubernetes/requests/lanes.js';
+import { rateLimitMs } from '../../src/kubernetes/requests/rate-limit.js';
 import { abortError, connectionError, refusalError } from '../../src/kubernetes/requests/request-error.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import { readDocuments } from '../../src/scaler/read-scalers.js';
@@ -15,6 +17,8 @@ import type { Product } from './product.js';
 export const SOURCE_PRODUCT: Product = {
   createService,
   readDocuments,
+  nextSet,
+  rateLimitMs,
   readServiceConfig,
   refusalError,
   connectionError,

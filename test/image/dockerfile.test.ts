@@ -66,11 +66,13 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('builds and runs on one release of Node, which is distroless, has an even number and is tested', () => {
+  it('builds and runs on one release of Node, which is pinned, distroless, has an even number and is tested', () => {
     const [build, base] = instructions('ARG').map(([words = '']) => words);
-    const release = /^BUILD=node:(\d+)-\w+-slim$/.exec(build ?? '')?.[1] ?? '';
+    const release = /^BUILD=node:(\d+)-\w+-slim@sha256:[0-9a-f]{64}$/.exec(build ?? '')?.[1] ?? '';
 
-    expect(base).toMatch(new RegExp(`^BASE=gcr\\.io/distroless/nodejs${release}-debian\\d+:nonroot$`));
+    expect(base).toMatch(
+      new RegExp(`^BASE=gcr\\.io/distroless/nodejs${release}-debian\\d+:nonroot@sha256:[0-9a-f]{64}$`),
+    );
     expect(Number(release) % 2).toBe(0);
     expect(testedReleases()).toContain(Number(release));
   });

@@ -21,7 +21,8 @@ interface Job {
   readonly steps: readonly Step[];
 }
 
-const WORKFLOW = parse(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')) as {
+const TEXT = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8');
+const WORKFLOW = parse(TEXT) as {
   readonly on: Readonly<Record<string, unknown>>;
   readonly permissions: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
@@ -60,8 +61,9 @@ describe('the workflow', () => {
     const scripts = [...text.matchAll(/\bnpm (?:run )?(test:e2e|test|lint|[\w:]+)/g)].map(([, name]) => name);
     const files = [...text.matchAll(/\b(test\/[\w./-]+)/g)].map(([, file = '']) => file);
 
-    expect([...new Set(scripts)].sort()).toEqual(['ci', 'lint', 'test', 'test:e2e']);
-    for (const name of scripts) if (name !== 'ci') expect(Object.keys(PACKAGE.scripts)).toContain(name);
+    expect([...new Set(scripts)].sort()).toEqual(['audit', 'ci', 'lint', 'test', 'test:e2e']);
+    for (const name of scripts)
+      if (name !== 'ci' && name !== 'audit') expect(Object.keys(PACKAGE.scripts)).toContain(name);
     expect(files).toContain('test/e2e/kind.sh');
     for (const file of files)
       expect({ file, isThere: existsSync(join(ROOT, file)) }).toEqual({ file, isThere: true });
@@ -103,7 +105,7 @@ describe('the workflow', () => {
     expect(steps.at(-1)?.run).toBe(`test/e2e/kind.sh ${String(kind)} promscaler:e2e`);
   });
 
-  it('ends every job in time, uses few actions by a version, and leaves no token behind in the checkout', () => {
+  it('ends every job in time, uses few actions by a commit, and leaves no token behind in the checkout', () => {
     const actions = JOBS.flatMap(([, { steps }]) => steps.flatMap(({ uses }) => uses ?? []));
     const checkouts = JOBS.flatMap(([, { steps }]) =>
       steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@')),
@@ -111,10 +113,24 @@ describe('the workflow', () => {
 
     for (const [name, { 'timeout-minutes': minutes }] of JOBS)
       expect({ name, isBounded: minutes !== undefined && minutes <= 40 }).toEqual({ name, isBounded: true });
-    for (const action of actions)
-      expect(action).toMatch(/^(actions|docker|helm)\/[\w-]+@(v\d+|[0-9a-f]{40})$/);
+    for (const action of actions) expect(action).toMatch(/^(actions|docker|helm)\/[\w-]+@[0-9a-f]{40}$/);
+    // Dependabot reads the version from the comment.
+    expect(TEXT.match(/uses: .*/g)).toHaveLength(actions.length);
+    for (const line of TEXT.match(/uses: .*/g) ?? []) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     expect(checkouts).toHaveLength(JOBS.length);
     for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+  });
+
+  it('runs no scripts of packages, looks for known vulnerabilities, and has its pins updated', () => {
+    const installs = TEXT.match(/npm ci.*/g) ?? [];
+
+    expect(installs.length).toBeGreaterThanOrEqual(3);
+    for (const line of installs) expect(line).toBe('npm ci --ignore-scripts');
+    expect(job('audit').steps.at(-1)?.run).toBe('npm audit --omit=dev --audit-level=high');
+    const { updates } = parse(readFileSync(join(ROOT, '.github/dependabot.yml'), 'utf8')) as {
+      readonly updates: readonly Readonly<Record<string, unknown>>[];
+    };
+    expect(updates.map((update) => update['package-ecosystem'])).toEqual(['github-actions', 'docker', 'npm']);
   });
 
   it('puts nothing that others write into a shell line', () => {

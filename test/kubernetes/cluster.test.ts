@@ -98,9 +98,14 @@ describe('what is watched', () => {
   it('tells everyone who asks that watching pods is forbidden', async () => {
     rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
     rig.start();
+    await eventually(() => {
+      rig.clock.advance(100);
+      return rig.cluster.problemOf('shop')?.kind === 'forbidden';
+    });
 
     const error = await failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
 
+    expect(rig.clock.monotonicMs()).toBeGreaterThanOrEqual(15_000);
     expect(error.kind).toBe('forbidden');
     expect(error.message).toBe('listing pods of namespace shop: 403 Forbidden: pods is forbidden');
     expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { ClusterRig } from './cluster-rig.js';
-import { list, status } from './fake-api-server.js';
+import { eventually, settle } from '../support/manual-clock.js';
+import { ClusterRig, WEB } from './cluster-rig.js';
+import { event, list, openWatch, status } from './fake-api-server.js';
 
 const HPAS = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
@@ -17,6 +18,8 @@ afterEach(() => rig.stop());
 function hpa(name: string, ownerReferences: readonly unknown[] = []) {
   return { metadata: { name, namespace: 'shop', ownerReferences }, spec: { scaleTargetRef: TARGET } };
 }
+
+const active = (value: string) => ({ type: 'ScalingActive', status: value });
 
 /** The problems told under a message, one for each time. */
 const toldOf = (wanted: string) =>
@@ -35,14 +38,38 @@ describe('listOtherScalers', () => {
     ]);
   });
 
-  it('knows what an HPA wants, 0 included, where it has said so', async () => {
-    const saying = [7, 0, undefined].map((desiredReplicas, index) => ({
-      ...hpa(`web-${index}`),
-      status: { desiredReplicas },
-    }));
-    rig.fake.on('LIST', HPAS, list('5', saying));
+  it.each([
+    ['7', { desiredReplicas: 7 }, 7],
+    ['7 without a change so far', { desiredReplicas: 7, conditions: [active('True')] }, 7],
+    ['0 after a change', { desiredReplicas: 0, lastScaleTime: '2026-01-01T00:00:00Z' }, 0],
+    ['nothing', {}, undefined],
+    ['0 that was never computed', { desiredReplicas: 0, currentReplicas: 3 }, undefined],
+    [
+      '0 that was never computed, with metrics to come',
+      { desiredReplicas: 0, currentMetrics: null },
+      undefined,
+    ],
+    [
+      '7 from before its metrics failed',
+      { desiredReplicas: 7, lastScaleTime: '2026-01-01T00:00:00Z', conditions: [active('False')] },
+      undefined,
+    ],
+    [
+      '7 while it is not known whether it is active',
+      { desiredReplicas: 7, conditions: [active('Unknown')] },
+      undefined,
+    ],
+    ['7 without metrics', { desiredReplicas: 7, currentMetrics: null }, undefined],
+    [
+      '7 with other conditions that are False',
+      { desiredReplicas: 7, conditions: [{ type: 'ScalingLimited', status: 'False' }] },
+      7,
+    ],
+    ['text', { desiredReplicas: '7' }, undefined],
+  ])('knows what an HPA wants by its status: %s', async (_what, said, wanted) => {
+    rig.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: said }]));
 
-    expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([7, 0, undefined]);
+    expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([wanted]);
   });
 
   it('asks once for all at the same time, and again after 60 s, not after 59', async () => {
@@ -58,17 +85,36 @@ describe('listOtherScalers', () => {
     expect(rig.fake.requests).toHaveLength(2);
   });
 
-  it.each([403, 404])('is empty on a %i, and does not ask again for ten minutes', async (code) => {
+  it.each([403, 404])('is empty on a %i that lasts, and does not ask again for ten minutes', async (code) => {
     rig.fake.on('LIST', HPAS, status(code, 'no'));
 
-    expect(await look()).toEqual([]);
-    rig.clock.advance(599_999);
+    const counts: number[] = [];
+    for (let seconds = 0; seconds <= 15; seconds += 3) {
+      expect(await look()).toEqual([]);
+      counts.push(rig.fake.requests.length);
+      rig.clock.advance(3000);
+    }
+    rig.clock.advance(596_999);
     await look();
     const before = rig.fake.requests.length;
     rig.clock.advance(1);
     await look();
 
-    expect([before, rig.fake.requests.length]).toEqual([1, 2]);
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([before, rig.fake.requests.length]).toEqual([6, 7]);
+    expect(toldOf('other autoscalers cannot be looked for')).toHaveLength(1);
+  });
+
+  it('finds an HPA within 6 s of a server that has just started and says 403 for a second', async () => {
+    rig.clock.chance = 0.999;
+    rig.fake.on('LIST', HPAS, status(403, 'no'), list('5', [hpa('web')]));
+
+    const refused = await look();
+    rig.clock.advance(6000);
+
+    expect(refused).toEqual([]);
+    expect(await look()).toHaveLength(1);
+    expect(rig.logged).toEqual([]);
   });
 
   it('is empty while no answer ever came, asks again after 10 s, not after 9.999, and tells of it once', async () => {
@@ -100,5 +146,101 @@ describe('listOtherScalers', () => {
     expect(known).toHaveLength(1);
     expect(failed).toEqual(known);
     expect(await look()).toEqual([]);
+  });
+});
+
+describe('next to a dry run', () => {
+  const wanting = (desiredReplicas: number, resourceVersion: string, target = TARGET) => ({
+    ...hpa('web'),
+    metadata: { name: 'web', namespace: 'shop', resourceVersion },
+    spec: { scaleTargetRef: target },
+    status: { desiredReplicas, lastScaleTime: '2026-01-01T00:00:00Z' },
+  });
+  const watches = () => rig.fake.seen('WATCH', HPAS).length;
+  const follow = (isDryRun: boolean) => rig.cluster.follow([{ namespace: 'shop', ref: WEB, isDryRun }]);
+  const wanted = async () => (await look()).map(({ desiredReplicas }) => desiredReplicas);
+
+  it('an HPA is watched, so that what it wants is known at once', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
+    let push = (): void => undefined;
+    rig.fake.on('WATCH', HPAS, (response, request) => {
+      openWatch()(response, request);
+      push = () => void response.write(`${JSON.stringify(event('MODIFIED', wanting(8, '9')))}\n`);
+    });
+    rig.start([{ namespace: 'shop', ref: { ...WEB, apiVersion: 'apps/v1beta2' }, isDryRun: true }]);
+
+    const first = await wanted();
+    await eventually(() => watches() === 1, 'the watch');
+    push();
+    let second: readonly unknown[] = [];
+    for (let tries = 0; tries < 100 && second[0] !== 8; tries += 1) {
+      await settle(5);
+      second = await wanted();
+    }
+
+    expect([first, second]).toEqual([[3], [8]]);
+    expect(rig.clock.monotonicMs()).toBe(0);
+  });
+
+  it.each([
+    ['a scaler that patches', { isDryRun: false }, TARGET],
+    ['an HPA of another workload', { isDryRun: true }, { ...TARGET, name: 'api' }],
+    ['an HPA of another kind', { isDryRun: true }, { ...TARGET, kind: 'StatefulSet' }],
+  ])('only: nothing is watched for %s', async (_what, mode, target) => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4', target)]));
+    rig.start([{ namespace: 'shop', ref: WEB, ...mode }]);
+
+    await look();
+    await settle(20);
+
+    expect(watches()).toBe(0);
+  });
+
+  it('the watch ends with the dry run, and the next answer is a list', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, openWatch());
+    rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
+    await look();
+    await eventually(() => watches() === 1, 'the watch');
+    const open = rig.fake.connections;
+
+    follow(false);
+    await eventually(() => rig.fake.connections < open, 'the end of the watch');
+    rig.fake.on('LIST', HPAS, list('6', []));
+    rig.clock.advance(60_000);
+
+    expect(await look()).toEqual([]);
+    expect(watches()).toBe(1);
+  });
+
+  it('the watch ends with the HPA', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
+    rig.fake.on('WATCH', HPAS, openWatch(event('DELETED', wanting(3, '9'))));
+    rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
+    await look();
+    await eventually(() => watches() === 1, 'the watch');
+    await settle(20);
+    rig.fake.on('LIST', HPAS, list('10', []));
+
+    expect(await look()).toEqual([]);
+    expect(await look()).toEqual([]);
+    await settle(20);
+    expect(watches()).toBe(1);
+  });
+
+  it('an account that may list and not watch lists once a minute', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, status(403, 'no'));
+    rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
+    await look();
+    const refusal = () =>
+      rig.logged.find(({ facts }) => String(facts['resource']).startsWith('horizontalpodautoscalers'));
+    await eventually(() => {
+      rig.clock.advance(100);
+      return refusal() !== undefined;
+    }, 'the warning');
+    rig.fake.on('LIST', HPAS, list('6', [wanting(8, '6')]));
+    rig.clock.advance(60_000);
+
+    expect(await wanted()).toEqual([8]);
+    expect(refusal()?.facts['mend']).toContain('list and watch on horizontalpodautoscalers');
   });
 });

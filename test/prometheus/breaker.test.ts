@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer, FailureReason } from '../../src/prometheus/answer.js';
 import { createBreaker, isServerFailure } from '../../src/prometheus/breaker.js';
 import { createQueryQueue } from '../../src/prometheus/query-queue.js';
-import type { QueryOptions } from '../../src/prometheus/server.js';
+import type { QueryOptions } from '../../src/prometheus/request-options.js';
 import { aSource } from '../support/builders.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 import { values } from './fakes.js';

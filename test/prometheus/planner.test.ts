@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answer.js';
 import type { PrometheusClient } from '../../src/prometheus/client.js';
-import type { QueryOptions } from '../../src/prometheus/server.js';
-import { createMetricSource, type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/planner.js';
+import type { QueryOptions } from '../../src/prometheus/request-options.js';
+import { createMetricSource } from '../../src/prometheus/planner.js';
+import { KEPT, UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
+import { type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/round-plan.js';
 import type { QueryReport } from '../../src/prometheus/query-queue.js';
 import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
@@ -223,15 +225,13 @@ describe('a round', () => {
     },
   );
 
-  it('asks for the start time of a source once', async () => {
+  it('asks for the age of a source once for all who ask at the same time', async () => {
     const { start, startTimeCount } = setUp(() => answerOf(1));
     const round = start(due([externalMetric()]));
+    const age = { startTime: at(-99), history: KEPT };
 
-    expect(await Promise.all([round.startTime('default'), round.startTime('default')])).toEqual([
-      at(-99),
-      at(-99),
-    ]);
-    expect(await round.startTime('nosuch')).toBeNull();
+    expect(await Promise.all([round.ageOf('default'), round.ageOf('default')])).toEqual([age, age]);
+    expect(await round.ageOf('nosuch')).toEqual(UNKNOWN_AGE);
     expect(startTimeCount()).toBe(1);
   });
 

@@ -9,6 +9,7 @@ import {
   NO_HOLDS,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
+import { KEPT } from '../../src/prometheus/source-age.js';
 import { formatInstant } from '../../src/units/time.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 
@@ -211,6 +212,41 @@ describe('holdSeconds', () => {
   });
 });
 
+describe('a source without a start time', () => {
+  const values: readonly Step[] = [
+    [0, 'value', null],
+    [60, 'value', null],
+  ];
+  const lost = { state: 'lost', why: 'targets are gone' } as const;
+  const unknown = { state: 'unknown', why: 'nobody knows' } as const;
+  const next = (state: HoldInput['history'], second: number, before = run(values)): MetricHold =>
+    advanceHold(before, {
+      now: at(second),
+      outcome: { kind: 'value' },
+      startTime: null,
+      history: state ?? KEPT,
+      holdSeconds: 60,
+      periodSeconds: 15,
+    });
+
+  it('breaks off when it has lost earlier data, for as long as it has, and for 60 s of values after that', () => {
+    const first = next(lost, 75);
+    const second = next(lost, 90, first);
+    const back = next(KEPT, 105, second);
+
+    expect(first).toMatchObject({ valuesSince: null, until: at(135), cause: 'targets are gone' });
+    expect(second.until).toBe(at(150));
+    expect(back).toMatchObject({ valuesSince: at(105), until: at(165) });
+  });
+
+  it('is not believed for one period when its earlier data cannot be asked for, which is no break', () => {
+    const doubtful = next(unknown, 75);
+
+    expect(doubtful).toMatchObject({ valuesSince: at(0), until: at(90), cause: 'nobody knows' });
+    expect(next(KEPT, 90, doubtful).until).toBe(at(60));
+  });
+});
+
 describe('sampleOutcome', () => {
   const zero = externalMetric({ onMissing: 'zero', onNaN: 'zero' });
 
@@ -235,7 +271,7 @@ describe('advanceHolds', () => {
   const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
     scaler: aScaler([cpuMetric, externalMetric({ query: 'sum(queue)' })]),
     samples: [value, value],
-    startTimes: new Map([['default', OLD]]),
+    ages: new Map([['default', { startTime: OLD, history: KEPT }]]),
     sources: new Map([['default', aSource()]]),
     now: at(0),
     maxSeconds: 900,
@@ -288,5 +324,20 @@ describe('advanceHolds', () => {
     const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [value] }));
 
     expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(300)]);
+  });
+
+  it.each([
+    [600, 600],
+    [60, 300],
+  ])('has the window of %d s of a recording rule, and at least 300 s: %d', (cpu, seconds) => {
+    const source = aSource({ resourceQueries: { cpu: 'pod:cpu:rate' }, resourceWindows: { cpu } });
+    const sources = new Map([['default', source]]);
+
+    const hold = advanceHolds(
+      NO_HOLDS,
+      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [value], sources }),
+    );
+
+    expect(hold.holdScaleDownUntil).toBe(at(seconds));
   });
 });

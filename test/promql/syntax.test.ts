@@ -72,6 +72,14 @@ describe('checkSyntax', () => {
     expect(places('nosuch(x) / other(y) +')).toEqual(['warning@0', 'warning@12', 'error@22']);
   });
 
+  it('never asks for the flavor that is set', () => {
+    for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
+      for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {
+        expect(severity).toBe('warning');
+        expect(message).toMatch(/ is MetricsQL: it cannot be checked here$/);
+      }
+  });
+
   it('says what is wrong', () => {
     expect(checkSyntax('nosuch(x)')[0]?.message).toBe('unknown function "nosuch"');
     expect(checkSyntax('foo{a=b}')[0]?.message).toBe(

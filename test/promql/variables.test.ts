@@ -36,6 +36,14 @@ describe('listVariables', () => {
     ]);
   });
 
+  it('finds 300,000 of them in one pass', () => {
+    const query = '$a '.repeat(300_000);
+
+    expect(listVariables(query)).toHaveLength(300_000);
+    expect(substitute(query, { a: '1' })).toBe('"1" '.repeat(300_000));
+    expect(listVariables(`"${query}${'\\\\'.repeat(300_000)}$b"`).at(-1)?.name).toBe('b');
+  });
+
   it('reads the longest name', () => {
     expect(listVariables('x{a="$namespaces-$names"}').map(({ name }) => name)).toEqual([
       'namespaces',

@@ -7,15 +7,18 @@ import { readScalers } from '../../src/scaler/read-scalers.js';
 const FOLDER = new URL('./bad/', import.meta.url);
 const FILES = readdirSync(FOLDER);
 
-/** Rules of the service config and of folders, and one that takes a file of 1 MiB: their tests are elsewhere. */
+/** Rules of the service config and of folders, and those that take a large file or a fault: their tests are elsewhere. */
 const ELSEWHERE: readonly ProblemCode[] = [
   'yaml-size',
+  'too-many-problems',
+  'internal-error',
   'yaml-count',
   'wrong-url',
   'wrong-settings',
   'unreadable',
   'no-documents',
   'schedule-past',
+  'resource-window',
   'not-updated',
 ];
 

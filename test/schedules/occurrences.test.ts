@@ -40,6 +40,29 @@ describe('recurringAround', () => {
     );
   });
 
+  it.each([
+    ['15 2 * * *', '45 2 * * *', '2026-03-29T01:00:00Z to 2026-03-29T01:00:00Z'],
+    ['15 2 * * *', '0 3 * * *', '2026-03-29T01:00:00Z to 2026-03-29T01:00:00Z'],
+    ['15 2 * * *', '15 3 * * *', '2026-03-29T01:00:00Z to 2026-03-29T01:15:00Z'],
+    ['45 2 * * *', '15 2 * * *', '2026-03-29T01:00:00Z to 2026-03-30T00:15:00Z'],
+    ['30 1 * * *', '30 2 * * *', '2026-03-29T00:30:00Z to 2026-03-29T01:00:00Z'],
+    ['0 3 * * *', '0 3 * * 0', '2026-03-29T01:00:00Z to 2026-04-05T01:00:00Z'],
+  ])('on the spring day without a 02:30, from "%s" to "%s" is %s', (start, end, expected) => {
+    const one = schedule({ recurring: { start, end }, timeZone: 'Europe/Warsaw' });
+
+    expect(show(recurringAround(one, at('2026-03-29T12:00:00Z')).last)).toBe(expected);
+    expect(show(recurringAround(one, at('2026-03-29T00:29:59Z')).next)).toBe(expected);
+  });
+
+  it.each([
+    ['15 2 * * *', '45 2 * * *', '2026-10-25T00:15:00Z to 2026-10-25T00:45:00Z'],
+    ['30 2 * * *', '30 3 * * *', '2026-10-25T00:30:00Z to 2026-10-25T02:30:00Z'],
+  ])('on the autumn day with two 02:30, from "%s" to "%s" is %s', (start, end, expected) => {
+    const one = schedule({ recurring: { start, end }, timeZone: 'Europe/Warsaw' });
+
+    expect(show(recurringAround(one, at('2026-10-25T12:00:00Z')).last)).toBe(expected);
+  });
+
   it('says the same whether time goes forward or back', () => {
     const one = schedule();
     const times = [

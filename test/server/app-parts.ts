@@ -3,6 +3,7 @@ import type { AppParts } from '../../src/server/app.js';
 import { createEventStreams } from '../../src/server/event-streams.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import type { Records } from '../../src/telemetry/records.js';
+import type { Clock } from '../../src/units/clock.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 /** What an app serves: these records, of a process that leads and is well unless told otherwise. */
@@ -16,6 +17,7 @@ export function partsOf(
     ailments: () => [],
     waitingFor: () => [],
     metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
+    clock: promptly(clock),
     onError: (error) => {
       throw error;
     },
@@ -32,5 +34,19 @@ export function partsOf(
       problems: () => [],
       ...api,
     },
+  };
+}
+
+/** The same clock, but what waits for the next turn of the event loop alone need not be advanced to. */
+function promptly({ now, monotonicMs, random, after }: Clock): Clock {
+  const next = (callback: () => void): (() => void) => {
+    const timer = setImmediate(callback);
+    return () => clearImmediate(timer);
+  };
+  return {
+    now,
+    monotonicMs,
+    random,
+    after: (ms, callback) => (ms === 0 ? next(callback) : after(ms, callback)),
   };
 }

@@ -161,23 +161,18 @@ describe('slow clients', () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it('that are being answered keep their place: of 2 places both are taken, and a third is turned away', async () => {
-    const arrived = new EventEmitter();
-    const render = (): Promise<string> => {
-      arrived.emit('request');
-      return new Promise(() => undefined);
-    };
-    const server = await start({ metrics: { contentType: 'text/plain', render } }, clock(), 2);
+  it('that are being answered keep their place: of 2 places both are taken, and a third gets a probe alone', async () => {
+    const server = await start({}, clock(), 2);
     const busy: Socket[] = [];
     for (let index = 0; index < 2; index += 1) {
-      const requested = once(arrived, 'request');
       const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
-      socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
-      await requested;
+      socket.write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      await once(socket, 'data');
       busy.push(socket);
     }
 
-    await expect(get(server, '/healthz')).rejects.toThrow();
+    await expect(get(server, '/metrics')).rejects.toThrow();
+    expect(await get(server, '/healthz')).toMatchObject({ status: 200 });
 
     expect(busy.map(({ destroyed }) => destroyed)).toEqual([false, false]);
     for (const socket of busy) socket.destroy();

@@ -130,7 +130,7 @@ describe('kubectl against the simulator', () => {
 
     expect(applied.stderr).toBe('');
     expect(applied.stdout).toBe('horizontalpodautoscaler.autoscaling/web created\n');
-    expect(stdout).toMatch(/web +Deployment\/web +<none> +2 +5 +0 /);
+    expect(stdout).toMatch(/web +Deployment\/web +cpu: <unknown>\/80% +2 +5 +0 /);
   });
 
   it('deletes a deployment and its pods', async () => {

@@ -134,6 +134,19 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.lastRescale).toEqual({ up: at(15), down: null });
   });
 
+  it('knows the last changes of an earlier process, as the cycle tells them, and is the same object until they change', () => {
+    const ledger = createLedger();
+    const lastScales = { up: at(-500), down: null };
+
+    const first = ledger.add({ ...record({}), lastScales }).after.lastRescale;
+    const second = ledger.add({ ...record({ at: at(15) }), lastScales: { ...lastScales } }).after.lastRescale;
+    const third = ledger.add({ ...record({ at: at(30) }), lastScales: { up: at(20), down: null } }).after;
+
+    expect(first).toEqual(lastScales);
+    expect(second).toBe(first);
+    expect(third).toMatchObject({ lastRescale: { up: at(20), down: null }, rescales: { up: 0, down: 0 } });
+  });
+
   it('keeps what the metrics last said through a cycle that asks none', () => {
     const ledger = createLedger();
 

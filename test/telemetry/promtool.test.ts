@@ -9,10 +9,10 @@ import { condition, decision, limitStep, metricsOf, record, scaler } from './rec
 // The first run on a machine fetches 20 MB; ever after it is in the cache.
 jest.setTimeout(300_000);
 
-it('promtool check metrics finds nothing in a page with 2 scalers and each kind of observation', async () => {
+it('promtool check metrics finds nothing in a page with the process, 2 scalers and each kind of observation', async () => {
   const promtool = await findPromtool({ env: process.env, clock: SYSTEM_CLOCK });
   const ledger = createLedger();
-  const metrics = metricsOf(ledger);
+  const metrics = metricsOf(ledger, { process: true });
   for (const name of ['web', 'api']) {
     const limits = [limitStep({ until: '2026-01-01T00:05:00Z' })];
     ledger.add(

@@ -107,8 +107,8 @@ export function record(
 }
 
 /** Metrics over a ledger: one data source, whose queries fail for two reasons. */
-export function metricsOf(ledger: Ledger): Metrics {
-  return createMetrics(createRegistry({ process: false }), {
+export function metricsOf(ledger: Ledger, of: { readonly process: boolean } = { process: false }): Metrics {
+  return createMetrics(createRegistry(of), {
     ledger,
     version: '1.2.3',
     clock: SYSTEM_CLOCK,

@@ -3,7 +3,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
 */}}
 {{- define "promscaler.checks" -}}
 {{- $problems := list -}}
-{{- range list "service" "sources" "credentials" "signIn" "identity" "environment" "files" "documents" -}}
+{{- range list "service" "pod" "sources" "credentials" "signIn" "identity" "environment" "files" "documents" -}}
   {{- $problems = concat $problems (fromJsonArray (include (printf "promscaler.checks.%s" .) $)) -}}
 {{- end -}}
 {{- if $problems -}}
@@ -14,8 +14,12 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- define "promscaler.checks.service" -}}
 {{- $problems := list -}}
 {{- $values := .Values -}}
-{{- if and (gt (int $values.replicas) 1) (not $values.leaderElection.enabled) -}}
-  {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1" (int $values.replicas)) -}}
+{{- $replicas := int (include "promscaler.replicas" .) -}}
+{{- if and (gt $replicas 1) (not $values.leaderElection.enabled) -}}
+  {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1" $replicas) -}}
+{{- end -}}
+{{- if and (ne $replicas (int $values.replicas)) (ne (int $values.replicas) 1) -}}
+  {{- $problems = append $problems (printf "replicas is %d and replicaCount is %d: set one of them" (int $values.replicas) $replicas) -}}
 {{- end -}}
 {{- $lease := int (default 15 $values.leaderElection.leaseDurationSeconds) -}}
 {{- $renew := int (default 10 $values.leaderElection.renewDeadlineSeconds) -}}
@@ -32,12 +36,43 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- if and $values.rbac.create (not $values.serviceAccount.create) (not $values.serviceAccount.name) -}}
   {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the rights would go to the account `default`, which every pod of the namespace has. Name the account, or set rbac.create to false" -}}
 {{- end -}}
+{{- toJson $problems -}}
+{{- end -}}
+
+{{/* Names and paths that the pod has already, and settings of it that exclude each other. */}}
+{{- define "promscaler.checks.pod" -}}
+{{- $problems := list -}}
+{{- $values := .Values -}}
 {{- $names := list "POD_NAME" "POD_NAMESPACE" -}}
 {{- range $values.extraEnv -}}
   {{- if has .name $names -}}
     {{- $problems = append $problems (printf "extraEnv: %s is set already" .name) -}}
   {{- end -}}
   {{- $names = append $names .name -}}
+{{- end -}}
+{{- $volumes := list -}}
+{{- range $values.extraVolumes -}}
+  {{- if or (has .name $volumes) (regexMatch "^(config|scalers|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
+    {{- $problems = append $problems (printf "extraVolumes: the pod has a volume %s already. Choose another name" .name) -}}
+  {{- end -}}
+  {{- $volumes = append $volumes .name -}}
+{{- end -}}
+{{- range $values.extraVolumeMounts -}}
+  {{- if not (has .name $volumes) -}}
+    {{- $problems = append $problems (printf "extraVolumeMounts: extraVolumes has no volume %s" .name) -}}
+  {{- end -}}
+  {{- if regexMatch "^/etc/promscaler/(config|scalers)(/|$)" .mountPath -}}
+    {{- $problems = append $problems (printf "extraVolumeMounts: %s would hide files of the chart. Choose another mountPath" .mountPath) -}}
+  {{- end -}}
+{{- end -}}
+{{- $budget := $values.podDisruptionBudget -}}
+{{- if not (or (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable)) -}}
+  {{- $problems = append $problems "podDisruptionBudget: minAvailable and maxUnavailable are both set: Kubernetes accepts one of them" -}}
+{{- end -}}
+{{- range $values.extraArgs -}}
+  {{- if regexMatch "^--config(=|$)" . -}}
+    {{- $problems = append $problems "extraArgs: --config is set already" -}}
+  {{- end -}}
 {{- end -}}
 {{- toJson $problems -}}
 {{- end -}}

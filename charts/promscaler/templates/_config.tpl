@@ -14,7 +14,9 @@
   {{- $_ := set $scalers "customResources" true -}}
 {{- end -}}
 {{- $_ := set $config "scalers" $scalers -}}
-{{- $_ := set $config "server" (dict "port" 8080) -}}
+{{- /* NAME.NAMESPACE is a name of the Service, too, but one that could also be of the public DNS. */ -}}
+{{- $hosts := prepend (default list .Values.allowedHosts) (printf "%s.%s" (include "promscaler.fullname" .) .Release.Namespace) -}}
+{{- $_ := set $config "server" (dict "port" 8080 "allowedHosts" $hosts) -}}
 {{- /* Both are on inside of a cluster unless the config says otherwise. */ -}}
 {{- $election := omit .Values.leaderElection "enabled" -}}
 {{- if not .Values.leaderElection.enabled -}}

@@ -36,6 +36,11 @@ The test's pod has a name label of its own: with the labels of the selector the 
 {{- merge $own (default dict .Values.commonLabels) | toYaml -}}
 {{- end -}}
 
+{{/* `replicaCount`, the name that most charts use, wins where it is set. */}}
+{{- define "promscaler.replicas" -}}
+{{- kindIs "invalid" .Values.replicaCount | ternary .Values.replicas .Values.replicaCount | int -}}
+{{- end -}}
+
 {{- define "promscaler.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "promscaler.fullname" .) .Values.serviceAccount.name -}}
@@ -58,6 +63,34 @@ namespaces would take it from each other.
 */}}
 {{- define "promscaler.roleName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "promscaler.fullname" .) -}}
+{{- end -}}
+
+{{/*
+The namespaces of the in-cluster Services among `urls`, as JSON: NAME, NAME.NAMESPACE and NAME.NAMESPACE.svc... name one.
+*/}}
+{{- define "promscaler.namespacesOf" -}}
+{{- $namespaces := dict -}}
+{{- range .urls -}}
+{{- $hostname := (urlParse .).hostname -}}
+{{- $labels := splitList "." $hostname -}}
+{{- if regexMatch "^[0-9.]+$|:" $hostname -}}
+{{- else if eq (len $labels) 1 -}}
+{{- $_ := set $namespaces $.release true -}}
+{{- else if or (eq (len $labels) 2) (eq (index $labels 2) "svc") -}}
+{{- $_ := set $namespaces (index $labels 1) true -}}
+{{- end -}}
+{{- end -}}
+{{- keys $namespaces | sortAlpha | toJson -}}
+{{- end -}}
+
+{{/* The namespaces whose pods may connect to port 8080, as JSON: that of the release, and those of its data sources. */}}
+{{- define "promscaler.admittedNamespaces" -}}
+{{- $urls := list -}}
+{{- range $source := default (dict "default" dict) (fromJson (include "promscaler.sources" .)) -}}
+{{- $urls = concat $urls (default (list "http://prometheus:9090") $source.urls) -}}
+{{- end -}}
+{{- $ofSources := fromJsonArray (include "promscaler.namespacesOf" (dict "urls" $urls "release" .Release.Namespace)) -}}
+{{- append $ofSources .Release.Namespace | uniq | sortAlpha | toJson -}}
 {{- end -}}
 
 {{/*

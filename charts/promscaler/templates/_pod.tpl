@@ -11,16 +11,17 @@ priorityClassName: {{ . | quote }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 securityContext:
-  runAsNonRoot: true
-  {{- /* OpenShift gives each namespace users of its own, and refuses all others. */}}
+  {{- $context := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
+  {{- /* OpenShift assigns each namespace a user range and rejects other users. */}}
   {{- if not (.Capabilities.APIVersions.Has "security.openshift.io/v1") }}
-  runAsUser: 65532
-  runAsGroup: 65532
-  fsGroup: 65532
+  {{- $_ := mergeOverwrite $context (dict "runAsUser" 65532 "runAsGroup" 65532 "fsGroup" 65532) }}
   {{- end }}
-  seccompProfile:
-    type: RuntimeDefault
+  {{- include "promscaler.overlay" (dict "under" $context "over" .Values.podSecurityContext) | nindent 2 }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
@@ -68,6 +69,32 @@ volumes:
                 path: {{ .path }}
         {{- end }}
   {{- end }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* As YAML: constraints without a labelSelector select the pods of the release. Empty: spread over nodes, if possible. */}}
+{{- define "promscaler.topologySpread" -}}
+{{- $constraints := default list .Values.topologySpreadConstraints -}}
+{{- if and (not $constraints) (gt (int (include "promscaler.replicas" .)) 1) -}}
+  {{- $constraints = list (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway") -}}
+{{- end -}}
+{{- $selector := dict "labelSelector" (dict "matchLabels" (fromYaml (include "promscaler.selectorLabels" .))) -}}
+{{- $complete := list -}}
+{{- range $constraints -}}
+  {{- $complete = append $complete (hasKey . "labelSelector" | ternary . (merge (deepCopy $selector) .)) -}}
+{{- end -}}
+{{- toYaml $complete -}}
+{{- end -}}
+
+{{/* `under` with the keys of `over` in their place, as YAML. mergeOverwrite would pass over false and 0. */}}
+{{- define "promscaler.overlay" -}}
+{{- $result := .under -}}
+{{- range $key, $value := default dict .over -}}
+  {{- $_ := set $result $key $value -}}
+{{- end -}}
+{{- toYaml $result -}}
 {{- end -}}
 
 {{- define "promscaler.containerSettings" -}}
@@ -90,15 +117,17 @@ env:
   {{- with .Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- with .Values.envFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .Values.resources }}
 resources:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities:
-    drop: [ALL]
+  {{- $context := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) }}
+  {{- include "promscaler.overlay" (dict "under" $context "over" .Values.securityContext) | nindent 2 }}
 volumeMounts:
   - name: config
     mountPath: /etc/promscaler/config
@@ -121,6 +150,9 @@ volumeMounts:
   - name: credentials-{{ $index }}
     mountPath: /etc/promscaler/credentials/{{ $source }}
     readOnly: true
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end -}}
 

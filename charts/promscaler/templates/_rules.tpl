@@ -1,7 +1,7 @@
 {{/*
 What the service asks for in the namespaces that it scales, and nothing else: it reads pods and targets, patches /scale,
 and writes Events; pods it writes to only where podDeletionCost is enabled. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
-alone what another one scales. Documents that are objects of the cluster it reads, and writes their status.
+alone what another one scales, and watched next to a dry run. Documents that are objects of the cluster it reads, and writes their status.
 */}}
 {{- define "promscaler.rules" -}}
 {{- $apps := list -}}
@@ -43,7 +43,7 @@ alone what another one scales. Documents that are objects of the cluster it read
   verbs: [create, patch]
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
-  verbs: [list]
+  verbs: [list, watch]
 {{- if .Values.crd.enabled }}
 - apiGroups: [promscaler.dev]
   resources: [scalers]

@@ -1,30 +1,30 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { onAbort } from '../../units/abort.js';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { MissingPartError } from '../../parts/context.js';
 import { findPrometheus } from '../../parts/find-part.js';
-import { freePort } from '../../parts/free-port.js';
 import { startPrometheus } from '../../parts/prometheus-server.js';
 import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import { readBoundedText } from '../../files/read-bounded.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
 import { startSimulator } from '../../simulator/simulator.js';
-import type { Simulator } from '../../simulator/simulator.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
+import type { CycleOutput } from '../../control/ports.js';
+import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../run.js';
-import { demoDocuments, demoPrometheusConfig, demoServiceConfig } from './documents.js';
+import { demoPrometheusConfig } from './documents.js';
+import { introduction } from './introduction.js';
 import { createNarrator } from './narrate.js';
+import { createOpening, withoutRefusals } from './opening.js';
 import { readDemoOptions } from './options.js';
 import type { DemoOptions, DemoSettings } from './options.js';
-import { DEMO_NAMESPACE, demoStateMaps, demoWorkloads, SERVICE_NAMESPACE } from './workloads.js';
-
-/** The parts that the demo has started and must end, whatever happens. */
-interface Stage {
-  readonly folder: string;
-  readonly simulator: Simulator;
-  readonly prometheus: RunningPrometheus;
-}
+import { type Stage, setStage } from './stage.js';
+import { waitUntilScraped } from './warm-up.js';
+import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**
  * `demo`: an embedded cluster, a real Prometheus and the service together, from start to stop. Tells every change of
@@ -34,16 +34,33 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   const settings = readDemoOptions(options, io.stdout.isTerminal);
   const trace = settings.traceFile === null ? null : await readTrace(settings.traceFile, io);
   const binary = await findBinary(io);
+  io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
+  if (io.signal.aborted) return 0;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
+  let prometheus: RunningPrometheus | null = null;
+  const release = io.guard?.(() => {
+    prometheus?.signal('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
   const { clock, env } = io;
   try {
-    const simulator = await startSimulator({ clock, workloads: demoWorkloads(settings.speed, trace) });
+    const workloads = demoWorkloads(settings.speed, trace);
+    const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
-      for (const manifest of demoStateMaps()) simulator.addObject(manifest);
       const config = demoPrometheusConfig(simulator.sdUrl);
-      const prometheus = await startPrometheus({ binary, config, env, clock });
+      // Hidden, so that `validate` of the folder passes it over.
+      const own = join(folder, '.prometheus');
+      prometheus = await startPrometheus({ binary, config, env, clock, folder: own });
       try {
-        return await play({ folder, simulator, prometheus }, settings, io);
+        const stage = await setStage({ folder, simulator, prometheus }, settings);
+        try {
+          const start = (): void => {
+            for (const workload of workloads) simulator.setLoad(workload, workload.load);
+          };
+          return await play({ ...stage, start }, settings, io);
+        } finally {
+          await stage.close();
+        }
       } finally {
         await prometheus.stop();
       }
@@ -52,6 +69,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
+    release?.();
   }
 }
 
@@ -65,39 +83,60 @@ async function findBinary(io: CommandIo): Promise<string> {
   }
 }
 
+/** One point a second for a year is about 500 MiB; a day of it 1 MiB. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
 async function readTrace(file: string, io: CommandIo): Promise<Curve> {
   try {
-    return traceCurve(parseTrace(await readFile(resolve(io.cwd, file), 'utf8')));
+    return traceCurve(
+      parseTrace(
+        await readBoundedText(resolve(io.cwd, file), { mostBytes: MOST_BYTES, pipe: { signal: io.signal } }),
+      ),
+    );
   } catch (error) {
     throw new CommandError(`--trace ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
-  const port =
-    settings.port === null || settings.port === 0
-      ? await freePort(settings.port ?? DEFAULT_PORT)
-      : settings.port;
-  const configFile = await writeFiles(stage, settings.speed, port);
-  io.stdout.write(introduction(stage, settings, port));
-  const narrator = createNarrator(io.stdout, io.clock.now());
+/** A stage on which nothing has begun. */
+interface SetStage extends Stage {
+  /** Lets the loads run. */
+  readonly start: () => void;
+}
+
+async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
   const stop = new AbortController();
   const end = (): void => stop.abort();
-  io.signal.addEventListener('abort', end);
+  onAbort(io.signal, end);
   if (io.signal.aborted) end();
-  const { durationSeconds } = settings;
-  const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
   const lost: string[] = [];
   void stage.prometheus.ended.then((why) => {
     if (!stop.signal.aborted) lost.push(why);
     end();
   });
+  await waitUntilScraped(stage.prometheus.url, { clock: io.clock, signal: stop.signal });
+  if (io.signal.aborted) return 0;
+  const opening = createOpening(
+    io,
+    introduction({ ...stage, command: io.command ?? 'promscaler' }, settings),
+  );
+  const narrator = createNarrator({ ...io, stdout: opening.stdout });
+  const { durationSeconds } = settings;
+  const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
   try {
-    const demoIo = { ...io, env: { ...io.env, POD_NAMESPACE: SERVICE_NAMESPACE }, signal: stop.signal };
+    const env = { ...io.env, POD_NAMESPACE: DEMO_NAMESPACE };
+    const demoIo = { ...io, env, stderr: withoutRefusals(io.stderr), signal: stop.signal };
+    const { configFile } = stage;
+    const { tellDocuments: onDocuments } = narrator;
+    const onCycle = (output: CycleOutput): void => {
+      narrator.tell(output);
+      if (opening.see(scalerKey(output.record.scaler))) stage.start();
+    };
     const exitCode = await runService(
-      { configFile, dryRun: false, strict: true, onCycle: narrator.tell },
+      { configFile, dryRun: false, strict: true, onCycle, onDocuments },
       demoIo,
     );
+    opening.open();
     io.stdout.write(`\nThe demo has ended: ${narrator.changes()} changes of replicas.\n`);
     if (lost.length > 0) throw new CommandError(`Prometheus has ended by itself: ${lost.join('')}`);
     return exitCode;
@@ -105,46 +144,4 @@ async function play(stage: Stage, settings: DemoSettings, io: CommandIo): Promis
     forget();
     io.signal.removeEventListener('abort', end);
   }
-}
-
-const DEFAULT_PORT = 8080;
-
-async function writeFiles(
-  { folder, simulator, prometheus }: Stage,
-  speed: number,
-  port: number,
-): Promise<string> {
-  const scalers = join(folder, 'scalers');
-  await mkdir(scalers);
-  for (const [name, text] of demoDocuments(speed)) await writeFile(join(scalers, name), text);
-  const configFile = join(folder, 'promscaler.yaml');
-  const addresses = { prometheusUrl: prometheus.url, kubernetesUrl: simulator.url, port, speed };
-  await writeFile(configFile, demoServiceConfig(addresses));
-  return configFile;
-}
-
-function introduction(
-  { folder, simulator, prometheus }: Stage,
-  settings: DemoSettings,
-  port: number,
-): string {
-  const end = settings.durationSeconds === null ? 'Ctrl-C' : `${settings.durationSeconds} s or Ctrl-C`;
-  return `promscaler demo, ${settings.speed} times as fast as life, until ${end}.
-
-A simulated cluster, a real Prometheus that scrapes its pods, and the service as \`promscaler run\` starts it:
-  checkout  Deployment   cpu at 60 % of the requests
-  search    StatefulSet  20 requests per second for each pod
-  mailer    Deployment   30 waiting messages for each pod, with CHPA's windows
-
-To look further, from another terminal:
-  kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} get deployments -w
-  kubectl --server ${simulator.url} -n ${DEMO_NAMESPACE} describe deployment checkout
-  promscaler status --url http://127.0.0.1:${port}            in a checkout: node dist/cli/main.js status ...
-  promscaler explain ${DEMO_NAMESPACE}/checkout --url http://127.0.0.1:${port}
-  curl http://127.0.0.1:${port}/metrics
-  curl http://127.0.0.1:${port}/api/v1/scalers/${DEMO_NAMESPACE}/checkout
-  ${prometheus.url}/graph                           Prometheus' own page
-  ${join(folder, 'scalers')}    the documents: edit one, it is picked up
-
-`;
 }

@@ -4,7 +4,7 @@ import { DEMO_NAMESPACE } from './workloads.js';
 export const SCRAPE_SECONDS = 1;
 
 /** Over how long rates are taken. Not shortened by the speed: that would make the metrics untrue. */
-const RATE_SECONDS = 10;
+export const RATE_SECONDS = 10;
 
 /**
  * How long a metric must be there again before it scales down, at speed 1. Prometheus is as young as the demo, which
@@ -15,7 +15,8 @@ const HOLD_SECONDS = 150;
 /** The text of the service config of the demo. */
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
-  readonly kubernetesUrl: string;
+  /** The file, relative to the config. */
+  readonly kubeconfig: string;
   readonly port: number;
   /** How much faster than life: what waits for metrics that are back is shortened like the windows. */
   readonly speed: number;
@@ -28,9 +29,10 @@ prometheus:
     resourceWindowSeconds: ${RATE_SECONDS}
 recoveryHoldMaxSeconds: ${Math.max(1, Math.round(HOLD_SECONDS / addresses.speed))}
 kubernetes:
-  url: ${addresses.kubernetesUrl}
+  kubeconfig: ${addresses.kubeconfig}
 scalers:
-  paths: [scalers]
+  paths: [scalers]       # mailer is a file,
+  customResources: true  # checkout and search are objects of the cluster
 server: { port: ${addresses.port} }
 leaderElection: { enabled: true }
 state: { enabled: true }
@@ -51,14 +53,21 @@ scrape_configs:
 `;
 }
 
-/** The scaler documents of the demo, by file name. Windows and rhythm are shortened by `speed`, like the load. */
-export function demoDocuments(speed: number): ReadonlyMap<string, string> {
+/** The scaler documents of the demo. */
+export interface DemoDocuments {
+  /** YAML by file name: those that are read from files. */
+  readonly files: ReadonlyMap<string, string>;
+  /** YAML: those that are objects of the cluster. */
+  readonly objects: readonly string[];
+}
+
+/** The documents of the demo. Windows and periods are shortened by `speed`, like the load. */
+export function demoDocuments(speed: number): DemoDocuments {
   const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
-  return new Map([
-    ['checkout.yaml', checkout(seconds)],
-    ['search.yaml', search(seconds)],
-    ['mailer.yaml', mailer(seconds)],
-  ]);
+  return {
+    files: new Map([['mailer.yaml', mailer(seconds)]]),
+    objects: [checkout(seconds), search(seconds)],
+  };
 }
 
 type Seconds = (atSpeedOne: number) => number;
@@ -117,6 +126,7 @@ spec:
         metric: { name: queue-depth, selector: { matchLabels: { queue: mails } } }
         query: sum by (namespace, queue) (rabbitmq_queue_messages)
         target: { averageValue: 30 }
+  downscaleConfirmation: { decisions: 3, seconds: ${seconds(60)} }
   upscaleForbiddenWindowSeconds: ${seconds(120)}
   downscaleForbiddenWindowSeconds: ${seconds(300)}
   syncPeriodSeconds: ${seconds(15)}

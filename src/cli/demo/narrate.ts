@@ -1,68 +1,103 @@
-import pc from 'picocolors';
-import type { Decision } from '../../decision/decision.js';
+import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/ports.js';
+import type { Decision } from '../../decision/decision.js';
+import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { Scaler } from '../../scaler/spec.js';
-import { rescaleDirection } from '../../telemetry/cycle-record.js';
+import { reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { OutputStream } from '../io.js';
+import type { CommandIo } from '../io.js';
+import { paintOf } from '../paint.js';
+import { documentNews } from './document-news.js';
 
 /** Tells the story of the demo, a line a change. */
 export interface Narrator {
   readonly tell: (output: CycleOutput) => void;
+  /** After each reading of the documents. */
+  readonly tellDocuments: (loaded: LoadedScalers) => void;
   /** Changes told so far. */
   readonly changes: () => number;
 }
 
 /**
- * Writes each change of replicas, each new reason that holds one back, and each document that has changed on disk, with
- * the seconds since `start`.
+ * Writes each change of replicas, each new reason that holds one back, each pause and its end, and each document that
+ * comes, changes, breaks, is fixed or goes, with the seconds since now.
  */
-export function createNarrator(stdout: OutputStream, start: Instant): Narrator {
-  const colors = pc.createColors(stdout.isTerminal);
+export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
+  const { stdout, clock } = io;
+  const start = clock.now();
+  const colors = paintOf(io);
   const held = new Map<string, string>();
-  const known = new Map<string, Scaler>();
+  const pauses = new Map<string, CycleRecord['pause']>();
+  let documents: LoadedScalers | null = null;
   let changes = 0;
 
   const line = (at: Instant, scaler: string, count: string, why: string): string => {
     const seconds = `+${Math.round(secondsBetween(start, at))} s`;
-    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${why}\n`;
+    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${printable(why)}\n`;
+  };
+
+  const tellPause = ({ scaler, pause, at }: CycleRecord): void => {
+    const key = scalerKey(scaler);
+    const before = pauses.get(key) ?? null;
+    pauses.set(key, pause);
+    if (pause?.message === before?.message) return;
+    const hasEnded = before?.until !== null && before?.until !== undefined && before.until <= at;
+    const news = pause?.message ?? (hasEnded ? 'its pause has ended' : 'it is resumed');
+    stdout.write(colors.cyan(line(at, key, '', news)));
   };
 
   return {
     changes: () => changes,
+    tellDocuments: (loaded) => {
+      const at = clock.now();
+      for (const { subject, text } of documentNews(documents, loaded))
+        stdout.write(colors.cyan(line(at, subject, '', text)));
+      documents = loaded;
+    },
     tell: ({ record }) => {
       const { scaler, decision, outcome, at } = record;
       const key = scalerKey(scaler);
-      // A document that did not change stays the same object.
-      if ((known.get(key) ?? scaler) !== scaler) {
-        stdout.write(line(at, key, '', 'its document has changed, and is in force'));
-      }
-      known.set(key, scaler);
-      if (decision === null) return;
-      const direction = rescaleDirection(outcome);
-      if (direction !== null) {
+      tellPause(record);
+      const direction = decision === null ? null : rescaleDirection(outcome);
+      if (decision !== null && direction !== null) {
         changes += 1;
         held.delete(key);
         const paint = direction === 'up' ? colors.green : colors.yellow;
-        stdout.write(paint(line(at, key, `${outcome.from ?? '?'} -> ${outcome.to ?? '?'}`, decision.reason)));
+        stdout.write(
+          paint(line(at, key, `${outcome.from ?? '?'} -> ${outcome.to ?? '?'}`, reasonOf(record) ?? '')),
+        );
         return;
       }
-      const why = whyStill(decision);
-      if (why === null) held.delete(key);
-      else if (held.get(key) !== why) {
-        held.set(key, why);
-        stdout.write(colors.dim(line(at, key, `= ${decision.currentReplicas}`, decision.reason)));
+      const still =
+        decision === null ? whyNone(record) : whyStill(decision, reasonOf(record) ?? decision.reason);
+      if (still === null) held.delete(key);
+      else if (held.get(key) !== still.why) {
+        held.set(key, still.why);
+        stdout.write(colors.dim(line(at, key, still.count, still.text)));
       }
     },
   };
 }
 
-/** What keeps the count from following the metrics, in one word; null where nothing does. */
-function whyStill({ limits, conditions, currentReplicas }: Decision): string | null {
+interface Standstill {
+  /** In one word: the same again is no news. */
+  readonly why: string;
+  readonly count: string;
+  readonly text: string;
+}
+
+/** What keeps the count from following the metrics; null where nothing does. */
+function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
-  if (holding !== undefined) return holding.limit;
   const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');
-  return isBlind ? 'no value' : null;
+  const why = holding?.limit ?? (isBlind ? 'no value' : null);
+  return why === null ? null : { why, count: `= ${currentReplicas}`, text };
+}
+
+/** Why nothing was decided. */
+function whyNone({ conditions }: CycleRecord): Standstill | null {
+  const failed = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
+  return failed === undefined ? null : { why: failed.reason, count: '', text: failed.message };
 }

@@ -1,10 +1,20 @@
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/key.js';
+import type { JsonObject } from '../../simulator/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
 
-/** Where the workloads of the demo live. */
+/** Where the workloads of the demo live, and the service with them: that of the kubeconfig. */
 export const DEMO_NAMESPACE = 'shop';
+
+/** What the Service of promscaler is called. */
+export const DEMO_SERVICE = 'promscaler';
+
+/** checkout, search and mailer. */
+export const DEMO_SCALERS = 3;
+
+/** Pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
+export const DEMO_PODS = 5;
 
 /** Where the service itself would live. */
 export const SERVICE_NAMESPACE = 'promscaler';
@@ -22,33 +32,65 @@ export function demoStateMaps(namespace = SERVICE_NAMESPACE): readonly {
   }));
 }
 
+/** A workload, and the load that it is put under. */
+export interface DemoWorkload extends WorkloadOptions {
+  readonly load: Curve;
+  /** Requests per second before that begins, for which the replicas at the start are enough. */
+  readonly atRest: number;
+}
+
+/** The Service by which `status` finds promscaler, as the chart makes it. */
+export function demoService(port: number): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: DEMO_SERVICE,
+      namespace: DEMO_NAMESPACE,
+      labels: { 'app.kubernetes.io/name': 'promscaler' },
+    },
+    spec: { type: 'ClusterIP', ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }] },
+  };
+}
+
 /**
  * Three workloads under load, as they are at the start: a web shop that is bound by cpu, a search whose pods take
  * requests, and a worker on a queue. `trace` takes the place of the shop's own daily wave.
  */
-export function demoWorkloads(speed: number, trace: Curve | null): readonly WorkloadOptions[] {
+export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
   const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };
   return [
     {
       namespace: DEMO_NAMESPACE,
       name: 'checkout',
       replicas: 2,
-      behavior: { timing, cpuSecondsPerRequest: 0.05, load: faster(trace ?? MORNING, speed) },
+      behavior: { timing, cpuSecondsPerRequest: 0.05 },
+      load: faster(trace ?? MORNING, speed),
+      atRest: trace === null ? 11 : trace(0),
     },
     {
       kind: 'StatefulSet',
       namespace: DEMO_NAMESPACE,
       name: 'search',
       replicas: 2,
-      behavior: { timing, cpuSecondsPerRequest: 0.01, load: faster(CROWD, speed) },
+      behavior: { timing, cpuSecondsPerRequest: 0.01 },
+      load: faster(CROWD, speed),
+      atRest: 30,
     },
     {
       namespace: DEMO_NAMESPACE,
       name: 'mailer',
       replicas: 1,
-      behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails', load: faster(MAIL_BURSTS, speed) },
+      behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
+      load: faster(MAIL_BURSTS, speed),
+      atRest: 2,
     },
   ];
+}
+
+/** The same before its load begins. */
+export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
+  return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { findSharedTargets } from '../../control/conflicts.js';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
@@ -8,6 +7,7 @@ import { checkCluster } from './checks/cluster.js';
 import { checkClusterClock } from './checks/cluster-clock.js';
 import { checkCustomResources } from './checks/custom-resources.js';
 import { checkDecision } from './checks/decision.js';
+import { checkFlavor } from './checks/flavor.js';
 import { checkLease } from './checks/lease.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
 import { checkPermissions } from './checks/permissions.js';
@@ -90,8 +90,6 @@ const AT_ONCE = 8;
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
   const { clock, signal: parent } = examination;
   return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
-    // Every request under way listens to it, which is no leak: Node would warn of the eleventh.
-    setMaxListeners(0, signal);
     const inquiry = { ...examination, signal };
     const [sources, cluster] = await Promise.all([examineSources(inquiry), examineCluster(inquiry)]);
     try {
@@ -122,8 +120,10 @@ async function examineSources(inquiry: Inquiry): Promise<{
       const subject = sourceSubject(source);
       if (reached.every(({ status }) => status === 'failed'))
         return [...reached, ...skipAll(SOURCE_CHECKS, { subject, why: 'it does not answer' })];
-      answering.set(source.name, opened);
-      return [...reached, ...(await runAll(SOURCE_CHECKS, opened))];
+      const recognized = await opened.recognized();
+      answering.set(source.name, recognized);
+      const flavors = await checkFlavor(opened);
+      return [...reached, ...flavors, ...(await runAll(SOURCE_CHECKS, recognized))];
     }),
   );
   return { findings: findings.flat(), answering };
@@ -215,6 +215,7 @@ async function examineScaler(
     answers,
     sources,
     sharesTargetWith: shared.get(key) ?? null,
+    isDryRun: scaler.spec.dryRun || inquiry.isDryRun === true,
   });
 }
 

@@ -18,6 +18,8 @@ export interface Inquiry {
   /** What data sources sign in with may stand in it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly config: ServiceConfig;
+  /** The service runs with `--dry-run`. Left out: false. */
+  readonly isDryRun?: boolean;
   /** The documents that are examined. */
   readonly scalers: readonly Scaler[];
 }

@@ -3,6 +3,7 @@ import { createDiscovery } from '../../kubernetes/discovery.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
+import { connectionSettings } from '../reach/cluster-options.js';
 import { ownObjects } from '../running/own-objects.js';
 import { pluginRunner } from '../running/run-plugin.js';
 import { VERSION } from '../version.js';
@@ -17,13 +18,8 @@ export async function openCluster(
   },
 ): Promise<{ readonly inquiry: ClusterInquiry; readonly close: () => void } | Finding> {
   const { clock, config, env, home } = inquiry;
-  const { kubeconfig, context, url } = config.kubernetes;
   try {
-    const settings = {
-      kubeconfig: kubeconfig ?? undefined,
-      context: context ?? undefined,
-      url: url ?? undefined,
-    };
+    const settings = connectionSettings(config);
     const runPlugin = pluginRunner(inquiry);
     const connection = await findConnection({ settings, env, home, clock, log: SILENT, runPlugin });
     let seen: ReturnType<ClusterInquiry['serverDate']> = null;
@@ -46,7 +42,7 @@ export async function openCluster(
     if (!(error instanceof ConnectionError)) throw error;
     return findingsOf('cluster', CLUSTER_SUBJECT).failed(
       error.message,
-      'export KUBECONFIG=FILE, or kubernetes.kubeconfig, context or url in the service config; in a pod, a service account',
+      'export KUBECONFIG=FILE, or --kubeconfig FILE, or kubernetes.kubeconfig, context or url in the service config; in a pod, a service account',
     );
   }
 }

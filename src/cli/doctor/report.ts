@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import type { Paint } from '../paint.js';
 import type { Finding, FindingStatus } from './finding.js';
 
 /** What `-o json` prints. */
@@ -29,14 +29,11 @@ export function makeReport(findings: readonly Finding[]): DoctorReport {
 /** Scalers in which all is well that get a line of their own. */
 const MAX_WELL = 20;
 
-type Paint = ReturnType<typeof pc.createColors>;
-
 /**
- * The report as text: a line for each subject in which all is well, and for the others what is wrong and the line that
- * mends it; the counts at the end.
+ * The report as text: a line for what is well of each subject, one for each failure and warning with the line that
+ * mends it, and the counts at the end. As many lines begin with `warning` and `failed` as are counted.
  */
-export function writeReport(report: DoctorReport, options: { readonly isColored: boolean }): string {
-  const paint = pc.createColors(options.isColored);
+export function writeReport(report: DoctorReport, paint: Paint): string {
   const bySubject = new Map<string, Finding[]>();
   for (const finding of report.findings) {
     const group = bySubject.get(finding.subject);
@@ -56,40 +53,45 @@ export function writeReport(report: DoctorReport, options: { readonly isColored:
 }
 
 function writeSubject(subject: string, findings: readonly Finding[], paint: Paint): readonly string[] {
-  const facts = findings.filter(({ status, message }) => status === 'ok' && message !== '');
-  const said = facts.map(({ message }) => message);
-  const head = (status: FindingStatus): string => `${label(status, paint)} ${paint.bold(subject)}`;
-  const worst = (['failed', 'warning', 'skipped', 'ok'] as const).find((status) =>
-    findings.some((one) => one.status === status),
-  );
-  const title = `${head(worst === undefined || worst === 'skipped' ? 'ok' : worst)}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
+  const title = paint.bold(subject);
+  const well = findings.filter(({ status }) => status === 'ok');
+  const facts = well.flatMap(({ message }) => (message === '' ? [] : [message]));
+  const isWell = well.length === findings.length;
   return [
-    title,
-    ...findings.flatMap((finding) => writeDetail(finding, paint)),
-    ...writeSkipped(findings, paint),
+    ...(isWell || facts.length > 0
+      ? [`${label('ok', paint)} ${title}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`]
+      : []),
+    ...findings.flatMap((finding) => writeProblem(finding, title, paint)),
+    ...writeSkipped(findings, title, paint),
   ];
 }
 
-function writeDetail({ check, status, message, mend }: Finding, paint: Paint): readonly string[] {
+function writeProblem(
+  { check, status, message, mend }: Finding,
+  title: string,
+  paint: Paint,
+): readonly string[] {
   if (status !== 'failed' && status !== 'warning') return [];
   const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
+  // What the config itself says needs no second name.
+  const name = check === 'config' ? title : `${title}: ${mark}`;
   return [
-    `${INDENT}${mark}: ${message}`,
-    ...(mend === null ? [] : [`${INDENT}  ${paint.cyan('mend:')} ${mend}`]),
+    `${label(status, paint)} ${name}: ${message}`,
+    ...(mend === null ? [] : [`${INDENT}${paint.cyan('mend:')} ${mend}`]),
   ];
 }
 
-const INDENT = '          ';
+const INDENT = ' '.repeat(12);
 
 /** Those that share a reason on one line. */
-function writeSkipped(findings: readonly Finding[], paint: Paint): readonly string[] {
+function writeSkipped(findings: readonly Finding[], title: string, paint: Paint): readonly string[] {
   const byReason = new Map<string, string[]>();
   for (const { status, check, message } of findings) {
     if (status !== 'skipped') continue;
     byReason.set(message, [...(byReason.get(message) ?? []), check]);
   }
-  return [...byReason].map(([why, checks]) =>
-    paint.dim(`${INDENT}skipped ${[...new Set(checks)].join(', ')}: ${why}`),
+  return [...byReason].map(
+    ([why, checks]) => `${label('skipped', paint)} ${title}: ${[...new Set(checks)].join(', ')}: ${why}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { readHorizontalPodAutoscaler } from '../../kubernetes/other-scalers.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../kubernetes/pods/pods.js';
 import { getScale } from '../../kubernetes/scale.js';
 import { formatSelector } from '../../kubernetes/pods/selectors.js';
@@ -41,6 +41,8 @@ export interface ScalerFacts {
   readonly sources: ReadonlyMap<string, SourceInquiry>;
   /** Another document on the same target; null: none. */
   readonly sharesTargetWith: string | null;
+  /** Nothing is patched for it: the document or the service asks for that. */
+  readonly isDryRun: boolean;
 }
 
 /** Reads a scaler's workload, its pods and the autoscalers of its namespace, live. Never throws a `KubernetesError`. */

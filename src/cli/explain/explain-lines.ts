@@ -25,21 +25,27 @@ export function explainLines(explained: Explained): readonly string[] {
   ];
 }
 
-function headLines({ snapshot, decision, now }: Explained): readonly string[] {
+function headLines({ snapshot, decision, status, now }: Explained): readonly string[] {
   const { scaler, target } = snapshot;
   const { kind, name } = scaler.spec.scaleTargetRef;
   const { currentReplicas, desiredReplicas, minReplicas, maxReplicas } = decision;
   const ago = secondsBetween(snapshot.now, now);
-  const change =
+  const decided =
     currentReplicas === desiredReplicas
       ? `stays at ${currentReplicas}`
       : `${currentReplicas} -> ${desiredReplicas}`;
+  const reason = status?.reason ?? null;
+  const ordered = ORDER.exec(reason ?? '')?.[1];
   const there = target.statusReplicas === currentReplicas ? '' : `, ${target.statusReplicas} there now`;
   return [
-    `${scalerKey(scaler)}  ${change}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${there})`,
-    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${decision.reason}`,
+    `${scalerKey(scaler)}  ${ordered ?? decided}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${there})`,
+    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${reason ?? decision.reason}`,
+    ...(ordered === undefined ? [] : [`without the pause: ${decision.reason}`]),
   ];
 }
+
+/** The change, or none, that a pause has made. */
+const ORDER = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 const NOT_ASKED: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
 

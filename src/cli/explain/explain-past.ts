@@ -3,6 +3,7 @@ import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
+import { writeStructured } from '../output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson } from './decide-json.js';
@@ -15,10 +16,10 @@ export interface PastQuestion extends ReachOptions {
   readonly name: ScalerName;
   /** As `readMoment` takes it. */
   readonly at: string;
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'json' | 'yaml';
 }
 
-/** The text (or JSON) of the decision that was in force at an instant. Throws `CommandError` where nothing is kept of it. */
+/** The text (or JSON, or YAML) of the decision that was in force at an instant. Throws `CommandError` where nothing is kept of it. */
 export async function explainPast(question: PastQuestion, io: CommandIo): Promise<string> {
   const { name, format } = question;
   const key = `${name.namespace}/${name.name}`;
@@ -29,11 +30,11 @@ export async function explainPast(question: PastQuestion, io: CommandIo): Promis
     throw new CommandError(
       `nothing is kept of ${key} at ${formatInstant(at)}: its decisions are kept from ${past.keptFrom} on, in memory, by the service since it started`,
     );
-  if (format === 'json') return JSON.stringify(pastJson(at, past), null, 2);
+  if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const { snapshot } = past;
   const lines =
     snapshot === null ? entryLines(key, past) : explainedLines(snapshot, { ...past, entry: past.entry });
-  return [...momentLines(at, past), '', ...lines].join('\n');
+  return `${[...momentLines(at, past), '', ...lines].join('\n')}\n`;
 }
 
 async function askService(

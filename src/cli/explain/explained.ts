@@ -17,6 +17,8 @@ export interface ToldCondition {
 export interface ExplainedStatus {
   readonly conditions: readonly ToldCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
+  /** The sentence of a pause that keeps a count, or of a change right after a pause; null: that of the decision. */
+  readonly reason: string | null;
   /** Who takes our values back, in a sentence; null: nobody does. */
   readonly conflictingWriter: string | null;
   /** Since the service started; null: none. */

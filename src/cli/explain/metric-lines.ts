@@ -1,5 +1,4 @@
 import type { MetricResult } from '../../decision/decision.js';
-import { explainMetric } from '../../decision/explain.js';
 import { describeFallback } from '../../decision/proposals/fallback.js';
 import { judgeSample } from '../../decision/proposals/judge-sample.js';
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
@@ -37,11 +36,10 @@ function labeled(label: string, text: string): string {
 function valueText(spec: MetricSpec, result: MetricResult): string {
   const { target } = spec;
   if (result.fallback !== undefined) return `no value, target ${targetText(spec)}`;
-  if (result.error !== null || target.type === 'Utilization')
-    return result.error === null
-      ? explainMetric(spec, result).replace(`${spec.identity} is at `, '')
-      : `no value, target ${targetText(spec)}`;
-  const { averageValue, value } = result.current;
+  if (result.error !== null) return `no value, target ${targetText(spec)}`;
+  const { averageUtilization, averageValue, value } = result.current;
+  if (target.type === 'Utilization')
+    return `${averageUtilization ?? 0} % of the requests, target ${targetText(spec)}`;
   const shown = averageValue ?? value;
   const current = shown === undefined ? 'no value' : formatAmount(shown, spec.name);
   return `${current}${averageValue === undefined ? '' : ' for each pod'}, target ${targetText(spec)}`;

@@ -3,6 +3,7 @@ import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT } from '../../kubernetes/log.js';
 import { homeFolder } from '../home-folder.js';
 import type { CommandIo } from '../io.js';
+import type { ClusterOptions } from '../reach/cluster-options.js';
 import { pluginRunner } from '../running/run-plugin.js';
 
 /** The way to the cluster that kubectl would take, or why there is none. */
@@ -18,20 +19,23 @@ export interface ClusterAccess {
 const PLUGIN_MS = 5000;
 
 /**
- * Reads files and, unless `isOffline`, starts the credential plugin of a kubeconfig, for 5 s at most; no server is asked.
+ * Reads files and, unless `offline`, starts the credential plugin of a kubeconfig, for 5 s at most; no server is asked.
  * Never throws for what is wrong with any of them.
  */
-export async function findAccess(io: CommandIo, isOffline: boolean): Promise<ClusterAccess> {
+export async function findAccess(
+  io: CommandIo,
+  { kubeconfig, context, url, offline = false }: ClusterOptions & { readonly offline?: boolean },
+): Promise<ClusterAccess> {
   try {
     const { env, clock } = io;
     const runPlugin = pluginRunner(io);
     const connection = await findConnection({
-      settings: {},
+      settings: { kubeconfig, context, url },
       env,
       home: homeFolder(io),
       clock,
       log: SILENT,
-      ...(isOffline
+      ...(offline
         ? {}
         : { runPlugin: (run) => runPlugin({ ...run, timeoutMs: Math.min(run.timeoutMs, PLUGIN_MS) }) }),
     });

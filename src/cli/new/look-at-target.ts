@@ -1,7 +1,7 @@
 import { targetKey } from '../../control/conflicts.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { readHorizontalPodAutoscaler } from '../../kubernetes/other-scalers.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/pods.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';

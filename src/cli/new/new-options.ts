@@ -2,9 +2,10 @@ import { metricNames } from '../../promql/metric-names.js';
 import { BUILT_IN } from '../../scaler/resolve/presets.js';
 import { MAX_REPLICAS } from '../../scaler/schema-parts.js';
 import { CommandError } from '../io.js';
+import type { ClusterOptions } from '../reach/cluster-options.js';
 
 /** The options of `new` as they were written. */
-export interface NewOptions {
+export interface NewOptions extends ClusterOptions {
   readonly namespace?: string;
   readonly name?: string;
   readonly min: string;

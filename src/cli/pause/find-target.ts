@@ -4,6 +4,7 @@ import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { nearestKeys } from '../nearest-keys.js';
+import { workloadHint } from '../scaler-name.js';
 import { readTarget } from '../new/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerRow } from '../reach/service-client.js';
@@ -47,7 +48,7 @@ async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo):
     const key = `${name.namespace}/${name.name}`;
     const near = nearestKeys(key, keys);
     throw new CommandError(
-      `${client.where} has no scaler ${key}, or none of its cycles has ended yet${near.length === 0 ? '' : `; similar: ${near.join(', ')}`}; --target KIND/NAME names the workload itself`,
+      `${client.where} has no scaler ${key}, or none of its cycles has ended yet${near.length === 0 ? '' : `; similar: ${near.join(', ')}`}${workloadHint(name)}; --target KIND/NAME names the workload itself`,
     );
   } finally {
     client.close();

@@ -2,15 +2,15 @@ import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../un
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { CommandError } from '../io.js';
-import type { ScalerName } from '../reach/service-pages.js';
+import type { NamingOptions } from '../scaler-name.js';
 
 /** What both commands take. */
-export interface ResumeOptions extends ReachOptions {
-  /** `NAMESPACE/NAME`. */
+export interface ResumeOptions extends ReachOptions, NamingOptions {
+  /** `NAMESPACE/NAME`, or `NAME`. */
   readonly scaler: string;
   /** `KIND/NAME`; left out: the service is asked. */
   readonly target?: string;
-  /** `text` or `json`. */
+  /** `text`, `json`, `yaml` or `name`. */
   readonly output: string;
 }
 
@@ -41,14 +41,6 @@ export function readPauseOptions(options: PauseOptions, now: Instant): AskedPaus
   if (replicas !== null && direction !== 'both')
     throw wrong('--replicas keeps a count, in both directions: it does not go with --direction');
   return { direction, replicas, until: readUntil(options, now), reason: readReason(options.reason) };
-}
-
-/** Reads `NAMESPACE/NAME`. */
-export function readScalerName(text: string): ScalerName {
-  const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0)
-    throw wrong(`${text} is no NAMESPACE/NAME of a scaler, such as shop/checkout`);
-  return { namespace, name };
 }
 
 function readDirection(text: string | undefined): AskedPause['direction'] {

@@ -3,18 +3,19 @@ import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { formatSeconds } from '../explain/words.js';
 import type { CommandIo, ExitCode } from '../io.js';
-import { readOutputFormat } from '../output-format.js';
+import { readOutputFormat, writeStructured } from '../output-format.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readPauseOptions, readScalerName } from './pause-options.js';
+import { readScalerName } from '../scaler-name.js';
+import { readPauseOptions } from './pause-options.js';
 import type { AskedPause, PauseOptions } from './pause-options.js';
 
 /** `pause NAMESPACE/NAME`: annotates the target, with the user's own rights. A pause anew replaces an earlier one. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
-  const name = readScalerName(options.scaler);
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
+  const name = await readScalerName(options.scaler, options, io);
   const now = io.clock.now();
   const pause = readPauseOptions(options, now);
   const target = await findTarget(name, options, io);
@@ -26,11 +27,11 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
   }
   const { ref } = target;
   const until = pause.until === null ? null : formatInstant(pause.until);
-  const text =
-    format === 'json'
-      ? JSON.stringify({ ...name, target: ref, pause: { ...pause, until } }, null, 2)
-      : pauseText({ name, target, pause, now, asked: options.target ?? null });
-  io.stdout.write(`${text}\n`);
+  const json = { ...name, target: ref, pause: { ...pause, until } };
+  if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
+  else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);
+  else
+    io.stdout.write(`${pauseText({ name, target, pause, now, resume: resumeCommand(name, options, io) })}\n`);
   for (const remark of remarksOn(pause, target)) io.stderr.write(`promscaler: ${remark}\n`);
   return 0;
 }
@@ -40,10 +41,10 @@ function pauseText(paused: {
   readonly target: PauseTarget;
   readonly pause: AskedPause;
   readonly now: Instant;
-  /** As `--target` has it. */
-  readonly asked: string | null;
+  /** The command that takes it back. */
+  readonly resume: string;
 }): string {
-  const { name, target, pause, now, asked } = paused;
+  const { name, target, pause, now, resume } = paused;
   const key = `${name.namespace}/${name.name}`;
   const what = pause.direction === 'both' ? key : `${pause.direction} of ${key}`;
   const end =
@@ -55,8 +56,20 @@ function pauseText(paused: {
     pause.replicas === null
       ? `${workload} ${EFFECTS[pause.direction]}`
       : `${workload} is set to ${pause.replicas} replicas and kept there`;
-  const resume = `promscaler resume ${key}${asked === null ? '' : ` --target ${asked}`}`;
   return `${what} is paused ${end}: ${effect} from the next decision on, decisions go on; \`${resume}\` takes it back`;
+}
+
+/** With the same ways to cluster and service, so that it works as it stands. */
+function resumeCommand(
+  { namespace, name }: ScalerName,
+  { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,
+  { command = 'promscaler' }: CommandIo,
+): string {
+  const given = { target, url, 'service-namespace': serviceNamespace, kubeconfig, context };
+  const options = Object.entries(given).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option} ${value}`],
+  );
+  return [`${command} resume ${namespace}/${name}`, ...options].join(' ');
 }
 
 const EFFECTS = {

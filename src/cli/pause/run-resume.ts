@@ -2,27 +2,25 @@ import { PAUSE_ANNOTATIONS, readPause } from '../../control/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
-import { readOutputFormat } from '../output-format.js';
+import { readOutputFormat, writeStructured } from '../output-format.js';
 import { NO_PAUSE, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readScalerName } from './pause-options.js';
+import { readScalerName } from '../scaler-name.js';
 import type { ResumeOptions } from './pause-options.js';
 
 /** `resume NAMESPACE/NAME`: takes the annotations of a pause away, with the user's own rights. */
 export async function runResume(options: ResumeOptions, io: CommandIo): Promise<ExitCode> {
-  const format = readOutputFormat(options.output, ['text', 'json']);
-  const name = readScalerName(options.scaler);
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
+  const name = await readScalerName(options.scaler, options, io);
   const key = `${name.namespace}/${name.name}`;
   const target = await findTarget(name, options, io);
   const found = await takeAway(target, options, io);
   const isByDocument = target.told?.isPausedByDocument === true;
   if (!found.isAnnotated && isByDocument) throw new CommandError(`${key} is ${BY_DOCUMENT}`);
-  const text =
-    format === 'json'
-      ? JSON.stringify({ ...name, target: target.ref, wasPaused: found.isPaused, pause: null }, null, 2)
-      : resumeText(key, target, found);
-  io.stdout.write(`${text}\n`);
+  const json = { ...name, target: target.ref, wasPaused: found.isPaused, pause: null };
+  if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
+  else io.stdout.write(`${format === 'name' ? key : resumeText(key, target, found)}\n`);
   if (isByDocument) io.stderr.write(`promscaler: ${key} is still ${BY_DOCUMENT}\n`);
   return 0;
 }

@@ -3,6 +3,7 @@ import { KubernetesError } from '../../kubernetes/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../nearest-keys.js';
+import { workloadHint } from '../scaler-name.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
@@ -166,7 +167,7 @@ function whyNothing(
       ? `; similar: ${near.join(', ')}`
       : `; it has ${rows.length === 0 ? 'none' : rows.length} in all`;
   return new CommandError(
-    `${service.where} has no scaler ${key}, or none of its cycles has ended yet${hint}`,
+    `${service.where} has no scaler ${key}, or none of its cycles has ended yet${hint}${workloadHint({ namespace, name })}`,
   );
 }
 

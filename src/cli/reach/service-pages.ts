@@ -74,7 +74,8 @@ export async function readPast(get: Get, name: ScalerName, instant: Instant): Pr
     const since = textIn(entry, 'firstAt') ?? at;
     const history = await orNull(get(`${page}/history`, { since }));
     const changes = await get(`${page}/decisions`, { at, changes: 'true', limit: '100' });
-    return { keptFrom, entry, ...found, history, ...lastChanges(changes) };
+    const now = await orNull(get(page));
+    return { keptFrom, entry, ...found, history, ...withEarlier(lastChanges(changes), now, instant) };
   }
 }
 
@@ -121,7 +122,21 @@ function sentenceOf({ message }: KubernetesError): string {
   return message.slice(message.indexOf('404')).replace(/^404[^:]*: /, '');
 }
 
-function lastChanges(list: JsonObject): Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'> {
+type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
+
+/** With those of an earlier process: the last change by now, where it was made before `instant`. */
+function withEarlier(known: LastChanges, now: JsonObject | null, instant: Instant): LastChanges {
+  const before = (member: keyof LastChanges): Instant | null => {
+    const at = parseInstant(textIn(now, member) ?? '');
+    return at !== null && at <= instant ? at : null;
+  };
+  return {
+    lastScaleUp: known.lastScaleUp ?? before('lastScaleUp'),
+    lastScaleDown: known.lastScaleDown ?? before('lastScaleDown'),
+  };
+}
+
+function lastChanges(list: JsonObject): LastChanges {
   const last: { up: Instant | null; down: Instant | null } = { up: null, down: null };
   for (const entry of objectsIn(list, 'items')) {
     const outcome = objectIn(entry, 'outcome');

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { ObjectVerdict } from '../../config/object-set.js';
 import type { ServiceConfig } from '../../config/service-config.js';
 import { createController } from '../../control/controller.js';
@@ -12,7 +11,7 @@ import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import type { Cluster } from '../../kubernetes/types.js';
+import type { Cluster, FollowedTarget } from '../../kubernetes/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
@@ -27,6 +26,7 @@ import { createMetrics, createRegistry, type Metrics } from '../../telemetry/met
 import { createRecorder, type Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
 import { watchSourceClocks } from '../../telemetry/source-clocks.js';
+import { onAbort } from '../../units/abort.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
@@ -53,7 +53,12 @@ export interface Service {
 export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
   /** Requests to the API server; each is to be reported. */
-  readonly openTransport: (onRequest: (report: RequestReport) => void) => Transport;
+  readonly openTransport: (
+    onRequest: (report: RequestReport) => void,
+    onServerNames: (names: readonly string[]) => void,
+  ) => Transport;
+  /** Whether this process runs in a pod: it then listens on all addresses unless the config says otherwise. */
+  readonly isInCluster?: boolean;
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -84,7 +89,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     failureReasons: FAILURE_REASONS,
   });
   const recorder = createRecorder({ ...records, metrics, log });
-  const transport = options.openTransport(metrics.observeKubernetesRequest);
+  let apiServerNames: readonly string[] = [];
+  const transport = options.openTransport(
+    metrics.observeKubernetesRequest,
+    (names) => (apiServerNames = names),
+  );
   const cluster = createCluster({
     transport,
     namespaces: config.kubernetes.namespaces,
@@ -100,6 +109,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics.observeQuery(report);
       if (report.clockAheadSeconds !== null) tellClock(report.source, report.clockAheadSeconds);
     },
+    seeksDuplicates: true,
+    onDuplicates: metrics.setDuplicates,
+    onRecognized: ({ name, flavor }) =>
+      log.warn('a data source is recognized by its answers only; set its flavor', {
+        source: name,
+        set: `prometheus.${name}.flavor: ${flavor}`,
+      }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
@@ -130,7 +146,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
-    follow: (scalers) => cluster.follow(scalers.map(targetOf)),
+    follow: (scalers) => cluster.follow(scalers.map((scaler) => targetOf(scaler, dryRun))),
     startRound: source.startRound,
     runCycle: async (input) => {
       const output = await runCycle(input, {
@@ -165,6 +181,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   let documentProblems: readonly Problem[] = [];
   const streams = createEventStreams({ feed, clock });
+  let connections = 0;
   const app = createApp({
     ailments: election.ailments,
     waitingFor: () => [
@@ -181,12 +198,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       isLeading: election.isLeading,
       problems: () => documentProblems,
     },
+    clock,
+    hosts: { allowed: config.server.allowedHosts, apiServerNames: () => apiServerNames },
+    connections: () => connections,
     onError: (error, path) => log.error('a page failed', { path, error }),
   });
-  const server = serves ? await startServer({ app, port: config.server.port, clock }) : null;
+  const host = config.server.host ?? (options.isInCluster === true ? undefined : LOOPBACK);
+  const onConnection = (): void => void (connections += 1);
+  const listening = { app, host, port: config.server.port, clock, onConnection };
+  const server = serves ? await startServer(listening) : null;
   if (server !== null) log.info('listening', { url: server.url });
   const lead = async (signal: AbortSignal): Promise<void> => {
-    setMaxListeners(0, signal);
     const telling = resources.lead(signal);
     try {
       await state.reload();
@@ -208,12 +230,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
-      // Every query and request under way listens to it, which is no leak: Node would warn of the eleventh.
-      setMaxListeners(0, signal);
       // Whoever watches learns at once that the service stops, not when its last change is done.
-      signal.addEventListener('abort', streams.close, { once: true });
+      onAbort(signal, streams.close);
       const ending = new AbortController();
-      setMaxListeners(0, ending.signal);
       const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);
       try {
         await election.run(signal, lead);
@@ -228,14 +247,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 /** What came of a decision that has reached the API server. */
 const CHANGES: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
+/** Outside of a cluster nobody else on the network is to read what is scaled. */
+const LOOPBACK = '127.0.0.1';
+
 /** How long the end waits for state to be stored: where it can't be, the next start finds the intents. */
 const FLUSH_MS = 3000;
 
 /** Changes of replicas that may be under way at once, over all scalers. */
 const MAX_CHANGES_UNDER_WAY = 10;
 
-function targetOf({ namespace, spec }: Scaler): { namespace: string; ref: Scaler['spec']['scaleTargetRef'] } {
-  return { namespace, ref: spec.scaleTargetRef };
+function targetOf({ namespace, spec }: Scaler, dryRun: boolean): FollowedTarget {
+  return { namespace, ref: spec.scaleTargetRef, isDryRun: dryRun || spec.dryRun };
 }
 
 function tell(

@@ -17,7 +17,7 @@ export function expandFields(table: FieldTable): ReadonlyMap<string, FieldText> 
 
 /** `a.{b,c}.d` as `a.b.d` and `a.c.d`; several braces as all their combinations. */
 export function expandBraces(path: string): readonly string[] {
-  const match = /\{([^}]*)\}/.exec(path);
+  const match = /\{([^{}]*)\}/.exec(path);
   if (match === null) return [path];
   const [braces, inner = ''] = match;
   return inner.split(',').flatMap((part) => expandBraces(path.replace(braces, () => part)));

@@ -12,7 +12,8 @@ const SOURCE_FIELDS: FieldTable = {
     default: [SERVICE_DEFAULTS.url],
   },
   'prometheus.NAME.flavor': {
-    description: 'The kind of server, which settles the parameters that keep partial answers apart.',
+    description:
+      'The kind of server: sets the parameters that keep partial answers apart, and the default cpu query. Unset, VictoriaMetrics is recognized by its answers.',
     default: SERVICE_DEFAULTS.flavor,
   },
   'prometheus.NAME.timeoutSeconds': {
@@ -58,12 +59,21 @@ const SOURCE_FIELDS: FieldTable = {
     description: 'The queries of Resource and ContainerResource metrics, with $namespaces and $window.',
   },
   'prometheus.NAME.resourceQueries.cpu': {
-    description: 'Cores by namespace, pod and container.',
+    description: 'Cores by namespace, pod and container. VictoriaMetrics has a default of its own.',
     default: RESOURCE_QUERIES['cpu'],
   },
   'prometheus.NAME.resourceQueries.memory': {
     description: 'Bytes by namespace, pod and container.',
     default: RESOURCE_QUERIES['memory'],
+  },
+  'prometheus.NAME.resourceWindows': {
+    description: 'The windows of resource queries without $window, in seconds, such as of a recording rule.',
+  },
+  'prometheus.NAME.resourceWindows.cpu': {
+    description: 'The window of the cpu query. Default: the largest range in the query.',
+  },
+  'prometheus.NAME.resourceWindows.memory': {
+    description: 'The window of the memory query. Default: the largest range in the query.',
   },
   'prometheus.NAME.namespaces': {
     description: 'The namespaces whose documents may ask it; empty: all.',
@@ -103,7 +113,16 @@ export const SERVICE_FIELDS: FieldTable = {
     default: SERVICE_DEFAULTS.customResources,
   },
   server: { description: 'Our own server: probes, metrics, API.' },
+  'server.host': {
+    description:
+      'The IP address that it listens on. Left out: all addresses in a pod, 127.0.0.1 elsewhere; 0.0.0.0 and :: are all addresses.',
+  },
   'server.port': { description: 'Its port; 0: any free one.', default: SERVICE_DEFAULTS.port },
+  'server.allowedHosts': {
+    description:
+      'Further host names by which it may be asked, as of an Ingress; `*.example.com` stands for any one label. Addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local and the names of the API server are always allowed; other names are answered by 421.',
+    default: [],
+  },
   state: { description: 'What must outlive a restart: last changes, windows, changes under way.' },
   'state.enabled': {
     description:

@@ -9,13 +9,17 @@ export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  readonly metrics: string;
+  /** From the fullest form to the shortest: names and values of two, of one, the values of one alone. */
+  readonly metrics: readonly string[];
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** What holds the count or the change, with the time it has left: `stabilization 4m10s`; `-`: nothing. */
-  readonly held: string;
+  /**
+   * What holds the count or the change, with the time it has left: `stabilization 4m10s`; `-`: nothing. From the fullest
+   * form to the shortest.
+   */
+  readonly held: readonly string[];
   readonly lastChange: string;
   /** As `held`, with instants in the place of what is left. */
   readonly heldBy: string;
@@ -23,22 +27,6 @@ export interface StatusRow {
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }
-
-type Cell = Exclude<keyof StatusRow, 'heldBy' | 'isFailing' | 'isChanging'>;
-
-/** The columns in their order. */
-export const COLUMNS: readonly { readonly title: string; readonly cell: Cell }[] = [
-  { title: 'NAMESPACE', cell: 'namespace' },
-  { title: 'NAME', cell: 'name' },
-  { title: 'TARGET', cell: 'target' },
-  { title: 'METRICS', cell: 'metrics' },
-  { title: 'MIN', cell: 'min' },
-  { title: 'MAX', cell: 'max' },
-  { title: 'REPLICAS', cell: 'replicas' },
-  { title: 'DESIRED', cell: 'desired' },
-  { title: 'HELD', cell: 'held' },
-  { title: 'CHANGED', cell: 'lastChange' },
-];
 
 const UNKNOWN = '<unknown>';
 
@@ -51,12 +39,12 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     namespace: textIn(view, 'namespace') ?? '',
     name: textIn(view, 'name') ?? '',
     target: `${textIn(target, 'kind') ?? ''}/${textIn(target, 'name') ?? ''}`,
-    metrics: metricsText(objectsIn(view, 'metrics')),
+    metrics: metricsForms(objectsIn(view, 'metrics')),
     min: numberText(countIn(view, 'minReplicas')),
     max: numberText(countIn(view, 'maxReplicas')),
     replicas: numberText(current),
     desired: numberText(desired),
-    held: holds.map((hold) => holdText(hold, now)).join(', ') || '-',
+    held: heldForms(holds, now),
     lastChange: lastChangeText(view, now),
     heldBy: holds.map(({ what, until }) => `${what} ${until ?? ''}`).join(', '),
     isFailing: failingConditions(view).length > 0,
@@ -71,12 +59,25 @@ function numberText(number: number | null): string {
 /** As `kubectl get hpa`: the first two, and how many more there are. */
 const SHOWN_METRICS = 2;
 
-function metricsText(metrics: readonly JsonObject[]): string {
-  const shown = metrics.slice(0, SHOWN_METRICS).map(metricText).join(', ');
-  return metrics.length > SHOWN_METRICS ? `${shown} + ${metrics.length - SHOWN_METRICS} more` : shown;
+function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
+  const texts = metrics.map(metricText);
+  const upTo = (count: number, form: 'full' | 'values'): string => {
+    const shown = texts
+      .slice(0, count)
+      .map((text) => text[form])
+      .join(', ');
+    return texts.length > count ? `${shown} + ${texts.length - count} more` : shown;
+  };
+  return [upTo(SHOWN_METRICS, 'full'), upTo(1, 'full'), upTo(SHOWN_METRICS, 'values'), upTo(1, 'values')];
 }
 
-function metricText(metric: JsonObject): string {
+interface MetricText {
+  /** With its name. */
+  readonly full: string;
+  readonly values: string;
+}
+
+function metricText(metric: JsonObject): MetricText {
   const identity = textIn(metric, 'metric') ?? '';
   const unit = textIn(metric, 'unit');
   const name = identity.slice(identity.lastIndexOf('/') + 1);
@@ -84,7 +85,20 @@ function metricText(metric: JsonObject): string {
     if (typeof value !== 'number') return UNKNOWN;
     return unit === 'percent' ? `${value}%` : formatAmount(value, name);
   };
-  return `${identity}: ${write(metric['value'])}/${write(metric['target'])}${unit === 'average' ? ' (avg)' : ''}`;
+  const values = `${write(metric['value'])}/${write(metric['target'])}`;
+  return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
+}
+
+/** All of them; the first with the number of the others; the first without its time. */
+function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
+  const [first] = holds;
+  if (first === undefined) return ['-'];
+  const more = holds.length === 1 ? '' : ` +${holds.length - 1}`;
+  return [
+    holds.map((hold) => holdText(hold, now)).join(', '),
+    `${holdText(first, now)}${more}`,
+    `${first.what}${more}`,
+  ];
 }
 
 interface Hold {

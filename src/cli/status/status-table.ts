@@ -1,28 +1,79 @@
-import type { Colors } from 'picocolors/types.js';
-import { COLUMNS, type StatusRow } from './status-row.js';
+import type { Paint } from '../paint.js';
+import { type Column, fitCell, fitColumns, GAP } from './fit-columns.js';
+import type { StatusRow } from './status-row.js';
 
-/** How wide each column must be for these rows and its title. */
-export function columnWidths(rows: readonly StatusRow[]): readonly number[] {
-  return COLUMNS.map(({ title, cell }) => Math.max(title.length, ...rows.map((cells) => cells[cell].length)));
+/** Which columns are shown, and how long a line may be. */
+export interface TableStyle {
+  readonly columns: readonly Column[];
+  /** Characters; null: nothing is cut. */
+  readonly limit: number | null;
+  readonly paint: Paint;
+}
+
+function column(title: string, cell: (cells: StatusRow) => string): Column {
+  return { title, forms: (cells) => [cell(cells)], least: null };
+}
+
+const NAMESPACE = column('NAMESPACE', ({ namespace }) => namespace);
+const NAME = column('NAME', ({ name }) => name);
+const MIN = column('MIN', ({ min }) => min);
+const MAX = column('MAX', ({ max }) => max);
+
+/** Everything, uncut: `-o wide`. */
+export const WIDE_COLUMNS: readonly Column[] = [
+  NAMESPACE,
+  NAME,
+  column('TARGET', ({ target }) => target),
+  column('METRICS', ({ metrics: [full = ''] }) => full),
+  MIN,
+  MAX,
+  column('REPLICAS', ({ replicas }) => replicas),
+  column('DESIRED', ({ desired }) => desired),
+  column('HELD', ({ held: [full = ''] }) => full),
+  column('CHANGED', ({ lastChange }) => lastChange),
+];
+
+/** What fits a terminal of 80 characters; without the namespace where it was named. */
+export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
+  return [
+    ...(isNamespaceNamed ? [] : [NAMESPACE]),
+    NAME,
+    { title: 'METRICS', forms: ({ metrics }) => metrics, least: 'METRICS'.length },
+    MIN,
+    MAX,
+    column('REPLICAS', ({ replicas, desired }) =>
+      replicas === desired ? replicas : `${replicas}->${desired}`,
+    ),
+    { title: 'HELD', forms: ({ held }) => held, least: 'FailedGet...'.length },
+  ];
 }
 
 /** Titles and rows, a line each. */
-export function writeTable(rows: readonly StatusRow[], paint: Colors): readonly string[] {
-  const widths = columnWidths(rows);
-  return [writeTitles(widths), ...rows.map((cells) => writeRow(cells, widths, paint))];
+export function writeTable(rows: readonly StatusRow[], style: TableStyle): readonly string[] {
+  const widths = columnWidths(rows, style);
+  return [writeTitles(widths, style), ...rows.map((cells) => writeRow(cells, widths, style))];
+}
+
+/** How wide each column must be for these rows and its title. */
+export function columnWidths(rows: readonly StatusRow[], { columns, limit }: TableStyle): readonly number[] {
+  return fitColumns(columns, rows, limit);
 }
 
 /** The line of titles. */
-export function writeTitles(widths: readonly number[]): string {
+export function writeTitles(widths: readonly number[], { columns }: TableStyle): string {
   return writeCells(
-    COLUMNS.map(({ title }) => title),
+    columns.map(({ title }) => title),
     widths,
   );
 }
 
 /** One row: red where it fails, yellow where it changes. */
-export function writeRow(cells: StatusRow, widths: readonly number[], paint: Colors): string {
-  const texts = COLUMNS.map(({ cell }) => cells[cell]);
+export function writeRow(
+  cells: StatusRow,
+  widths: readonly number[],
+  { columns, paint }: TableStyle,
+): string {
+  const texts = columns.map((one, index) => fitCell(one, cells, widths[index] ?? 0));
   const line = writeCells(texts, widths);
   if (cells.isFailing) return paint.red(line);
   return cells.isChanging ? paint.yellow(line) : line;
@@ -30,7 +81,7 @@ export function writeRow(cells: StatusRow, widths: readonly number[], paint: Col
 
 function writeCells(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-    .join('   ')
+    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+    .join(GAP)
     .trimEnd();
 }

@@ -1,5 +1,7 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
+import { createRefusals } from '../../kubernetes/requests/refusals.js';
 import { KubernetesError } from '../../kubernetes/types.js';
+import type { Clock } from '../../units/clock.js';
 
 /** The service account may not do what an election takes: a matter of configuration, not of waiting. */
 export class ElectionRefusedError extends Error {
@@ -9,12 +11,20 @@ export class ElectionRefusedError extends Error {
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * The same client, but a verb that is forbidden and was never allowed throws `ElectionRefusedError` with a sentence for
- * the user. One that was allowed before may be so again, and a process that `hasStoodBy` need not end because a server
- * that has just started knows no roles yet: both stay a `KubernetesError`.
+ * The same client, but a verb that has been forbidden for 15 s and 4 tries and was never allowed throws
+ * `ElectionRefusedError` with a sentence for the user. A verb that was allowed before may be so again, and a process that
+ * `hasStoodBy` need not end: both stay a `KubernetesError`.
  */
-export function withRefusals(client: LeaseClient, hasStoodBy: () => boolean): LeaseClient {
+export function withRefusals(
+  client: LeaseClient,
+  { clock, hasStoodBy }: { readonly clock: Clock; readonly hasStoodBy: () => boolean },
+): LeaseClient {
   const allowed = new Set<Verb>();
+  const refusals = {
+    get: createRefusals(clock),
+    create: createRefusals(clock),
+    update: createRefusals(clock),
+  };
   const guard = async <T>(verb: Verb, request: () => Promise<T>): Promise<T> => {
     try {
       const answer = await request();
@@ -23,8 +33,10 @@ export function withRefusals(client: LeaseClient, hasStoodBy: () => boolean): Le
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'conflict') allowed.add(verb);
-      if (error.kind !== 'forbidden' || allowed.has(verb) || hasStoodBy()) throw error;
-      throw new ElectionRefusedError(sentence(verb, client.name, error.message), { cause: error });
+      if (error.kind !== 'forbidden') refusals[verb].clear();
+      else if (refusals[verb].note() && !allowed.has(verb) && !hasStoodBy())
+        throw new ElectionRefusedError(sentence(verb, client.name, error.message), { cause: error });
+      throw error;
     }
   };
   return {

@@ -28,13 +28,13 @@ const STEADY_LOOK_MS = 250;
 const DEAF_SECONDS = 20;
 
 /**
- * One candidate for a Lease. `run` throws `ElectionRefusedError` where the Lease is forbidden from the start; every other
+ * One candidate for a Lease. `run` throws `ElectionRefusedError` where the Lease stays forbidden from the start; every other
  * failure is waited out as a standby. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
   let hasStoodBy = false;
-  const client = withRefusals(options.client, () => hasStoodBy);
+  const client = withRefusals(options.client, { clock, hasStoodBy: () => hasStoodBy });
   const parts: TermParts = { client, clock, log, times, identity };
   let known: Observation | null = null;
   let term: Term | null = null;

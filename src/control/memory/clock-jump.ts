@@ -45,6 +45,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
   return {
     ...memory,
     state: shiftState(memory.state, past),
+    assumedAt: orNull(memory.assumedAt, past),
     holds: new Map(holds),
     unresolved: unresolved === null ? null : { ...unresolved, at: past(unresolved.at) },
     writer: { ...writer, reversals: writer.reversals.map(past), since: orNull(writer.since, past) },

@@ -4,6 +4,7 @@ import { announcedCounts } from '../../kubernetes/state/entry.js';
 import type { Intent } from '../../kubernetes/state/entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
+import type { Direction } from '../../telemetry/cycle-record.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { INTENT_SECONDS } from '../act.js';
@@ -16,6 +17,8 @@ export interface Memory {
   /** Of the target the state belongs to; null before it was seen. */
   readonly uid: string | null;
   readonly state: State;
+  /** A time of `state` that is this one is no scaling that is known of, but where its window was made to begin. */
+  readonly assumedAt: Instant | null;
   readonly holds: ScalerHolds;
   /** A PATCH whose outcome is not known, ours or that of another replica or an earlier process. */
   readonly unresolved: Intent | null;
@@ -25,6 +28,8 @@ export interface Memory {
   readonly writer: WriterWatch;
   /** Null while the pods that the target is set to are ready. */
   readonly shortfall: Shortfall | null;
+  /** Whether a pause was in force in the last cycle; absent: none was. */
+  readonly wasPaused?: boolean;
   /** False before the state store was asked for the first time. */
   readonly isRestored: boolean;
   /** The text in the state store that this is the continuation of; null: there is none. */
@@ -45,6 +50,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
   return {
     uid,
     state,
+    assumedAt: now,
     holds: NO_HOLDS,
     unresolved: null,
     override: null,
@@ -61,11 +67,17 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
  * change that it knew of is compared with what is stored; everything else begins anew.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnsaved } = memory;
+  const { uid, unresolved, isUnsaved, assumedAt } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
   const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
-  return { ...freshMemory(now, uid), state, unresolved, isUnsaved };
+  return { ...freshMemory(now, uid), state, assumedAt, unresolved, isUnsaved };
+}
+
+/** When the target was last scaled, as far as that is known, by this process or by what was stored. */
+export function lastScales({ state, assumedAt }: Memory): Readonly<Record<Direction, Instant | null>> {
+  const known = (at: Instant | null): Instant | null => (at === assumedAt ? null : at);
+  return { up: known(state.lastScaleUp), down: known(state.lastScaleDown) };
 }
 
 /** The same for a target that has taken the place of another one of that name. */
@@ -76,15 +88,15 @@ export function forNewTarget(memory: Memory, now: Instant, uid: string | null): 
 
 /**
  * The state after a decision that was not carried out: the recommendation stays, the scale event, the time and the
- * claim to a zero are taken back.
+ * claim to a zero are taken back. Above 0 there is no zero to claim: the next one may be somebody else's.
  */
-export function withoutChange(decided: State, before: State): State {
+export function withoutChange(decided: State, before: State, replicas: number): State {
   return {
     ...decided,
     lastScaleUp: before.lastScaleUp,
     lastScaleDown: before.lastScaleDown,
     scaleEvents: before.scaleEvents,
-    zeroedBySelf: before.zeroedBySelf,
+    zeroedBySelf: before.zeroedBySelf && replicas === 0,
   };
 }
 
@@ -109,7 +121,7 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
  * - At a count that was announced it went through and counts for windows and policies.
  * - At `from` in the same generation nothing has changed the `spec`: it never happened, and never will.
  * - Else the count is somebody else's, perhaps after ours, which counts as if it had gone through; theirs counts for
- *   the windows alone.
+ *   the windows alone. A 0 is then ours only where the change started from a 0 of ours.
  *
  * It is taken to have happened as late as it can have: now, or 60 s after it was announced. W12 has 5 s there, by which
  * a request that the server has worked on for longer would shorten the window. Source: reliability.md, W12 and F35.
@@ -132,7 +144,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const isOurs = announcedCounts(unresolved).includes(live.specReplicas);
   const changes = isOurs ? [change] : widestChanges(unresolved);
   const scaleEvents = [...state.scaleEvents, ...changes.map((one) => ({ at: happenedAt, change: one }))];
-  const zeroedBySelf = isOurs ? live.specReplicas === 0 : state.zeroedBySelf;
+  const zeroedBySelf = live.specReplicas === 0 && (isOurs || (isAtFrom && state.zeroedBySelf));
   return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
 }
 

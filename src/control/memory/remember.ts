@@ -16,13 +16,15 @@ export interface Done {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
   readonly result: ScaleResult | null;
+  /** Something has kept it from being carried out. */
+  readonly isHeld: boolean;
 }
 
 /** The memory after a cycle: the decision's state, without its change where that was not made. */
 export function rememberCycle(memory: Memory, cycle: Done): Memory {
-  const { now, snapshot, decision, result } = cycle;
+  const { now, snapshot, decision, result, isHeld } = cycle;
   if (result?.kind === 'recreated') return forNewTarget(memory, now, null);
-  const unchanged = withoutChange(decision.state, memory.state);
+  const unchanged = withoutChange(decision.state, memory.state, decision.currentReplicas);
   const isKept =
     decision.desiredReplicas === memory.override?.wanted &&
     snapshot.target.specReplicas === memory.override.got;
@@ -31,7 +33,9 @@ export function rememberCycle(memory: Memory, cycle: Done): Memory {
     return { ...memory, override, state: unchanged, unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
-    return { ...memory, override, state: decision.action === 'none' ? decision.state : unchanged };
+    // The 0 of an order that is held is not ours, also where the target is at 0 already.
+    const isInForce = decision.action === 'none' && !isHeld;
+    return { ...memory, override, state: isInForce ? decision.state : unchanged };
   }
   // A PATCH that was accepted shuts out an earlier one whose answer was lost: both had the same resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);

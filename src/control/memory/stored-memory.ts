@@ -39,13 +39,18 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
   const [stored, known] = [first.unresolved, earlier.unresolved];
   const isKnown = stored !== null && known !== null && isSameChange(stored, known);
+  const lastScaleUp = laterOf(first.state.lastScaleUp, earlier.state.lastScaleUp);
+  const lastScaleDown = laterOf(first.state.lastScaleDown, earlier.state.lastScaleDown);
+  const { assumedAt } = earlier;
+  const isStillAssumed = assumedAt !== null && [lastScaleUp, lastScaleDown].includes(assumedAt);
   return {
     ...first,
     uid: earlier.uid,
+    assumedAt: isStillAssumed ? assumedAt : first.assumedAt,
     state: {
       ...first.state,
-      lastScaleUp: laterOf(first.state.lastScaleUp, earlier.state.lastScaleUp),
-      lastScaleDown: laterOf(first.state.lastScaleDown, earlier.state.lastScaleDown),
+      lastScaleUp,
+      lastScaleDown,
       scaleEvents: unionOf(first.state.scaleEvents, earlier.state.scaleEvents),
     },
     unresolved: isKnown ? known : stored,
@@ -65,13 +70,14 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
       return fresh;
     case 'none': {
       const since = reading.since ?? now;
-      return { ...fresh, state: { ...EMPTY_STATE, lastScaleUp: since, lastScaleDown: since } };
+      const state = { ...EMPTY_STATE, lastScaleUp: since, lastScaleDown: since };
+      return { ...fresh, state, assumedAt: since };
     }
     case 'entry': {
       const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
       const { zeroedBySelf, failingSince } = reading.entry;
       const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
-      return { ...fresh, uid, state, unresolved: intent };
+      return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
     }
     default:
       return reading satisfies never;

@@ -111,7 +111,9 @@ function urgentOf({
     // Why it is able to scale is words; why it is not, or what holds it, is what a person looks for.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent };
+  // Whoever waits for a generation waits for that of each condition.
+  const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
+  return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
 }
 
 /** As JSON with the members in one order, lists of conditions by their type: a server may have another one. */

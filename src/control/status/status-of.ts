@@ -28,6 +28,7 @@ const DECIDED: ReadonlySet<string> = new Set([
   'ScalingLimited',
   'Held',
   'TargetReached',
+  'MetricsUnique',
 ]);
 
 /**
@@ -40,11 +41,13 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   const acceptance = { ...accepted(verdict), observedGeneration };
   const { conditions: decided, numbers } = foundOf(verdict.scaler === null ? 'nothing' : last, shown);
   const isPresent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
-  const about =
-    acceptance.status === 'True' && isPresent
-      ? decided.map((condition) => ({ ...condition, observedGeneration }))
-      : decided;
   const before = shownConditions(shown);
+  const about = decided.map((condition) =>
+    acceptance.status === 'True' && isPresent
+      ? { ...condition, observedGeneration }
+      : // Without a generation `kubectl wait` would take it for the present one.
+        { ...generationOf(before, condition), ...condition },
+  );
   const shownReady = before.find(({ type }) => type === 'Ready');
   const ready =
     isPresent || shownReady === undefined
@@ -102,6 +105,15 @@ function scaledAt(lastScaleTime: string | null): StatusNumbers {
 function lastScale({ lastRescale: { up, down } }: ScalerStatus): string | null {
   const instant = up !== null && down !== null ? latest(up, down) : (up ?? down);
   return instant === null ? null : inSeconds(instant);
+}
+
+/** The generation that was decided by when the condition was shown last. */
+function generationOf(
+  before: readonly ShownCondition[],
+  { type }: StatedCondition,
+): Pick<StatedCondition, 'observedGeneration'> {
+  const observedGeneration = before.find((one) => one.type === type)?.observedGeneration;
+  return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
 function timed(condition: StatedCondition, before: readonly ShownCondition[], now: Instant): ShownCondition {

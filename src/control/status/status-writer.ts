@@ -1,6 +1,8 @@
 import type { ObjectVerdict } from '../../config/object-set.js';
 import type { JsonObject } from '../../kubernetes/json.js';
 import { createBackoff } from '../../kubernetes/requests/backoff.js';
+import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
+import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { KubernetesError } from '../../kubernetes/types.js';
@@ -51,6 +53,12 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
   const due = createDueStatuses(ports);
   const backoff = createBackoff(clock, PASS_MS);
   const told = new Set<string>();
+  const refusals = new Map<string, Refusals>();
+  const refusalsOf = (namespace: string): Refusals => {
+    const known = refusals.get(namespace) ?? createRefusals(clock);
+    refusals.set(namespace, known);
+    return known;
+  };
   const mayGoOn = (): boolean => !signal.aborted && ports.leadership.mayWrite();
   const pass = async (): Promise<number> => {
     for (const one of await due.next(MAX_WRITES)) {
@@ -58,11 +66,13 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
       if (due.isHeld(one.object.namespace)) continue;
       try {
         due.written(one, await writeOne(ports, one, signal));
+        refusals.delete(one.object.namespace);
         // A right that is missing elsewhere is missing still.
         for (const kind of told) if (kind !== 'forbidden') told.delete(kind);
       } catch (error) {
         if (!mayGoOn()) break;
-        const waitMs = settle({ error, one, told, due, log: ports.log }, () => backoff.next());
+        const failure = { error, one, told, due, log: ports.log, refusals: refusalsOf(one.object.namespace) };
+        const waitMs = settle(failure, () => backoff.next());
         if (waitMs > 0) return waitMs;
       }
     }
@@ -100,10 +110,12 @@ function settle(
     readonly told: Set<string>;
     readonly due: ReturnType<typeof createDueStatuses>;
     readonly log: Log;
+    /** Of the object's namespace. */
+    readonly refusals: Refusals;
   },
   nextWaitMs: () => number,
 ): number {
-  const { error, one, told, due, log } = failure;
+  const { error, one, told, due, log, refusals } = failure;
   const { namespace } = one.object;
   const kind = error instanceof KubernetesError ? error.kind : 'bad_answer';
   const tell = (mend?: string): void => {
@@ -116,6 +128,9 @@ function settle(
       ...(mend === undefined ? {} : { mend }),
     });
   };
+  if (kind !== 'forbidden') refusals.clear();
+  const limitedMs = rateLimitMs(error);
+  if (limitedMs !== null) return limitedMs;
   switch (kind) {
     case 'conflict':
     case 'not_found':
@@ -123,6 +138,10 @@ function settle(
       due.hold(scalerKey(one.object), OUTDATED_MS);
       return 0;
     case 'forbidden':
+      if (!refusals.note()) {
+        due.holdNamespace(namespace, refusals.retryMs());
+        return 0;
+      }
       tell('chart values crd.enabled: true and rbac.create: true: patch of scalers/status in promscaler.dev');
       due.holdNamespace(namespace, FORBIDDEN_MS);
       return 0;

@@ -1,6 +1,7 @@
-import { describeBound } from '../schedules.js';
-import type { Limit } from './limit.js';
+import { describeBound, describeFloor } from '../schedules.js';
+import type { Limit, LimitContext } from './limit.js';
 import { policyLimit } from './policy.js';
+import { stepLimit } from './step-limit.js';
 
 /** Not below `minReplicas`. */
 export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
@@ -8,17 +9,18 @@ export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
     ? null
     : {
         to: spec.minReplicas,
-        reason: describeBound('minReplicas', spec.minReplicas, bounds.floor),
+        reason: describeFloor(bounds),
         until: bounds.floor?.until ?? null,
       };
 
 /**
- * Not above `maxReplicas`. Where a schedule has lowered it below the current count, the policies of `behavior` say how
- * fast the count follows. (algorithm.md, step 1)
+ * Not above `maxReplicas`. Where a schedule has lowered it below the current count, the policies of `behavior` and
+ * `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not: bounds win over them.
+ * Source: algorithm.md, step 1; reliability.md, decision 16.
  */
 export const limitToMaxReplicas: Limit = (replicas, context) => {
   const { spec, bounds, current } = context;
-  const slowest = current > spec.maxReplicas ? policyLimit(spec.maxReplicas, context) : null;
+  const slowest = current > spec.maxReplicas ? slowestFall(context) : null;
   const to = Math.max(spec.maxReplicas, slowest?.replicas ?? 0);
   if (replicas <= to) return null;
   const reason = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
@@ -29,3 +31,11 @@ export const limitToMaxReplicas: Limit = (replicas, context) => {
     until: bounds.ceiling?.until ?? null,
   };
 };
+
+/** The highest count that the rate limits of a scale-down leave; null where there is none. */
+function slowestFall(context: LimitContext): { readonly replicas: number; readonly reason: string } | null {
+  const policy = policyLimit(context.spec.maxReplicas, context);
+  const step = stepLimit(context);
+  if (policy === null || step === null) return policy ?? step;
+  return step.replicas > policy.replicas ? step : policy;
+}

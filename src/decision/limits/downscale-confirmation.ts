@@ -16,13 +16,16 @@ export const confirmDownscale: Limit = (replicas, context) => {
   const first = proposals[0]?.at ?? now;
   const enoughAt = addSeconds(first, asked.seconds);
   const lacking = asked.decisions - proposals.length;
+  // Of a proposal that a clock set back has left in the future no time has passed.
+  const passed = Math.max(0, (now - first) / 1000);
   if (lacking > 0 || enoughAt > now) {
-    const reason = `confirmed by ${proposals.length} of ${asked.decisions} decisions in ${(now - first) / 1000} of ${asked.seconds} s`;
+    const count = Math.min(proposals.length, asked.decisions);
+    const reason = `confirmed by ${count} of ${asked.decisions} decisions in ${Math.min(passed, asked.seconds)} of ${asked.seconds} s`;
     const until = latest(enoughAt, addSeconds(now, Math.max(0, lacking) * spec.syncPeriodSeconds));
     return { to: current, reason, until };
   }
   const highest = proposals.reduce((most, proposal) => Math.max(most, proposal.replicas), replicas);
-  const reason = `the highest that ${proposals.length} decisions in ${(now - first) / 1000} s have asked for`;
+  const reason = `the highest that ${proposals.length} decisions in ${passed} s have asked for`;
   return highest === replicas ? null : { to: highest, reason, until: null };
 };
 

@@ -35,6 +35,19 @@ export interface LimitedCount {
   readonly after: ReadonlyMap<LimitName, number>;
 }
 
+/**
+ * Whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept: bounds win over holds, and what
+ * is told names the bound. Source: reliability.md, decision 16.
+ */
+export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
+  return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
+}
+
+/** Whether a step is of a limit that holds a scale-down back until its numbers can be believed. */
+export function isHold({ limit }: LimitStep): boolean {
+  return limit === 'recovery_hold' || limit === 'downscale_confirmation';
+}
+
 /** Sends the recommendation through all limits and records each that changes it. */
 export function applyLimits(context: LimitContext): LimitedCount {
   let replicas = context.recommended;

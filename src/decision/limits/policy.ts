@@ -6,6 +6,7 @@ import type { Limit, LimitContext } from './limit.js';
 
 /** The count that the policies of one direction allow. */
 export interface PolicyLimit {
+  /** At least 0. */
   readonly replicas: number;
   readonly reason: string;
   readonly until: Instant | null;
@@ -35,10 +36,15 @@ export function policyLimit(replicas: number, context: LimitContext): PolicyLimi
   }
   const { policy, limit } = select(rules, direction, context);
   return {
-    replicas: direction === 1 ? Math.max(current, limit) : Math.min(current, limit),
-    reason: `at most ${policy.value}${policy.type === 'Percent' ? ' %' : ' pods'} in ${policy.periodSeconds} s`,
+    replicas: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
+    reason: `at most ${policy.value} ${unitOf(policy)} in ${policy.periodSeconds} s`,
     until: endOfPeriod(policy, context),
   };
+}
+
+function unitOf({ type, value }: ScalingPolicy): string {
+  if (type === 'Percent') return '%';
+  return value === 1 ? 'pod' : 'pods';
 }
 
 type Direction = 1 | -1;

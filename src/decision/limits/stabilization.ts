@@ -59,6 +59,6 @@ function held(
   const reason =
     last === undefined
       ? `the recommendations of the last ${windowSeconds} s hold it`
-      : `${last.replicas} was recommended at ${formatInstant(last.at)}, which counts for ${windowSeconds} s`;
+      : `${last.replicas} was recommended at ${formatInstant(last.at)}${windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`}`;
   return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
 }

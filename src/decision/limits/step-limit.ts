@@ -11,23 +11,20 @@ const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
  * `maxScaleDownPercentPerWindow`: within one window no more than this share of the most replicas there were goes, but
- * always one. Source: reliability.md, D6 and D8; the short cut to a lowered maximum passes it by (decision 8).
+ * always one. Source: reliability.md, D6 and D8; the short cut to a lowered maximum of the document passes it by
+ * (decision 8), the way to a schedule's ceiling does not (decision 16).
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
   if (limit === null || replicas >= context.current || replicas >= limit.replicas) return null;
-  const { most, windowSeconds, until } = limit;
-  const percent = context.spec.maxScaleDownPercentPerWindow ?? 0;
-  return { to: limit.replicas, reason: `at most ${percent} % of ${most} in ${windowSeconds} s`, until };
+  return { to: limit.replicas, reason: limit.reason, until: limit.until };
 };
 
 /** How far down the count may go. */
 export interface StepLimit {
-  /** Not above the current count. */
+  /** At least 0, not above the current count. */
   readonly replicas: number;
-  /** The most replicas within the window. */
-  readonly most: number;
-  readonly windowSeconds: number;
+  readonly reason: string;
   /** When the oldest change leaves the window; null where there is none. */
   readonly until: Instant | null;
 }
@@ -45,12 +42,11 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
     before -= change;
     most = Math.max(most, before);
   }
-  const gone = Math.max(1, Math.floor((most * percent) / 100));
+  const share = Math.floor((most * percent) / 100);
   const [oldest] = events;
   return {
-    replicas: Math.min(current, most - gone),
-    most,
-    windowSeconds,
+    replicas: Math.max(0, Math.min(current, most - Math.max(1, share))),
+    reason: `at most ${percent} % of ${most}${share === 0 ? ', but one,' : ''} in ${windowSeconds} s`,
     until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
   };
 }

@@ -1,5 +1,6 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../decision.js';
 import type { Snapshot } from '../snapshot.js';
 
@@ -11,18 +12,23 @@ export function failingKey({ type, identity }: MetricSpec): string {
 /**
  * The metric with the proposal of the document's fallback, where it has had none for `afterSeconds`; else as it is.
  * `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps what is above.
+ * At 0 replicas the time does not run: no fallback wakes a workload, unless its `afterSeconds` is 0.
  * Source: algorithm.md, step 3; the modes are KEDA's fallback behaviors.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
   if (fallback === null || result.proposal !== null || result.error === null) return result;
-  const since = snapshot.state.failingSince.get(failingKey(spec)) ?? snapshot.now;
+  const since = failingSince(spec, snapshot);
   if (secondsBetween(since, snapshot.now) < fallback.afterSeconds) return result;
   const { mode, replicas } = fallback;
   const proposal =
     mode === 'currentReplicasIfHigher' ? Math.max(replicas, snapshot.target.specReplicas) : replicas;
   const use: FallbackUse = { mode, replicas, since: formatInstant(since), error: result.error };
   return { ...result, proposal, error: null, ratio: null, fallback: use };
+}
+
+function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Instant {
+  return (target.specReplicas === 0 ? undefined : state.failingSince.get(failingKey(spec))) ?? now;
 }
 
 /** `no value since 2026-01-01T00:00:00Z (no series): 5 replicas in its place by fallback atLeast`. */

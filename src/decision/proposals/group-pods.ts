@@ -77,9 +77,10 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 }
 
 /**
- * `podWarmupSeconds`: a pod counts once it was ready for so long when it was measured. That is asked of young pods
- * only. An old one that is not ready, or is so again, is more likely overloaded than idle: taken for 0 it would keep
- * the count from rising. Source: reliability.md, D5.
+ * `podWarmupSeconds`: a young pod counts once its Ready condition had been True for so long when it was measured; one
+ * that was ready and is not is unready, too, whatever it has been before. Young is a pod for
+ * `cpuInitializationPeriodSeconds` plus `podWarmupSeconds` from its start. An old one that is not ready, or is so again,
+ * is more likely overloaded than idle: taken for 0 it would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;
@@ -87,8 +88,13 @@ function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   if (pod.ready === null) return 'no Ready condition';
   if (pod.startTime === null) return 'not started';
   const changedAt = pod.readyChangedAt ?? YEAR_ONE;
-  if (!pod.ready) return isNeverReady(pod.startTime, changedAt, rule) ? 'never been ready' : null;
   const isYoung = addSeconds(pod.startTime, rule.cpuInitializationPeriodSeconds + warmup) > rule.now;
+  if (!pod.ready) {
+    if (isNeverReady(pod.startTime, changedAt, rule)) return 'never been ready';
+    return isYoung
+      ? `no longer ready; a young pod counts once it has been ready for podWarmupSeconds (${warmup} s)`
+      : null;
+  }
   if (!isYoung || rule.sampledAt >= addSeconds(changedAt, warmup)) return null;
   return `ready for less than podWarmupSeconds (${warmup} s) when it was measured`;
 }

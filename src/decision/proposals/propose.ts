@@ -13,6 +13,8 @@ import { proposeFromTotal } from './total-metrics.js';
 export interface JudgedMetric {
   readonly spec: MetricSpec;
   readonly result: MetricResult;
+  /** As `judgeSample` has it. */
+  readonly sample: Sample;
 }
 
 /** One proposal for each metric of the document, in its order; `samples` that are not there count as failed. */
@@ -21,7 +23,7 @@ export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   return snapshot.scaler.spec.metrics.map((spec, index) => {
     const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
     const result = resultOf(spec, sample, context);
-    return { spec, result: withFallback(spec, result, snapshot) };
+    return { spec, result: withFallback(spec, result, snapshot), sample };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { ValuesSample } from '../snapshot.js';
+import type { Pod, Sample, ValuesSample } from '../snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
@@ -13,8 +13,7 @@ export function proposeFromTotal(
   sample: ValuesSample,
   context: ProposalContext,
 ): Proposal {
-  let total = 0n;
-  for (const value of sample.values) total = addMilli(total, milliFromNumber(value));
+  const total = totalOf(sample);
   const { target } = metric;
   switch (target.type) {
     case 'AverageValue':
@@ -26,6 +25,19 @@ export function proposeFromTotal(
     default:
       return target satisfies never;
   }
+}
+
+/** The sum of a sample's series; 0 where it has another form. */
+export function totalOf(sample: Sample): Milli {
+  let total = 0n;
+  if (sample.form === 'values')
+    for (const value of sample.values) total = addMilli(total, milliFromNumber(value));
+  return total;
+}
+
+/** Pods that are Running and Ready, those being deleted included. */
+export function countReadyPods(pods: readonly Pod[]): number {
+  return pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
 }
 
 /**
@@ -65,6 +77,5 @@ function proposeFromValue(total: Milli, target: Milli, context: ProposalContext)
   if (specReplicas === 0) return { ...seen, proposal: ceilCount(ratio), error: null };
   if (isWithinTolerance(ratio, context.tolerances)) return { ...seen, proposal: specReplicas, error: null };
   if (context.pods.length === 0) return noProposal('the selector matches no pods', seen);
-  const ready = context.pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
-  return { ...seen, proposal: ceilCount(ratio * ready), error: null };
+  return { ...seen, proposal: ceilCount(ratio * countReadyPods(context.pods)), error: null };
 }

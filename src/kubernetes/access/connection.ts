@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../../units/clock.js';
+import { readBoundedText } from '../../files/read-bounded.js';
 import { errorFacts } from '../requests/error-facts.js';
 import {
   createPluginCredentials,
@@ -18,6 +18,7 @@ import {
   type Pem,
 } from './kubeconfig.js';
 import type { Log } from '../log.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** How the API server is reached, and as whom. */
 export interface Connection {
@@ -134,7 +135,7 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
 /** Null where it can't be read, which matters to nobody who names the namespace otherwise. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
-    const namespace = (await readFile(path, 'utf8')).trim();
+    const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();
     return namespace === '' ? null : namespace;
   } catch {
     return null;
@@ -265,5 +266,5 @@ function checkUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
     throw new ConnectionError(`${what} must begin with http:// or https://, and name no user`);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return withoutTrailingSlashes(`${url.origin}${url.pathname}`);
 }

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-
+import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
 import { errorFacts } from '../requests/error-facts.js';
 import type { Log } from '../log.js';
@@ -43,10 +42,12 @@ export function createFileSecret(options: {
   };
 }
 
+const MOST_BYTES = 1024 * 1024;
+
 async function readText(path: string, accepts: (text: string) => boolean): Promise<string> {
   let text;
   try {
-    text = (await readFile(path, 'utf8')).trim();
+    text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
   } catch (cause) {
     throw new Error(`reading ${path}: ${errorFacts(cause).message}`, { cause });
   }

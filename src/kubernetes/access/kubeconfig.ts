@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
+import { readBoundedText } from '../../files/read-bounded.js';
 import { errorFacts } from '../requests/error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
@@ -110,9 +110,12 @@ export async function readKubeconfig(
   return merged.files.length === 0 ? null : resolveContext(merged, context);
 }
 
+/** Dozens of clusters with their certificates are a few hundred KiB. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
 async function readIfThere(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8');
+    return await readBoundedText(path, { mostBytes: MOST_BYTES, pipe: {} });
   } catch (cause) {
     const { code, message } = errorFacts(cause);
     if (code === 'ENOENT') return null;

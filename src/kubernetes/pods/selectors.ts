@@ -42,7 +42,7 @@ function isOperator(text: string): text is Operator {
 
 /** One requirement of a selector's text form, from its beginning to the comma or the end. */
 const REQUIREMENT =
-  /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)\s*(?:(==|=|!=)\s*([\w.-]*)|(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
+  /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 
 /**
  * The requirements of a selector's text form (`app=web,tier in (a, b),!canary`), as a `/scale` gives it, or null where

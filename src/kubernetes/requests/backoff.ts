@@ -2,8 +2,11 @@ import type { Clock } from '../../units/clock.js';
 
 /** How long to wait after one failure after the other. */
 export interface Backoff {
-  /** Milliseconds until the next attempt: in [d, 2d), where d doubles with each call up to its end. */
-  readonly next: () => number;
+  /**
+   * Milliseconds until the next attempt: in [d, 2d), where d doubles with each call up to its end; this time at most
+   * `mostMs`, if given.
+   */
+  readonly next: (mostMs?: number) => number;
 }
 
 /** After that long without a failure the next one is a first one again. */
@@ -17,10 +20,10 @@ export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Bac
   let delayMs = firstMs;
   let quietUntilMs = 0;
   return {
-    next: () => {
+    next: (mostMs = lastMs) => {
       const now = clock.monotonicMs();
       if (now - quietUntilMs >= HEALTHY_MS) delayMs = firstMs;
-      const waitMs = delayMs * (1 + clock.random());
+      const waitMs = Math.min(delayMs, mostMs) * (1 + clock.random());
       delayMs = Math.min(delayMs * 2, lastMs);
       quietUntilMs = now + waitMs;
       return waitMs;

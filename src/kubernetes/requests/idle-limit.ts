@@ -1,3 +1,4 @@
+import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 
 const IDLE_MS = 150_000;
@@ -29,7 +30,7 @@ export async function withIdleLimit(
   };
   const follow = (): void => controller.abort(signal.reason);
   if (signal.aborted) follow();
-  signal.addEventListener('abort', follow);
+  const forget = onAbort(signal, follow);
   arm();
   try {
     await work(controller.signal);
@@ -37,7 +38,7 @@ export async function withIdleLimit(
     if (controller.signal.reason !== idle) throw error;
   } finally {
     cancel();
-    signal.removeEventListener('abort', follow);
+    forget();
   }
   if (controller.signal.reason === idle) throw idle;
 }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
+import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { errorFacts } from './error-facts.js';
 import { asObject, countIn, textIn } from '../json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../types.js';
@@ -9,6 +10,7 @@ import { KubernetesError, type KubernetesErrorKind } from '../types.js';
 /** The longest piece of a server's own words in a message, in characters. */
 const MAX_WORDS = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
+const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
 /** An answer of the API server, or of what stands before it, that is no success. */
 export interface Refusal {
@@ -81,7 +83,7 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
 function readableWords(body: string): string {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(body);
+    parsed = parseJsonWithin(body, REFUSAL_BOUNDS);
   } catch {
     return body.trimStart().startsWith('<') ? '' : clean(body);
   }

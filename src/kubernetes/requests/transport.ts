@@ -5,8 +5,11 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from './error-facts.js';
-import { asObject, type JsonObject } from '../json.js';
+import type { JsonObject } from '../json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
+import { parseAnswer } from './parse-answer.js';
+import { rateLimitMs } from './rate-limit.js';
+import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../types.js';
 import { holdStream, readText, type WatchStream } from '../watch/watch-stream.js';
@@ -42,7 +45,8 @@ export interface RequestReport {
 export interface Transport {
   /**
    * Sends a request and gives the object of the answer. A 401 is repeated once where the token has changed; a GET up to
-   * three times where the server asks for it by `Retry-After` and once after a lost connection; nothing else.
+   * three times where the server asks for it by a 429 or a `Retry-After` that ends before the deadline, and once after a
+   * lost connection; nothing else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
   /**
@@ -60,6 +64,8 @@ export interface TransportOptions {
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
   /** The `Date` header of each answer, for those who compare clocks. */
   readonly onServerDate?: ((date: string) => void) | undefined;
+  /** The names in the certificate of the API server, where it was verified. */
+  readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
   /** `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
 }
@@ -69,7 +75,8 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   lease: 4 * 1024 * 1024,
   write: 4 * 1024 * 1024,
   read: 4 * 1024 * 1024,
-  list: 256 * 1024 * 1024,
+  // A whole list above it is read in pages instead.
+  list: 64 * 1024 * 1024,
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
   costs: 4 * 1024 * 1024,
@@ -98,14 +105,16 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   const repeat = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+    const endMs = clock.monotonicMs() + request.deadlineMs;
     for (let attempts = 1; ; attempts += 1) {
       await budgets[request.lane].take(signal);
       try {
         return await attempt(request, signal);
       } catch (error) {
-        const waitMs = repetitionDelayMs(request, error, attempts);
-        if (waitMs === null) throw error;
-        if (waitMs > 0) await sleep(clock, waitMs * (1 + clock.random()), signal);
+        const waitMs = repetitionDelayMs(request, { error, attempts, clock });
+        // Whoever asks does better to know at once than to wait for a deadline.
+        if (waitMs === null || clock.monotonicMs() + waitMs >= endMs) throw error;
+        if (waitMs > 0) await sleep(clock, waitMs, signal);
         if (signal.aborted) throw error;
       }
     }
@@ -194,6 +203,9 @@ async function sendOnce(
       httpsAgent: agents.https[request.lane],
     });
     report(String(response.status));
+    // Lists are few, and a certificate changes seldom.
+    const names = request.lane === 'list' ? serverNames(response.request) : null;
+    if (names !== null) sending.onServerNames?.(names);
     const date: unknown = response.headers['date'];
     if (typeof date === 'string') sending.onServerDate?.(date);
     return { response, authorization, clock };
@@ -239,24 +251,9 @@ function queryText(query: Readonly<Record<string, string>> | undefined): string 
 
 function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject {
   const { response } = exchange;
-  const body = Buffer.isBuffer(response.data) ? response.data.toString('utf8') : '';
-  if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    throw new KubernetesError(
-      'bad_answer',
-      `${request.doing}: ${response.status}, but the answer is no JSON`,
-    );
-  }
-  const object = asObject(parsed);
-  if (object === null)
-    throw new KubernetesError(
-      'bad_answer',
-      `${request.doing}: ${response.status}, but the answer is no object`,
-    );
-  return object;
+  const body = Buffer.isBuffer(response.data) ? response.data : Buffer.alloc(0);
+  if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body.toString('utf8'));
+  return parseAnswer(request, response.status, body);
 }
 
 function refusal(request: KubernetesRequest, exchange: Exchange, body: string): KubernetesError {
@@ -272,14 +269,18 @@ function refusal(request: KubernetesRequest, exchange: Exchange, body: string): 
   });
 }
 
-/** Milliseconds until a repetition (jitter comes on top), or null where the request must not be repeated. */
-function repetitionDelayMs(request: KubernetesRequest, error: unknown, attempts: number): number | null {
+/** Milliseconds until a repetition, or null where the request must not be repeated. */
+function repetitionDelayMs(
+  request: KubernetesRequest,
+  { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },
+): number | null {
   if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
   // A connection the server had closed while it was idle is noticed only by the next request.
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
-  const asksToWait = error.kind === 'rate_limited' || error.kind === 'server_error';
-  return asksToWait && error.retryAfterSeconds !== null
-    ? Math.max(error.retryAfterSeconds, 0.5) * 1000
+  const limitedMs = rateLimitMs(error);
+  if (limitedMs !== null) return limitedMs;
+  return error.kind === 'server_error' && error.retryAfterSeconds !== null
+    ? Math.max(error.retryAfterSeconds, 0.5) * 1000 * (1 + clock.random())
     : null;
 }

@@ -32,7 +32,17 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
     uid,
     resourceVersion,
     generation,
-    specText: spec === undefined ? '' : JSON.stringify(spec),
+    specText: spec === undefined ? '' : writeSpec(spec),
     status: objectIn(object, 'status'),
   };
+}
+
+/** JSON of thousands of levels can be read and not written: such an object must not keep the others from being listed. */
+function writeSpec(spec: unknown): string {
+  try {
+    return JSON.stringify(spec);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify('nested too deeply to be read');
+  }
 }

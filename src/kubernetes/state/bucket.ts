@@ -1,4 +1,4 @@
-import type { Clock } from '../../units/clock.js';
+import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../log.js';
 import {
@@ -17,6 +17,7 @@ import {
   type StateMap,
   type StateMapPlace,
 } from './map.js';
+import { rateLimitMs } from '../requests/rate-limit.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../types.js';
 
 /** One ConfigMap of state. Nothing of it throws but for our own faults. */
@@ -171,8 +172,16 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     for (const { done, text } of accepted) done({ kind: 'written', stored: text });
   };
 
+  /** Whether the server has room for another write before `endMs`: waits for that. */
+  const hasRoom = async (error: unknown, endMs: number): Promise<boolean> => {
+    const waitMs = rateLimitMs(error);
+    if (waitMs === null || clock.monotonicMs() + waitMs > endMs) return false;
+    await sleep(clock, waitMs);
+    return true;
+  };
+
   /** One merge-patch of what may be written; what is left to be tried again after a conflict. */
-  const send = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
+  const send = async (batch: readonly Waiting[], endMs: number): Promise<readonly Waiting[]> => {
     if (known === null || failure !== null) {
       const message = failure?.message ?? `ConfigMap ${configMap} has not been read`;
       for (const { done } of batch) done({ kind: 'failed', message });
@@ -191,6 +200,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       return [];
     } catch (error) {
       if (error instanceof KubernetesError && error.kind === 'conflict') return accepted;
+      // Chosen anew: meanwhile another replica may lead.
+      if (await hasRoom(error, endMs)) return send(accepted, endMs);
       const result = whyUnwritten(error);
       for (const { done } of accepted) done(result);
       return [];
@@ -200,9 +211,10 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const write = async (batch: readonly Waiting[]): Promise<void> => {
     const startMs = clock.monotonicMs();
     await settle();
-    let left = await send(batch);
+    const endMs = startMs + STATE_WRITE_MS;
+    let left = await send(batch, endMs);
     for (let attempt = 1; left.length > 0; attempt += 1) {
-      if (clock.monotonicMs() - startMs > STATE_WRITE_MS) {
+      if (clock.monotonicMs() > endMs) {
         // No sign of a store that can't be used: this process was stopped, or the server is slow.
         isStale = true;
         const message = `ConfigMap ${configMap} could not be written in time`;
@@ -212,7 +224,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       if (attempt === MAX_ATTEMPTS)
         fail(`ConfigMap ${configMap} is written by others again and again: ${attempt} conflicts`);
       else await readOnce();
-      left = await send(left);
+      left = await send(left, endMs);
     }
   };
 

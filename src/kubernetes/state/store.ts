@@ -11,12 +11,16 @@ import type { Transport } from '../requests/transport.js';
 export type StateReading =
   /** State is kept in memory alone. */
   | { readonly kind: 'off'; readonly text: null }
-  /** `isOwn`: the text is what this process has sent last, so that it tells nothing new. */
+  /**
+   * `isOwn`: the text is what this process has sent last, so that it tells nothing new. `since`: when the ConfigMap was
+   * made; null: not known.
+   */
   | {
       readonly kind: 'entry';
       readonly text: string;
       readonly entry: StoredEntry;
       readonly isOwn: boolean;
+      readonly since: Instant | null;
     }
   /** Nothing has been stored since the ConfigMap was made; null: not known when. */
   | { readonly kind: 'none'; readonly text: null; readonly since: Instant | null }
@@ -156,7 +160,8 @@ function readingOf(bucket: StateBucket, key: string): StateReading {
     const message = `the stored state ${key} cannot be used: ${content.problem}; remove the entry to begin anew`;
     return { kind: 'unusable', text, message };
   }
-  return { kind: 'entry', text: known.text, entry: content, isOwn: bucket.isOwn(key, known.text) };
+  const isOwn = bucket.isOwn(key, known.text);
+  return { kind: 'entry', text: known.text, entry: content, isOwn, since: bucket.createdAt() };
 }
 
 function tooLong({ namespace, name }: ScalerName): string {

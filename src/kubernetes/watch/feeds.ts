@@ -1,3 +1,4 @@
+import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import type { JsonObject } from '../json.js';
 import { resourceScope } from './list-pages.js';
@@ -5,6 +6,7 @@ import type { Log } from '../log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
+import type { KubernetesError } from '../types.js';
 
 /** A store, and the watch that keeps it. */
 export interface Feed<S> {
@@ -33,6 +35,8 @@ export interface FeedsOptions<T extends WatchedObject, S extends ObjectStore<T>>
   readonly plural: string;
   readonly createStore: () => S;
   readonly convert: (object: JsonObject) => T | null;
+  /** See `ReflectorOptions`. */
+  readonly mendOf?: (error: KubernetesError) => string | null;
 }
 
 interface RunningFeed<S> extends Feed<S> {
@@ -103,7 +107,7 @@ export function createFeeds<T extends WatchedObject, S extends ObjectStore<T>>(
         for (const feed of feeds.values()) feed.stop.abort();
       };
       if (signal.aborted) return;
-      const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      const stopped = new Promise<void>((resolve) => onAbort(signal, resolve));
       startAll();
       await stopped;
       stop();

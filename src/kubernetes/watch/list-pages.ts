@@ -25,8 +25,12 @@ export function resourceScope(root: string, plural: string, namespace: string | 
 }
 
 const PAGE_SIZE = '500';
-/** No cluster has that many; a server that goes on handing out tokens would keep us for ever. */
-const MAX_PAGES = 10_000;
+/** A server that goes on handing out tokens would keep us for ever. */
+const MAX_PAGES = 2000;
+/** Kubernetes supports 150,000 pods. */
+const MAX_ITEMS = 300_000;
+/** What is kept of the objects, as JSON: of 150,000 pods about 75 MB. */
+const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
 
@@ -48,13 +52,16 @@ export interface Listing<T> {
 
 /**
  * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. Where a later page has expired it
- * starts anew without pages: the token of the 410 would go on inconsistently. Throws `KubernetesError`.
+ * starts anew without pages: the token of the 410 would go on inconsistently. A list without end is refused: a token that
+ * came before, too many pages, objects or bytes. Throws `KubernetesError`.
  * Source: reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
   const items: T[] = [];
   let resourceVersion: string | null = null;
   let token: string | null = null;
+  let kept = 0;
+  const tokens = new Set<string>();
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     let page: JsonObject;
     try {
@@ -65,16 +72,23 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
       throw error;
     }
     const read = readPage(listing, page);
-    items.push(...read.items);
+    for (const item of read.items) items.push(item);
+    kept += read.characters;
+    if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
+    if (kept > MAX_KEPT_CHARACTERS)
+      throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
     // All pages are of one version; should they not be, the oldest one misses nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
+    if (tokens.has(token)) throw endless(listing, 'the same page twice');
+    tokens.add(token);
   }
-  throw new KubernetesError(
-    'bad_answer',
-    `listing ${nameScope(listing.scope)}: more than ${MAX_PAGES} pages`,
-  );
+  throw endless(listing, `more than ${MAX_PAGES} pages`);
+}
+
+function endless<T>({ scope }: Listing<T>, what: string): KubernetesError {
+  return new KubernetesError('bad_answer', `listing ${nameScope(scope)}: ${what}`);
 }
 
 const TOO_LARGE_ATTEMPTS = 3;
@@ -96,7 +110,8 @@ export async function listNotOlder<T>(
       return readPage(listing, await requestPage(listing, query));
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
-      if (error.kind === 'gone' || error.kind === 'invalid') break;
+      // A list that is too large as a whole is none in pages.
+      if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
       // Where the server names a time in its header the transport has waited and asked three times already.
       if (error.retryAfterSeconds !== null) break;
@@ -133,16 +148,19 @@ function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, stri
 function readPage<T>(
   { scope, convert }: Listing<T>,
   page: JsonObject,
-): Listed<T> & { readonly token: string | null } {
+): Listed<T> & { readonly token: string | null; readonly characters: number } {
   const metadata = objectIn(page, 'metadata');
   const resourceVersion = textIn(metadata, 'resourceVersion') ?? '';
   if (textIn(page, 'kind')?.endsWith('List') !== true || resourceVersion === '')
     throw new KubernetesError('bad_answer', `listing ${nameScope(scope)}: the answer is no list`);
   const items: T[] = [];
+  let characters = 0;
   for (const object of objectsIn(page, 'items')) {
     const item = convert(object);
-    if (item !== null) items.push(item);
+    if (item === null) continue;
+    items.push(item);
+    characters += JSON.stringify(item).length;
   }
   const token = textIn(metadata, 'continue') ?? '';
-  return { items, resourceVersion, token: token === '' ? null : token };
+  return { items, resourceVersion, token: token === '' ? null : token, characters };
 }

@@ -1,5 +1,4 @@
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
-import { createBackoff, type Backoff } from '../requests/backoff.js';
 import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
 import { objectIn, textIn, type JsonObject } from '../json.js';
 import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
@@ -7,6 +6,7 @@ import type { Log } from '../log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
+import { createPauses, type Pauses, type Verb } from './pauses.js';
 import { isOlder } from '../resource-version.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
@@ -22,7 +22,7 @@ export interface Reflector {
   readonly isSynced: () => boolean;
   /** Seconds since the last event, bookmark or finished list; infinite before the first list. */
   readonly ageSeconds: () => number;
-  /** The failure that has not been mended yet; null while a watch runs. */
+  /** The failure that has not been mended yet; null while a watch runs, and for a 403 that is not believed yet. */
   readonly failure: () => KubernetesError | null;
   /** Calls back after each list and after each failure, until the answer is called. */
   readonly onChange: (listener: () => void) => () => void;
@@ -44,13 +44,14 @@ const MIN_WATCH_SECONDS = 240;
 /** 240 to 480 s by chance, so that watches do not all begin anew together. */
 const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
+/** As long as the token of a page is good for: 300 pages of 500 take about a minute. */
+const LIST_DEADLINE_MS = 300_000;
 /** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
 const SHORT_WATCH_MS = 1000;
 /** No watch has brought anything for so long: only a list tells, and comes before what is known is too old. */
 const WATCHLESS_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
-const RELIST_REST_MS = 120_000;
 
 /**
  * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
@@ -77,8 +78,7 @@ class ReflectorLoop<T extends WatchedObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
-  readonly #backoff: Backoff;
-  readonly #slowBackoff: Backoff;
+  readonly #pauses: Pauses;
   /** Where the watch stands; null: the next step is a list. */
   #version: string | null = null;
   /** The newest version ever seen. */
@@ -94,8 +94,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#options = options;
     this.#clock = options.clock;
     this.#sink = createOrderedSink(options.store);
-    this.#backoff = createBackoff(options.clock);
-    this.#slowBackoff = createBackoff(options.clock, 30_000, 300_000);
+    this.#pauses = createPauses(options.clock);
   }
 
   get isSynced(): boolean {
@@ -123,7 +122,7 @@ class ReflectorLoop<T extends WatchedObject> {
       await this.#list(signal);
       return 0;
     } catch (error) {
-      return signal.aborted ? 0 : this.#recover(error);
+      return signal.aborted ? 0 : this.#recover(error, this.#version === null ? 'list' : 'watch');
     }
   }
 
@@ -131,15 +130,16 @@ class ReflectorLoop<T extends WatchedObject> {
     const from = this.#relistFrom;
     // Tried once: whatever fails, the next list is a consistent one.
     this.#relistFrom = null;
-    const listing = { ...this.#options, signal };
-    const { items, resourceVersion } = await (from === null
-      ? listAll(listing)
-      : listNotOlder(listing, from, this.#clock));
+    const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
+    const { items, resourceVersion } = await withDeadline(this.#clock, deadline, (inTime) => {
+      const listing = { ...this.#options, signal: inTime };
+      return from === null ? listAll(listing) : listNotOlder(listing, from, this.#clock);
+    });
     this.#refuseOldList(resourceVersion);
     this.#sink.replace(items, resourceVersion);
     this.#advance(resourceVersion);
     this.#listedMs = this.#clock.monotonicMs();
-    this.failure = null;
+    this.#clearFailure('list');
     this.#notify();
   }
 
@@ -190,13 +190,13 @@ class ReflectorLoop<T extends WatchedObject> {
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
-    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#backoff.next() : 0;
+    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#pauses.afterShortWatch() : 0;
   }
 
   async #consume(watch: WatchRequest): Promise<void> {
     const doing = `watching ${this.#name}`;
     const stream = await openResourceWatch(this.#options.transport, this.#options.scope, watch);
-    this.failure = null;
+    this.#clearFailure('watch');
     try {
       for await (const line of splitLines(stream.chunks)) this.#apply(readWatchEvent(line, doing));
     } catch (cause) {
@@ -238,32 +238,31 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /** Settles where to go on after a failure; gives the milliseconds to wait before that. */
-  #recover(cause: unknown): number {
+  #recover(cause: unknown, verb: Verb): number {
     const error =
       cause instanceof KubernetesError
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
+    const sinceListMs = this.#listedMs === null ? null : this.#clock.monotonicMs() - this.#listedMs;
+    const pause = this.#pauses.after({ verb, error, sinceListMs });
+    if (pause.isBelieved) this.#fail(error);
+    if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
+    if (this.#isVersionLost(error)) this.#version = null;
+    return pause.ms;
+  }
+
+  #fail(error: KubernetesError): void {
     const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
     const mend = this.#options.mendOf?.(error) ?? null;
     const facts = { resource: this.#name, error: error.message, ...(mend === null ? {} : { mend }) };
     this.#options.log[level](facts, 'a list or watch failed');
     this.failure = error;
     this.#notify();
-    if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
-    if (this.#isVersionLost(error)) this.#version = null;
-    const now = this.#clock.monotonicMs();
-    const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + this.#clock.random());
-    switch (error.kind) {
-      case 'gone':
-        return now - (this.#listedMs ?? now) >= RELIST_REST_MS ? 0 : this.#backoff.next();
-      case 'forbidden':
-      case 'not_found':
-        return this.#slowBackoff.next();
-      case 'unauthorized':
-        return Math.max(5000, this.#backoff.next());
-      default:
-        return Math.max(retryAfterMs, this.#backoff.next());
-    }
+  }
+
+  #clearFailure(verb: Verb): void {
+    this.failure = null;
+    this.#pauses.clear(verb);
   }
 
   /** The next step must be a list. Everything else goes on from the last version, which spares the server one. */

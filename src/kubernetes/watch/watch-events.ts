@@ -1,6 +1,10 @@
 import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
 import { statusObjectError } from '../requests/request-error.js';
+import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { KubernetesError } from '../types.js';
+
+/** An object with as many members is none that etcd holds. */
+const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
 
 /** One line of a watch. `resourceVersion` is empty where the object has none. */
 export interface WatchEvent {
@@ -19,9 +23,10 @@ export class WatchEventError extends KubernetesError {}
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(line);
-  } catch {
-    throw new KubernetesError('bad_answer', `${doing}: a line of the stream is no JSON`);
+    parsed = parseJsonWithin(line, LINE_BOUNDS);
+  } catch (error) {
+    const why = error instanceof JsonBoundsError ? `has ${error.message}` : 'is no JSON';
+    throw new KubernetesError('bad_answer', `${doing}: a line of the stream ${why}`);
   }
   const event = asObject(parsed);
   const object = objectIn(event, 'object');

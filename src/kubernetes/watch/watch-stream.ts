@@ -1,3 +1,4 @@
+import { onAbort } from '../../units/abort.js';
 import type { IncomingMessage } from 'node:http';
 
 import { errorFacts } from '../requests/error-facts.js';
@@ -19,7 +20,7 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
   const pieces: Buffer[] = [];
   let length = 0;
   const stop = (): void => void body.destroy();
-  signal.addEventListener('abort', stop);
+  const forget = onAbort(signal, stop);
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       pieces.push(piece);
@@ -29,7 +30,7 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
   } catch {
     // The status says what happened; its words are only a help.
   } finally {
-    signal.removeEventListener('abort', stop);
+    forget();
     body.destroy();
   }
   return Buffer.concat(pieces).toString('utf8');
@@ -41,8 +42,7 @@ export function holdStream(body: IncomingMessage, signal: AbortSignal | undefine
   body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
-  signal?.addEventListener('abort', stop);
-  body.on('close', () => signal?.removeEventListener('abort', stop));
+  if (signal !== undefined) body.on('close', onAbort(signal, stop));
   // Who reads the stream sees the error; without a listener one that comes in between would end the process.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };

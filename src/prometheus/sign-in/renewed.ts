@@ -1,3 +1,4 @@
+import { onAbort } from '../../units/abort.js';
 import { type Clock, DeadlineError, withDeadline } from '../../units/clock.js';
 import { CredentialError } from '../credential-files.js';
 
@@ -101,8 +102,8 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const forget = onAbort(signal, abort);
+    work.then(resolve, reject).finally(forget);
   });
 }
 

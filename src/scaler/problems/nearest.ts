@@ -1,5 +1,8 @@
 import leven from 'leven';
 
+/** A longer word is no slip of the pen: comparing 1 MiB of it with every candidate would take minutes. */
+const LONGEST_WORD = 100;
+
 /** Letters in another order, or a word broken off or drawn out, are the likeliest slips: nearer than one letter too many. */
 const SLIP = 0.5;
 
@@ -8,6 +11,7 @@ const SLIP = 0.5;
  * two from four letters on, so that two swapped ones are found.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
+  if (word.length > LONGEST_WORD) return null;
   let best: string | null = null;
   let bestDistance = Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
@@ -31,6 +35,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 function isSlip(word: string, candidate: string): boolean {
   const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word];
   if (short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase())) return true;
+  if (word.length !== candidate.length) return false;
   const sorted = [word, candidate].map((text) => Array.from(text.toLowerCase()).sort().join(''));
   return sorted[0] === sorted[1];
 }

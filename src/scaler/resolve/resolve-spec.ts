@@ -66,7 +66,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
 /** The share a tolerance stands for; plain decimals as they are, quantities with a suffix to the milli-unit. */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;
-  if (/^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return Number(value);
+  if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);
   const milli = parseQuantity(value);
   return milli === null ? null : milliToNumber(milli);
 }

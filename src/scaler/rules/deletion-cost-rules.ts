@@ -1,4 +1,4 @@
-import { dropsLabel } from '../../promql/dropped-label.js';
+import { checkPodLabel } from './inferred-rules.js';
 import { type Finding, type IsBroken, finding, formatPath } from './finding.js';
 import { checkSideQuery } from './query-rules.js';
 import { resolveReference } from '../resolve/resolve-metric.js';
@@ -8,7 +8,11 @@ const PATH = ['spec', 'podDeletionCost'];
 const QUERY = [...PATH, 'query'];
 
 /** A ranking without a query, one that cannot name pods, and one for pods that no ReplicaSet chooses among. */
-export function checkDeletionCost(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
+export function checkDeletionCost(
+  spec: Loose<SpecInput>,
+  isBroken: IsBroken,
+  isMetricsql: boolean,
+): readonly Finding[] {
   const { podDeletionCost } = spec;
   if (podDeletionCost === undefined || (Object.keys(podDeletionCost).length === 0 && !isBroken(PATH)))
     return [];
@@ -18,11 +22,9 @@ export function checkDeletionCost(spec: Loose<SpecInput>, isBroken: IsBroken): r
     if (!isBroken(QUERY)) findings.push(finding('missing-field', QUERY, `${formatPath(QUERY)} is missing`));
     return findings;
   }
-  findings.push(...checkSideQuery(query, QUERY, false));
-  if (dropsLabel(query, 'pod')) {
-    const message = `${formatPath(QUERY)}: its answer has no label "pod", so that it ranks no pod: aggregate by (pod)`;
-    findings.push(finding('no-pod-label', QUERY, message));
-  }
+  findings.push(...checkSideQuery(query, QUERY, { hasObject: false, isMetricsql }));
+  if (findings.every(({ code }) => code !== 'query-type'))
+    findings.push(...checkPodLabel({ query, path: QUERY }));
   return findings;
 }
 

@@ -18,6 +18,21 @@ export interface Finding {
 /** Whether something at or under a path is refused already, so that a rule about what is missing keeps silent. */
 export type IsBroken = (path: Path) => boolean;
 
+/** Nobody reads more of one document; a file of 1 MiB can have hundreds of thousands. */
+export const MAX_FINDINGS = 100;
+
+/** The first `MAX_FINDINGS`, and one that says that there are more. */
+export function capFindings(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.length <= MAX_FINDINGS) return findings;
+  return [...findings.slice(0, MAX_FINDINGS), finding(tooMany.code, [], tooMany.message)];
+}
+
+/** What stands in the place of the problems of a document that are not listed. */
+export const tooMany = {
+  code: 'too-many-problems',
+  message: `the first ${MAX_FINDINGS} problems of this document are listed, there are more`,
+} as const;
+
 /** A finding at the value of `path`. */
 export function finding(code: ProblemCode, path: Path, message: string): Finding {
   return { code, message, path, at: 'value', offset: null };

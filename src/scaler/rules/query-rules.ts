@@ -1,12 +1,24 @@
-import { checkSyntax } from '../../promql/syntax.js';
+import { findQueryLimit } from '../../promql/query-limits.js';
+import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
 import { type Finding, type Path, finding, formatPath } from './finding.js';
 import { didYouMean } from '../problems/nearest.js';
+import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
+import { type ServiceFacts, isMetricsql } from '../service-facts.js';
+import { checkInferred, checkPatterns, checkTypes } from './inferred-rules.js';
 import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
 
 /** What a query may use. Source: contract.md section 2. */
 export const QUERY_VARIABLES: readonly string[] = ['namespace', 'name', 'pods', 'object'];
+
+/** What a query is read against. */
+export interface QueryOptions {
+  /** Whether `$object` has a meaning. */
+  readonly hasObject: boolean;
+  /** Whether its data source is a VictoriaMetrics. */
+  readonly isMetricsql: boolean;
+}
 
 type LooseBody = Loose<NonNullable<MetricInput['object']>>;
 
@@ -14,17 +26,27 @@ type LooseBody = Loose<NonNullable<MetricInput['object']>>;
 export function checkMetricQuery(
   metric: Loose<MetricInput>,
   path: Path,
-  isBroken: (path: Path) => boolean,
+  {
+    isBroken,
+    isWellFormed,
+    service,
+  }: {
+    readonly isBroken: (path: Path) => boolean;
+    /** Whether its member and target are as they should be. */
+    readonly isWellFormed: boolean;
+    readonly service: Pick<ServiceFacts, 'sources'> | undefined;
+  },
 ): readonly Finding[] {
   const member = (['pods', 'object', 'external'] as const).find((name) => metric[name] !== undefined);
   const body: LooseBody | undefined = member === undefined ? undefined : metric[member];
   if (member === undefined || body === undefined) return [];
   const bodyPath = [...path, member];
   const hasObject = body.describedObject !== undefined;
+  const options = { hasObject, isMetricsql: isMetricsql(service, body.source) };
   return [
-    ...checkQuery(body, bodyPath, { isBroken, hasObject }),
-    ...checkSideQuery(body.guard, [...bodyPath, 'guard'], hasObject),
-    ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], hasObject),
+    ...checkQuery(body, bodyPath, { ...options, isBroken, member: isWellFormed ? member : null }),
+    ...checkSideQuery(body.guard, [...bodyPath, 'guard'], options),
+    ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], options),
     ...checkSelector(body.metric?.selector, [...bodyPath, 'metric', 'selector']),
     ...checkMissingPolicy(body, bodyPath),
   ];
@@ -33,7 +55,15 @@ export function checkMetricQuery(
 function checkQuery(
   body: LooseBody,
   path: Path,
-  { isBroken, hasObject }: { readonly isBroken: (path: Path) => boolean; readonly hasObject: boolean },
+  {
+    isBroken,
+    member,
+    ...options
+  }: QueryOptions & {
+    readonly isBroken: (path: Path) => boolean;
+    /** Null where it is not sure what the query is for. */
+    readonly member: 'pods' | 'object' | 'external' | null;
+  },
 ): readonly Finding[] {
   const queryPath = [...path, 'query'];
   const name = formatPath(queryPath);
@@ -43,11 +73,19 @@ function checkQuery(
     return [{ ...finding('missing-query', queryPath, message), at: 'key' }];
   }
   const findings = [
-    ...checkPromql(body.query, queryPath),
-    ...checkVariables(body.query, queryPath, hasObject),
-    ...checkVectorZero(body.query, queryPath),
+    ...checkPromql(body.query, queryPath, options),
+    ...checkVariables(body.query, queryPath, options.hasObject),
   ];
-  const hasSyntax = findings.every(({ code }) => code !== 'query-syntax');
+  const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
+  // What is refused already is not warned of, too.
+  if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
+    findings.push(
+      ...checkInferred(
+        { query: body.query, path: queryPath, isMetricsql: options.isMetricsql },
+        body,
+        member,
+      ),
+    );
   if (hasSyntax && queriedName(body) === null && !isBroken([...path, 'metric'])) {
     const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} names no metric it could be taken from`;
     findings.push(finding('missing-metric-name', [...path, 'metric', 'name'], message));
@@ -59,26 +97,37 @@ function checkQuery(
 export function checkSideQuery(
   query: string | undefined,
   path: Path,
-  hasObject: boolean,
+  options: QueryOptions,
 ): readonly Finding[] {
-  return query === undefined ? [] : [...checkPromql(query, path), ...checkVariables(query, path, hasObject)];
+  if (query === undefined) return [];
+  const findings = [...checkPromql(query, path, options), ...checkVariables(query, path, options.hasObject)];
+  if (findings.some(({ code }) => code !== 'query-unknown')) return findings;
+  return [
+    ...findings,
+    ...checkTypes({ query, path, isMetricsql: options.isMetricsql }),
+    ...checkPatterns({ query, path }),
+  ];
 }
 
 /** Grammar only. What a newer server may know is a warning: the server is the judge. */
-export function checkPromql(query: string, path: Path): Finding[] {
-  return checkSyntax(query).map(({ severity, offset, message }) => ({
-    ...finding(
-      severity === 'error' ? 'query-syntax' : 'query-unknown',
-      path,
-      `${formatPath(path)}: ${message}`,
-    ),
-    offset,
+export function checkPromql(
+  query: string,
+  path: Path,
+  options: Pick<QueryOptions, 'isMetricsql'>,
+): Finding[] {
+  return checkSyntax(query, options).map((problem) => ({
+    ...finding(codeOf(problem), path, `${formatPath(path)}: ${problem.message}`),
+    offset: problem.offset,
   }));
 }
 
-const VECTOR_ZERO = /\bor\s+(?:on\s*\([^)]*\)\s*)?vector\s*\(\s*[+-]?0*(?:\.0*)?\s*\)/i;
+function codeOf({ severity, isLimit }: SyntaxProblem): ProblemCode {
+  if (isLimit === true) return 'query-limit';
+  return severity === 'error' ? 'query-syntax' : 'query-unknown';
+}
 
 function checkVariables(query: string, path: Path, hasObject: boolean): readonly Finding[] {
+  if (findQueryLimit(query) !== null) return [];
   const findings: Finding[] = [];
   for (const { name, offset } of listVariables(query)) {
     if (!QUERY_VARIABLES.includes(name)) {
@@ -92,13 +141,6 @@ function checkVariables(query: string, path: Path, hasObject: boolean): readonly
     }
   }
   return findings;
-}
-
-function checkVectorZero(query: string, path: Path): readonly Finding[] {
-  const zero = VECTOR_ZERO.exec(query);
-  if (zero === null) return [];
-  const message = `${formatPath(path)}: "or vector(0)" makes 0 of data that is missing, and that scales down; onMissing: zero says it in the open`;
-  return [{ ...finding('vector-zero', path, message), offset: zero.index }];
 }
 
 function checkSelector(selector: Loose<LabelSelectorInput> | undefined, path: Path): readonly Finding[] {

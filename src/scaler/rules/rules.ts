@@ -9,12 +9,21 @@ import { checkDeletionCost } from './deletion-cost-rules.js';
 import { checkFallback } from './fallback-rules.js';
 import { checkActivation } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
+import { checkTargetUnit } from './target-rules.js';
+import { type ServiceFacts, isMetricsql } from '../service-facts.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema.js';
 
 type LooseSpec = Loose<SpecInput>;
 
-/** All rules over several fields, each applied to what could be read. Source: contract.md section 2. */
-export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): readonly Finding[] {
+/**
+ * All rules over several fields, each applied to what could be read. `service` says which data source is of which kind;
+ * left out, each is a Prometheus. Source: contract.md section 2.
+ */
+export function checkRules(
+  document: Loose<DocumentInput>,
+  isBroken: IsBroken,
+  service?: Pick<ServiceFacts, 'sources'>,
+): readonly Finding[] {
   const spec = document.spec ?? {};
   return [
     ...checkBounds(spec, isBroken),
@@ -25,8 +34,8 @@ export function checkRules(document: Loose<DocumentInput>, isBroken: IsBroken): 
     ...checkSchedules(spec, isBroken),
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
-    ...checkDeletionCost(spec, isBroken),
-    ...checkMetrics(spec.metrics ?? [], isBroken),
+    ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
+    ...checkMetrics(spec.metrics ?? [], isBroken, service),
   ];
 }
 
@@ -110,13 +119,19 @@ function stabilizationPath(hasWindow: boolean, hasScalerWide: boolean): Path {
 function checkMetrics(
   metrics: readonly (Loose<MetricInput> | undefined)[],
   isBroken: IsBroken,
+  service: Pick<ServiceFacts, 'sources'> | undefined,
 ): readonly Finding[] {
   const findings: Finding[] = [];
   const seen = new Map<string, number>();
   metrics.forEach((metric, index) => {
     if (metric === undefined) return;
     const path = ['spec', 'metrics', index];
-    findings.push(...checkMetricForm(metric, path, isBroken), ...checkMetricQuery(metric, path, isBroken));
+    const ofForm = checkMetricForm(metric, path, isBroken);
+    findings.push(
+      ...ofForm,
+      ...checkTargetUnit(metric, path),
+      ...checkMetricQuery(metric, path, { isBroken, isWellFormed: ofForm.length === 0, service }),
+    );
     const key = metricKey(metric);
     const first = key === null ? undefined : seen.get(key);
     if (key === null) return;

@@ -1,9 +1,7 @@
 import {
   type Alias,
-  Composer,
   type Document,
   LineCounter,
-  Parser,
   Scalar,
   type YAMLError,
   isCollection,
@@ -13,16 +11,26 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, formatPath } from '../rules/finding.js';
+import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../rules/finding.js';
+import { composeDocuments } from './compose.js';
 import { findKeyFaults } from './mapping-keys.js';
 import { MAX_DEPTH } from '../plain.js';
 import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
+import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Place, Problem } from '../problems/problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { findTooDeep } from './yaml-depth.js';
 
 /** The longest file that is read: a ConfigMap cannot hold more. */
-const MAX_FILE_BYTES = 1024 * 1024;
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** The most documents that are read, of one file and over all of them. */
+export const MAX_DOCUMENTS = 20_000;
+
+/** What a problem repeats of a text is cut off here: a name, or a line, may be 1 MiB long. */
+const LONGEST_MESSAGE = 1000;
+const LONGEST_PATH = 500;
+const LONGEST_LINE = 10_000;
 
 /** One document of a YAML text. Documents without content are left out. */
 export interface YamlDocument {
@@ -34,9 +42,11 @@ export interface YamlDocument {
   readonly place: (finding: Finding) => Problem;
 }
 
-/** The findings as problems of the document, in the order of the text. */
+/** The findings as problems of the document, in the order of the text; of very many the first alone. */
 export function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
-  return findings.map(place).sort((a, b) => compare(a.place, b.place));
+  return capFindings(findings)
+    .map(place)
+    .sort((a, b) => compare(a.place, b.place));
 }
 
 function compare(a: Place | null, b: Place | null): number {
@@ -58,9 +68,18 @@ export function readYaml(text: string, file: string | null): readonly YamlDocume
   return [...eachYamlDocument(text, file)];
 }
 
-/** The same one by one: a document is parsed when it is asked for. */
+/** The same one by one: a document is parsed when it is asked for. A fault while parsing is a problem, too. */
 export function* eachYamlDocument(text: string, file: string | null): Generator<YamlDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
+  try {
+    yield* readSource(source);
+  } catch (cause) {
+    yield refused(source, 'internal-error', internalErrorMessage(cause), null);
+  }
+}
+
+function* readSource(source: Source): Generator<YamlDocument> {
+  const { text } = source;
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) {
     const message = `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`;
@@ -75,10 +94,16 @@ export function* eachYamlDocument(text: string, file: string | null): Generator<
     yield refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep);
     return;
   }
-  const parser = new Parser(source.lines.addNewLine);
-  const composer = new Composer({ uniqueKeys: false, stringKeys: true, merge: false, logLevel: 'silent' });
-  for (const document of composer.compose(parser.parse(text))) {
-    if (document.errors.length > 0 || hasContent(document)) yield readDocument(document, source);
+  let count = 0;
+  for (const document of composeDocuments(text, source.lines)) {
+    if (document.errors.length === 0 && !hasContent(document)) continue;
+    count += 1;
+    if (count > MAX_DOCUMENTS) {
+      const message = `the file has more than ${MAX_DOCUMENTS} documents; what follows is not read`;
+      yield refused(source, 'yaml-count', message, document.range?.[0] ?? null);
+      return;
+    }
+    yield readDocument(document, source);
   }
 }
 
@@ -92,11 +117,13 @@ function refused(source: Source, code: ProblemCode, message: string, offset: num
 }
 
 function readDocument(document: Document, source: Source): YamlDocument {
-  const problems = [
+  const found = [
     ...syntaxProblems(document, source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
   ];
+  const problems = found.slice(0, MAX_FINDINGS);
+  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, path: '', offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
     // Of a key given twice the value holds the last one.
@@ -179,6 +206,7 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
       problems.push(
         problemAt(source, { code: 'yaml-alias', message, path: '', offset: alias.range?.[0] ?? 0 }),
       );
+      return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
   });
   return problems;
@@ -191,14 +219,22 @@ interface Located {
   readonly offset: number | null;
 }
 
-function problemAt({ text, file, lines }: Source, { code, message, path, offset }: Located): Problem {
+function problemAt({ text, file, lines }: Source, located: Located): Problem {
+  const { code, offset } = located;
+  const message = cutOff(located.message, LONGEST_MESSAGE);
+  const path = cutOff(located.path, LONGEST_PATH);
   const severity = PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error';
   if (offset === null) return { code, severity, message, file, place: null, path, sourceLine: null };
   const { line, col } = lines.linePos(offset);
   const start = lines.lineStarts[line - 1] ?? 0;
   const end = text.indexOf('\n', start);
-  const sourceLine = text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '');
+  const whole = text.slice(start, end < 0 ? undefined : end);
+  const sourceLine = whole.length > LONGEST_LINE ? null : whole.replace(/\r$/, '');
   return { code, severity, message, file, place: { line, column: col }, path, sourceLine };
+}
+
+function cutOff(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
 }
 
 /** The offset that a finding points at; where its path leads nowhere, the key of the last part that is there. */

@@ -7,13 +7,19 @@ const ANYBODY: Subject = {
   rules: [{ apiGroups: ['*'], resources: ['*', '*/scale', '*/status'], verbs: ['*'] }],
 };
 
-/** Who is behind an `Authorization` header; 401 for a token that is not known, where any are. */
-export function authenticate(rbac: Rbac, authorization: string | undefined): Subject {
+/** Who is behind an `Authorization` header; 401 for a token that is neither known nor issued, where any are known. */
+export function authenticate(
+  rbac: Rbac,
+  issued: ReadonlyMap<string, string>,
+  authorization: string | undefined,
+): Subject {
   if (Object.keys(rbac).length === 0) return ANYBODY;
   const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]?.trim() ?? '';
   const subject = Object.hasOwn(rbac, token) ? rbac[token] : undefined;
-  if (subject === undefined) throw unauthorized();
-  return subject;
+  if (subject !== undefined) return subject;
+  const user = issued.get(token);
+  if (user === undefined) throw unauthorized();
+  return Object.values(rbac).find((one) => one.user === user) ?? { user, rules: [] };
 }
 
 /** Answers a SelfSubjectAccessReview (`kubectl auth can-i`) from the rules. */
@@ -30,8 +36,29 @@ export function reviewAccess(subject: Subject, review: JsonObject): JsonObject {
   return {
     kind: 'SelfSubjectAccessReview',
     apiVersion: 'authorization.k8s.io/v1',
-    metadata: {},
+    metadata: { creationTimestamp: null },
     spec: { resourceAttributes: asked },
-    status: { allowed, reason: allowed ? `allowed to ${subject.user}` : undefined },
+    status: { allowed },
+  };
+}
+
+/** Answers a SelfSubjectRulesReview (`kubectl auth can-i --list`) for a namespace from the rules. */
+export function reviewRules(subject: Subject, namespace: string): JsonObject {
+  const rules = subject.rules.filter((rule) => rule.namespaces?.includes(namespace) ?? true);
+  return {
+    kind: 'SelfSubjectRulesReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: { creationTimestamp: null },
+    spec: {},
+    status: {
+      resourceRules: rules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
+        verbs,
+        apiGroups,
+        resources,
+        resourceNames,
+      })),
+      nonResourceRules: [],
+      incomplete: false,
+    },
   };
 }

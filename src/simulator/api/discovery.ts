@@ -5,7 +5,7 @@ const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
 /** What the server calls itself in `/version`. */
-export const SERVER_VERSION: JsonObject = {
+const SERVER_VERSION: JsonObject = {
   major: '1',
   minor: '32',
   gitVersion: 'v1.32.0',
@@ -18,11 +18,11 @@ export const SERVER_VERSION: JsonObject = {
 };
 
 /** The answer to a discovery path in the plain (not aggregated) form; null for any other path. */
-export function discover(catalog: Catalog, path: string): JsonObject | null {
+export function discover(catalog: Catalog, path: string, host: string): JsonObject | null {
   const [root, group, version, ...rest] = path.split('/').filter((part) => part !== '');
   if (rest.length > 0) return null;
   if (root === 'version' && group === undefined) return SERVER_VERSION;
-  if (root === 'api' && group === undefined) return { kind: 'APIVersions', versions: ['v1'] };
+  if (root === 'api' && group === undefined) return coreVersions(host);
   if (root === 'api' && group === 'v1' && version === undefined) return resourceList(catalog, '', 'v1');
   if (root !== 'apis') return null;
   if (group === undefined) {
@@ -32,6 +32,11 @@ export function discover(catalog: Catalog, path: string): JsonObject | null {
   if (!groupNames(catalog).includes(group)) return null;
   if (version === undefined) return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(catalog, group) };
   return versionsOf(catalog, group).includes(version) ? resourceList(catalog, group, version) : null;
+}
+
+function coreVersions(host: string): JsonObject {
+  const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: host }];
+  return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs };
 }
 
 function groupNames(catalog: Catalog): readonly string[] {
@@ -54,7 +59,7 @@ function groupOf(catalog: Catalog, name: string): JsonObject {
 
 function resourceList(catalog: Catalog, group: string, version: string): JsonObject {
   const served = catalog.resources.filter((r) => r.group === group && r.version === version);
-  const resources = group === 'authorization.k8s.io' ? [ACCESS_REVIEW] : served.flatMap(entriesOf);
+  const resources = group === 'authorization.k8s.io' ? REVIEWS : served.flatMap(entriesOf);
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
@@ -63,13 +68,13 @@ function resourceList(catalog: Catalog, group: string, version: string): JsonObj
   };
 }
 
-const ACCESS_REVIEW: JsonObject = {
-  name: 'selfsubjectaccessreviews',
-  singularName: 'selfsubjectaccessreview',
+const REVIEWS: readonly JsonObject[] = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview'].map((kind) => ({
+  name: `${kind.toLowerCase()}s`,
+  singularName: kind.toLowerCase(),
   namespaced: false,
-  kind: 'SelfSubjectAccessReview',
+  kind,
   verbs: ['create'],
-};
+}));
 
 function entriesOf(resource: Resource): readonly JsonObject[] {
   const { plural, singular, namespaced, kind, shortNames, categories } = resource;

@@ -33,6 +33,10 @@ export type FaultEffect =
   | { readonly kind: 'apply-late'; readonly ms: number }
   /** Is never answered, nor carried out. */
   | { readonly kind: 'stall' }
+  /** Is answered 403, as by a server whose roles and bindings are not read yet. */
+  | { readonly kind: 'forbid' }
+  /** Is answered 429 with `Retry-After` (default 1), as by API priority and fairness. */
+  | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
   /** A webhook: the object is stored with these replicas instead. */
   | { readonly kind: 'override-replicas'; readonly replicas: number };
 

@@ -1,27 +1,27 @@
 import { type JsonObject, listAt } from '../json.js';
-import { reviewAccess } from './access.js';
 import type { ApiContext } from './context.js';
-import { discover } from './discovery.js';
+import { createObject } from './create.js';
 import { getObject, listObjects } from './list.js';
-import { type Writer, managerOf } from './managed-fields.js';
+import { negotiate } from './negotiate.js';
 import type { KubeObject } from './objects.js';
+import { readWriter } from './options.js';
+import { parseBody } from './parse-body.js';
+import type { Addressed } from './preconditions.js';
+import { decodeManifest } from './protobuf.js';
 import { deleteObject } from './remove.js';
-import { describeOpenApi } from './openapi.js';
-import { decodeNamespace, decodeReview } from './protobuf.js';
+import { RENDERINGS, type Rendering, includedObject } from './render.js';
 import type { ResourceRequest } from './request.js';
-import { type Resource, apiVersionOf } from './resources.js';
-import type { Subject } from './rules.js';
 import { scaleOf } from './scale.js';
-import { badRequest, methodNotAllowed, noSuchPath, notFound, unsupportedMediaType } from './status-error.js';
-import { tableOf, wantsTable } from './table.js';
-import { parseBody } from './validate.js';
-import { type Target, createObject, patchObject, updateObject } from './write.js';
-import { wireText } from './wire.js';
+import { badRequest, methodNotAllowed, noSuchResource } from './status-error.js';
+import { issueToken } from './tokens.js';
+import { type Written, patchObject, updateObject } from './write.js';
 
 /** What is sent back. */
 export interface Reply {
   readonly code: number;
   readonly body: string;
+  /** Sentences for `Warning` headers. */
+  readonly warnings?: readonly string[];
 }
 
 /** The parts of an HTTP request that matter beside its address. */
@@ -33,62 +33,50 @@ export interface Sent {
   readonly userAgent: string;
 }
 
-const REVIEW_PATH = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+/** Kinds whose deletion is answered with the object; that of others with a Status, unless they are only marked. */
+const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 
-/** Answers what is no resource: discovery and access reviews; null where it is neither. */
-export function answerOther(context: ApiContext, subject: Subject, address: URL, sent: Sent): Reply | null {
-  if (address.pathname === REVIEW_PATH) {
-    return { code: 201, body: JSON.stringify(reviewAccess(subject, parseReview(sent))) };
-  }
-  const path = address.pathname.replace(/\/$/, '');
-  if (path === '/healthz' || path === '/livez' || path === '/readyz') return { code: 200, body: 'ok' };
-  const found = discover(context.catalog, path) ?? describeOpenApi(context.catalog, path);
-  return found === null ? null : { code: 200, body: JSON.stringify(found) };
-}
-
-function parseReview({ body, contentType }: Sent): JsonObject {
-  return contentType.includes('protobuf') ? decodeReview(Buffer.from(body, 'latin1')) : parseBody(body);
-}
-
-/**
- * Protobuf is understood for access reviews and new namespaces only; `kubectl create deployment` sends it and cannot be
- * served.
- */
-function readBody({ body, contentType }: Sent, kind?: string): JsonObject {
-  if (!contentType.includes('protobuf')) return parseBody(body);
-  if (kind !== 'Namespace') throw unsupportedMediaType(['application/json']);
-  return decodeNamespace(Buffer.from(body, 'latin1'));
+function readBody({ body, contentType }: Sent): JsonObject {
+  if (contentType.includes('protobuf')) return decodeManifest(Buffer.from(body, 'latin1'));
+  return parseBody(body, contentType);
 }
 
 /** Carries out a request to a resource; a watch is not answered here. Throws `StatusError`. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
-  const { verb, resource } = request;
+  const { verb } = request;
+  const form = negotiate(sent.accept);
+  const rendering = {
+    ...RENDERINGS[form],
+    nowMs: context.clock.now(),
+    included: includedObject(request.query),
+  };
+  if (request.subresource === 'token') return answerToken(context, request, sent);
   switch (verb) {
     case 'get':
-      return readOne(context, request, sent);
+      return readOne(context, request, rendering);
     case 'list':
-      return readMany(context, request, sent);
-    case 'create':
+      return readMany(context, request, rendering);
+    case 'create': {
       if (request.name !== null) throw methodNotAllowed();
-      return asReply(
-        resource,
-        createObject(context, request, readBody(sent, resource.kind), writerOf(context, request, sent)),
-        201,
-      );
+      const writer = readWriter(request, sent, context.clock.now());
+      const object = createObject(context, request, readBody(sent), writer);
+      const { body } = asReply(request, { object, isCreated: true }, rendering);
+      return { code: 201, body, warnings: writer.warnings ?? [] };
+    }
     case 'update':
-      return asReply(
-        resource,
-        updateObject(context, targetOf(request), readBody(sent), writerOf(context, request, sent)),
-      );
-    case 'patch':
-      return asReply(
-        resource,
-        patchObject(context, targetOf(request), sent, writerOf(context, request, sent)),
-      );
+    case 'patch': {
+      const writer = readWriter(request, sent, context.clock.now());
+      const target = addressOf(request);
+      const written =
+        verb === 'update'
+          ? updateObject(context, target, readBody(sent), writer)
+          : patchObject(context, target, sent, writer);
+      return { ...asReply(request, written, rendering), warnings: writer.warnings ?? [] };
+    }
     case 'delete':
-      return deleteOne(context, request, readBody(sent));
+      return deleteOne(context, request, readBody(sent), rendering);
     case 'deletecollection':
-      return deleteMany(context, request);
+      return deleteMany(context, request, rendering);
     case 'watch':
       throw badRequest('a watch is answered as a stream');
     default:
@@ -96,85 +84,76 @@ export function answerResource(context: ApiContext, request: ResourceRequest, se
   }
 }
 
-function writerOf(
-  { clock }: ApiContext,
-  { query, subresource }: ResourceRequest,
-  { userAgent }: Sent,
-): Writer {
-  const isStrict = query.get('fieldValidation') === 'Strict';
-  const isDryRun = query.get('dryRun') === 'All';
-  return { manager: managerOf(query, userAgent), subresource, nowMs: clock.now(), isStrict, isDryRun };
-}
-
-function targetOf({ resource, subresource, namespace, name }: ResourceRequest): Target {
+function addressOf({ resource, subresource, namespace, name }: ResourceRequest): Addressed {
   if (name === null) throw methodNotAllowed();
   return { resource, subresource, namespace, name };
 }
 
-function asReply(resource: Resource, object: KubeObject, code = 200): Reply {
-  return { code, body: object.kind === 'Scale' ? JSON.stringify(object) : wireText(resource, object) };
+function answerToken(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
+  const { resource, verb, namespace, name } = request;
+  if (resource.kind !== 'ServiceAccount') throw noSuchResource();
+  if (verb !== 'create' || namespace === null || name === null) throw methodNotAllowed();
+  const answer = issueToken(context, { namespace, name }, readBody(sent));
+  return { code: 201, body: JSON.stringify(answer) };
 }
 
-function readOne(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
-  const { resource, subresource, name } = request;
+function asReply({ resource }: ResourceRequest, { object, isCreated }: Written, rendering: Rendering): Reply {
+  const code = isCreated ? 201 : 200;
+  if (object.kind === 'Scale') return { code, body: JSON.stringify(object) };
+  return { code, body: rendering.one(resource, object, rendering) };
+}
+
+function readOne(context: ApiContext, request: ResourceRequest, rendering: Rendering): Reply {
+  const { resource, subresource } = request;
+  const isKnown = subresource === '' || resource.subresources.some((known) => known === subresource);
+  if (!isKnown) throw noSuchResource();
   const object = getObject(context, request);
-  if (subresource === 'scale' && resource.subresources.includes('scale'))
-    return asReply(resource, scaleOf(object));
-  if (subresource !== '' && subresource !== 'status') {
-    throw resource.subresources.length === 0
-      ? noSuchPath()
-      : notFound({ resource: resource.plural, group: resource.group, name: name ?? '' });
-  }
-  if (!wantsTable(sent.accept)) return asReply(resource, object);
-  return {
-    code: 200,
-    body: JSON.stringify(tableOf(resource, [object], { nowMs: context.clock.now(), metadata: {} })),
-  };
+  const shown = subresource === 'scale' ? scaleOf(object) : object;
+  return asReply(request, { object: shown, isCreated: false }, rendering);
 }
 
-function readMany(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
-  const { resource } = request;
+function readMany(context: ApiContext, request: ResourceRequest, rendering: Rendering): Reply {
   const page = listObjects(context, request);
   const metadata: JsonObject = {
     resourceVersion: page.resourceVersion,
     continue: page.continueToken === '' ? undefined : page.continueToken,
     remainingItemCount: page.remainingItemCount ?? undefined,
   };
-  if (wantsTable(sent.accept)) {
-    return {
-      code: 200,
-      body: JSON.stringify(tableOf(resource, page.items, { nowMs: context.clock.now(), metadata })),
-    };
-  }
-  const items = page.items.map((object) => wireText(resource, object)).join(',');
-  const head = JSON.stringify({ kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata });
-  return { code: 200, body: `${head.slice(0, -1)},"items":[${items}]}` };
+  return { code: 200, body: rendering.many(request.resource, page.items, { ...rendering, metadata }) };
 }
 
-function deleteOne(context: ApiContext, request: ResourceRequest, options: JsonObject): Reply {
+function deleteOne(
+  context: ApiContext,
+  request: ResourceRequest,
+  sent: JsonObject,
+  rendering: Rendering,
+): Reply {
   const { resource, query } = request;
+  const grace = query.get('gracePeriodSeconds');
+  const options = grace === null ? sent : { ...sent, gracePeriodSeconds: Number(grace) };
   const isDryRun = query.get('dryRun') === 'All' || listAt(options, 'dryRun').includes('All');
-  return asReply(
-    resource,
-    isDryRun ? getObject(context, request) : deleteObject(context, targetOf(request), options),
-  );
+  const { object, isMarked } = deleteObject(context, addressOf(request), options, isDryRun);
+  if (isMarked || SHOWN_WHEN_DELETED.includes(resource.kind))
+    return asReply(request, { object, isCreated: false }, rendering);
+  const { group, plural } = resource;
+  const details = { name: object.metadata.name, group: group === '' ? undefined : group, kind: plural };
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { ...details, uid: object.metadata.uid },
+  };
+  return { code: 200, body: JSON.stringify(status) };
 }
 
-function deleteMany(context: ApiContext, request: ResourceRequest): Reply {
+function deleteMany(context: ApiContext, request: ResourceRequest, rendering: Rendering): Reply {
   const { resource } = request;
-  const { items } = listObjects(context, request);
-  const removed = items.map((object) =>
-    deleteObject(
-      context,
-      { resource, subresource: '', namespace: object.metadata.namespace ?? null, name: object.metadata.name },
-      {},
-    ),
-  );
-  const list = {
-    kind: `${resource.kind}List`,
-    apiVersion: apiVersionOf(resource),
-    metadata: {},
-    items: removed,
-  };
-  return { code: 200, body: JSON.stringify({ ...list, items: listAt(list, 'items') }) };
+  const page = listObjects(context, request);
+  const removed = page.items.map((object): KubeObject => {
+    const { namespace = null, name } = object.metadata;
+    return deleteObject(context, { resource, subresource: '', namespace, name }, {}).object;
+  });
+  const metadata = { resourceVersion: String(context.store.revision) };
+  return { code: 200, body: rendering.many(resource, removed, { ...rendering, metadata }) };
 }

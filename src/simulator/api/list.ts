@@ -3,7 +3,8 @@ import type { ApiContext } from './context.js';
 import { type KubeObject, namespaceOf } from './objects.js';
 import type { ResourceRequest } from './request.js';
 import { matchOf } from './selectors.js';
-import { StatusError, badRequest, notFound, tooLarge, tooOld } from './status-error.js';
+import { nameOf } from './preconditions.js';
+import { StatusError, badRequest, notFound, serverFault, tooLarge, tooOld } from './status-error.js';
 
 /** One page of a list. */
 export interface Page {
@@ -23,12 +24,13 @@ interface Token {
 
 /** One object, or 404. A `resourceVersion` that has not been reached is 504. */
 export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
-  const { resource, namespace, query } = request;
+  const { resource, namespace, query, subresource } = request;
   const name = request.name ?? '';
+  const isNamedByScale = subresource === 'scale' && !resource.isCustom;
   const wanted = readRevision(query.get('resourceVersion'));
   if (wanted > store.revision) throw tooLarge(wanted, store.revision);
   const object = store.get(resource.storage, namespace, name);
-  if (object === null) throw notFound({ resource: resource.plural, group: resource.group, name });
+  if (object === null) throw notFound(nameOf({ ...request, name }, isNamedByScale));
   return object;
 }
 
@@ -44,7 +46,7 @@ export function listObjects(context: ApiContext, request: ResourceRequest): Page
     token === null ? wantedRevision(context, query) : Math.min(token.revision, context.store.revision);
   const objects = context.store.allAt(resource.storage, revision);
   if (objects === null) throw token === null ? tooOld(revision, context.store.revision) : expired(token);
-  const match = matchOf(query);
+  const match = matchOf(query, resource);
   const keys: string[] = [];
   for (const [key, object] of objects) {
     const isWithin = namespace === null || namespaceOf(object) === namespace;
@@ -78,13 +80,13 @@ function cutPage(
   return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
 }
 
-/** Reads a `resourceVersion`: -1 for unset; 400 where it is no number. */
+/** Reads a `resourceVersion`: -1 for unset; 500 where it is no number, as the real server has it. */
 export function readRevision(text: string | null): number {
   if (text === null || text === '') return -1;
   const revision = Number(text);
   if (!/^\d+$/.test(text))
-    throw badRequest(
-      `invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    throw serverFault(
+      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
     );
   return revision;
 }
@@ -99,12 +101,13 @@ function wantedRevision({ store }: ApiContext, query: URLSearchParams): number {
 }
 
 function forbiddenMatch(message: string): StatusError {
-  return new StatusError(
-    422,
-    'Invalid',
-    `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${message}`,
-    {},
-  );
+  const field = 'resourceVersionMatch';
+  const text = `Forbidden: ${message}`;
+  return new StatusError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${text}`, {
+    group: 'meta.k8s.io',
+    kind: 'ListOptions',
+    causes: [{ reason: 'FieldValueForbidden', message: text, field }],
+  });
 }
 
 function writeToken(token: Token): string {

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../json.js';
+import { knownType } from '../kinds/known.js';
+import { typeSchema } from '../kinds/type-schema.js';
 import { type Catalog, type Resource, apiVersionOf } from './resources.js';
 
 /**
  * The OpenAPI v3 pages, as far as `kubectl apply` and `create -f` look at them: that each kind takes `fieldValidation`,
- * so that the client leaves validation to the server; and the schemas of custom resources, which `kubectl explain` shows.
- * Null for any other path.
+ * so that the client leaves validation to the server; and the schemas, which `kubectl explain` shows: those of built-in kinds
+ * without descriptions. Null for any other path.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
   const groupVersions = new Map<string, Resource[]>();
@@ -32,7 +34,10 @@ export function describeOpenApi(catalog: Catalog, path: string): JsonObject | nu
 
 function schemasOf(resources: readonly Resource[]): JsonObject {
   const schemas: Record<string, JsonObject> = {};
-  for (const { schema, group, version, kind } of resources) {
+  for (const resource of resources) {
+    const { group, version, kind } = resource;
+    const known = knownType(apiVersionOf(resource), kind);
+    const schema = known === null ? resource.schema : typeSchema(known);
     if (schema === null) continue;
     const names = group.split('.').reverse().join('.');
     schemas[`${names}.${version}.${kind}`] = {

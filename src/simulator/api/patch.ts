@@ -12,45 +12,6 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return result;
 }
 
-/** By which member the items of a list are the same, for the lists that a strategic merge patch merges. */
-const MERGE_KEYS: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  env: 'name',
-  volumes: 'name',
-  ports: 'containerPort',
-  conditions: 'type',
-  ownerReferences: 'uid',
-  tolerations: 'key',
-};
-
-/** As `mergePatch`, but lists of named items (containers, env, conditions ...) are merged by name. */
-export function strategicMergePatch(target: Json | undefined, patch: Json, member = ''): Json {
-  if (isList(patch)) return mergeLists(isList(target) ? target : [], patch, MERGE_KEYS[member]);
-  if (!isObject(patch)) return patch;
-  if (patch['$patch'] === 'replace') return without(patch, '$patch');
-  const result: Record<string, Json | undefined> = isObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (key.startsWith('$')) continue;
-    if (value === null) Reflect.deleteProperty(result, key);
-    else if (value !== undefined) result[key] = strategicMergePatch(result[key], value, key);
-  }
-  return result;
-}
-
-function mergeLists(target: readonly Json[], patch: readonly Json[], key: string | undefined): Json {
-  if (key === undefined || !patch.every(isObject)) return patch;
-  const result = [...target];
-  for (const item of patch) {
-    const index = result.findIndex((old) => isObject(old) && sameJson(old[key], item[key]));
-    if (item['$patch'] === 'delete') {
-      if (index >= 0) result.splice(index, 1);
-    } else if (index >= 0) result[index] = strategicMergePatch(result[index], item);
-    else result.push(item);
-  }
-  return result;
-}
-
 function without(object: JsonObject, member: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== member));
 }

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../json.js';
-import { badRequest } from './status-error.js';
+import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { MESSAGES, type Message, type Wire } from './protobuf-messages.js';
+import { badRequest, unsupportedMediaType } from './status-error.js';
 
 /** The first bytes of every protobuf body of Kubernetes. */
 const MAGIC = 'k8s\0';
@@ -11,50 +12,123 @@ const ATTRIBUTES = ['namespace', 'verb', 'group', 'version', 'resource', 'subres
  * none.
  */
 export function decodeReview(bytes: Buffer): JsonObject {
-  const attributes = fieldOf(fieldOf(messageOf(bytes), 2), 1);
-  const decoded: Record<string, string> = {};
-  for (const [index, name] of ATTRIBUTES.entries()) decoded[name] = fieldOf(attributes, index + 1).toString();
-  return { spec: { resourceAttributes: decoded } };
+  const attributes = textsOf(lastOf(lastOf(messageOf(bytes, 2), 2), 1));
+  const named = ATTRIBUTES.map((name, index) => [name, attributes.get(index + 1) ?? ''] as const);
+  return { spec: { resourceAttributes: Object.fromEntries(named) } };
+}
+
+/** A SelfSubjectRulesReview in protobuf, as `kubectl auth can-i --list` sends it. Throws 400 where it is none. */
+export function decodeRulesReview(bytes: Buffer): JsonObject {
+  return { spec: { namespace: lastOf(lastOf(messageOf(bytes, 2), 2), 1).toString() } };
 }
 
 /**
- * The manifest of a Namespace in protobuf, as `kubectl create namespace` sends it: a name and nothing else. Throws 400
- * where it is none. Source: k8s.io/apimachinery meta/v1/generated.proto.
+ * A manifest in protobuf, as `kubectl create` sends it, in the form of its JSON. Throws 415 for a kind or a field that is
+ * not understood in this form, 400 for what is no protobuf.
  */
-export function decodeNamespace(bytes: Buffer): JsonObject {
-  const name = fieldOf(fieldOf(messageOf(bytes), 1), 1).toString();
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+export function decodeManifest(bytes: Buffer): JsonObject {
+  const names = textsOf(messageOf(bytes, 1));
+  const [apiVersion = '', kind = ''] = [names.get(1), names.get(2)];
+  const message = MESSAGES.get(`${apiVersion}/${kind}`);
+  if (message === undefined) throw unsupportedMediaType(['application/json', 'application/yaml']);
+  return { ...readMessage(message, messageOf(bytes, 2)), apiVersion, kind };
 }
 
-/** What stands in the envelope that every body has. */
-function messageOf(bytes: Buffer): Buffer {
+/** The part of the envelope that every body has: 1 names the type, 2 is the object. */
+function messageOf(bytes: Buffer, part: 1 | 2): Buffer {
   if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
     throw badRequest('the body is no Kubernetes protobuf');
-  return fieldOf(bytes.subarray(4), 2);
+  return lastOf(bytes.subarray(4), part);
 }
 
-/** The bytes of the last length-delimited field of this number; none where it is absent. */
-function fieldOf(message: Buffer, wanted: number): Buffer {
-  let found = message.subarray(0, 0);
+function textsOf(message: Buffer): ReadonlyMap<number, string> {
+  return new Map(
+    fieldsOf(message).map(({ number, value }) => [number, Buffer.isBuffer(value) ? value.toString() : '']),
+  );
+}
+
+function readMessage(message: Message, bytes: Buffer): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const { number, value } of fieldsOf(bytes)) {
+    const field = message[number];
+    if (field === undefined) {
+      // What is not set is sent all the same, as an empty value.
+      if (isEmptyMessage(value)) continue;
+      throw unsupportedMediaType(['application/json', 'application/yaml']);
+    }
+    const [name, wire] = field;
+    if (wire === 'skip') continue;
+    result[name] = readField(wire, value, result[name]);
+  }
+  return result;
+}
+
+/** Empty, or made of empty values alone. */
+function isEmptyMessage(value: Buffer | bigint): boolean {
+  if (!Buffer.isBuffer(value)) return value === 0n;
+  if (value.length === 0) return true;
+  try {
+    return fieldsOf(value).every((field) => isEmptyMessage(field.value));
+  } catch {
+    return false;
+  }
+}
+
+function readField(wire: Wire, value: Buffer | bigint, before: Json | undefined): Json {
+  if (typeof wire === 'string') return readScalar(wire, value);
+  const bytes = Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+  if ('list' in wire) return [...(isList(before) ? before : []), readField(wire.list, value, undefined)];
+  if ('message' in wire) return unwrapped(readMessage(wire.message, bytes));
+  const entry = new Map(fieldsOf(bytes).map((field) => [field.number, field.value]));
+  const key = entry.get(1);
+  const name = Buffer.isBuffer(key) ? key.toString() : '';
+  const member = readField(wire.map, entry.get(2) ?? Buffer.alloc(0), undefined);
+  return { ...(isObject(before) ? before : {}), [name]: member };
+}
+
+/** A message whose one field has no name stands for its value. */
+function unwrapped(message: JsonObject): Json {
+  return message[''] ?? message;
+}
+
+function readScalar(wire: 'string' | 'bytes' | 'int' | 'bool' | 'skip', value: Buffer | bigint): Json {
+  if (Buffer.isBuffer(value)) return value.toString(wire === 'bytes' ? 'base64' : 'utf8');
+  return wire === 'bool' ? value !== 0n : Number(BigInt.asIntN(64, value));
+}
+
+interface WireField {
+  readonly number: number;
+  readonly value: Buffer | bigint;
+}
+
+function fieldsOf(message: Buffer): readonly WireField[] {
+  const fields: WireField[] = [];
   let at = 0;
   while (at < message.length) {
     const tag = readVarint(message, at);
     const value = readVarint(message, tag.next);
-    const isDelimited = tag.value % 8 === 2;
-    if (!isDelimited && tag.value % 8 !== 0)
-      throw badRequest('the body holds a field of an unknown wire type');
-    const end = isDelimited ? value.next + value.value : value.next;
-    if (isDelimited && Math.floor(tag.value / 8) === wanted) found = message.subarray(value.next, end);
+    const number = Number(tag.value >> 3n);
+    const kind = tag.value % 8n;
+    if (kind !== 2n && kind !== 0n) throw badRequest('the body holds a field of an unknown wire type');
+    const end = kind === 2n ? value.next + Number(value.value) : value.next;
+    if (end > message.length) throw badRequest('the body ends within a field');
+    fields.push({ number, value: kind === 2n ? message.subarray(value.next, end) : value.value });
     at = end;
   }
-  return found;
+  return fields;
 }
 
-function readVarint(message: Buffer, start: number): { readonly value: number; readonly next: number } {
-  let value = 0;
-  for (let at = start, factor = 1; at < message.length; at += 1, factor *= 128) {
+/** The bytes of the last length-delimited field of this number; none where it is absent. */
+function lastOf(message: Buffer, wanted: number): Buffer {
+  const found = fieldsOf(message).findLast(({ number }) => number === wanted)?.value;
+  return Buffer.isBuffer(found) ? found : Buffer.alloc(0);
+}
+
+function readVarint(message: Buffer, start: number): { readonly value: bigint; readonly next: number } {
+  let value = 0n;
+  for (let at = start, shift = 0n; at < message.length && shift < 70n; at += 1, shift += 7n) {
     const byte = message[at] ?? 0;
-    value += (byte % 128) * factor;
+    value |= BigInt(byte % 128) << shift;
     if (byte < 128) return { value, next: at + 1 };
   }
   throw badRequest('the body ends within a number');

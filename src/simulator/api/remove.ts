@@ -1,33 +1,60 @@
-import { type JsonObject, objectAt, stringAt } from '../json.js';
+import { type JsonObject, numberAt, objectAt, stringAt } from '../json.js';
 import type { ApiContext } from './context.js';
 import { type KubeObject, timestamp, withMetadata } from './objects.js';
-import type { Target } from './write.js';
-import { conflict, notFound, uidConflict } from './status-error.js';
+import { type Addressed, checkDeletion, nameOf } from './preconditions.js';
+import { notFound } from './status-error.js';
+
+/** What a deletion gave: the object, and whether it is only marked so far. */
+export interface Removed {
+  readonly object: KubeObject;
+  readonly isMarked: boolean;
+}
 
 /**
  * Deletes an object, if the preconditions of the DeleteOptions hold. A pod that a workload owns is only marked: its
- * controller ends it after a moment. A namespace is marked, too, and goes when everything in it is gone.
+ * controller ends it after a moment, unless its grace period is 0. A namespace is marked, too, and goes when everything in
+ * it is gone; so is an object with finalizers, until they are gone.
  */
-export function deleteObject(context: ApiContext, target: Target, options: JsonObject): KubeObject {
+export function deleteObject(
+  context: ApiContext,
+  target: Addressed,
+  options: JsonObject,
+  isDryRun = false,
+): Removed {
   const { store, clock } = context;
   const { resource, namespace, name } = target;
-  const identity = { resource: resource.plural, group: resource.group, name };
   const current = store.get(resource.storage, namespace, name);
-  if (current === null) throw notFound(identity);
-  const uid = stringAt(options, 'preconditions', 'uid');
-  if (uid !== null && uid !== current.metadata.uid) throw uidConflict(identity, uid, current.metadata.uid);
-  const version = stringAt(options, 'preconditions', 'resourceVersion');
-  if (version !== null && version !== current.metadata.resourceVersion) throw conflict(identity);
-  if (resource.kind === 'Pod' && current.metadata['ownerReferences'] !== undefined) {
-    if (current.metadata['deletionTimestamp'] !== undefined) return current;
-    const marked = { deletionTimestamp: timestamp(clock.now()), deletionGracePeriodSeconds: 30 };
-    return store.put(resource.storage, withMetadata(current, marked));
-  }
-  if (resource.kind === 'Namespace') {
-    if (current.metadata['deletionTimestamp'] !== undefined) return current;
-    const marked = withMetadata(current, { deletionTimestamp: timestamp(clock.now()) });
-    const status = { ...objectAt(current, 'status'), phase: 'Terminating' };
-    return store.put(resource.storage, { ...marked, status });
-  }
-  return store.remove(resource.storage, namespace, name) ?? current;
+  if (current === null) throw notFound(nameOf(target));
+  checkDeletion(target, current, options);
+  const graceSeconds = graceOf(resource.kind, current, options);
+  const isMarked = isKeptForNow(current, graceSeconds);
+  const isAlready = current.metadata['deletionTimestamp'] !== undefined;
+  const dated = isAlready && isMarked ? current : marked(current, clock.now(), graceSeconds);
+  if (isDryRun) return { object: dated, isMarked };
+  if (isMarked) return { object: isAlready ? current : store.put(resource.storage, dated), isMarked };
+  const removed = store.remove(resource.storage, namespace, name) ?? current;
+  const { resourceVersion } = removed.metadata;
+  return { object: withMetadata(dated, { resourceVersion }), isMarked };
+}
+
+/** Only pods take their time; one that runs nowhere yet has nothing to end. */
+function graceOf(kind: string, current: KubeObject, options: JsonObject): number | null {
+  if (kind !== 'Pod') return null;
+  const isRunning = (stringAt(current, 'spec', 'nodeName') ?? '') !== '';
+  const own = numberAt(current, 'spec', 'terminationGracePeriodSeconds') ?? 30;
+  return numberAt(options, 'gracePeriodSeconds') ?? (isRunning ? own : 0);
+}
+
+function isKeptForNow(current: KubeObject, graceSeconds: number | null): boolean {
+  if (current.kind === 'Namespace') return true;
+  if (current.kind === 'Pod' && current.metadata['ownerReferences'] !== undefined) return graceSeconds !== 0;
+  const { finalizers } = current.metadata;
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+function marked(current: KubeObject, nowMs: number, graceSeconds: number | null): KubeObject {
+  const grace = graceSeconds === null ? {} : { deletionGracePeriodSeconds: graceSeconds };
+  const dated = withMetadata(current, { deletionTimestamp: timestamp(nowMs), ...grace });
+  if (current.kind !== 'Namespace') return dated;
+  return { ...dated, status: { ...objectAt(current, 'status'), phase: 'Terminating' } };
 }

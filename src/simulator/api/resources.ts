@@ -19,6 +19,8 @@ export interface Resource {
   readonly isCustom: boolean;
   /** Where its objects are stored: `GROUP/PLURAL`. Two versions or groups may share one place. */
   readonly storage: string;
+  /** The apiVersion in which its objects are stored: that of another version or group where two share one place. */
+  readonly storedAs: string;
   /** The structural schema of its CustomResourceDefinition; null where it has none. */
   readonly schema: JsonObject | null;
   /** Its `additionalPrinterColumns`; null for a resource without a CustomResourceDefinition. */
@@ -40,6 +42,7 @@ type Extra = Partial<
     | 'hasGeneration'
     | 'isCustom'
     | 'storage'
+    | 'storedAs'
     | 'schema'
     | 'columns'
   >
@@ -60,6 +63,7 @@ export function makeResource(
     hasGeneration: false,
     isCustom: false,
     storage: storageName(names.group, names.plural),
+    storedAs: apiVersionOf(names),
     schema: null,
     columns: null,
     ...extra,
@@ -84,6 +88,8 @@ export const RESOURCES: readonly Resource[] = [
   core('pods', 'Pod', { shortNames: ['po'], categories: ALL, subresources: ['status'] }),
   core('services', 'Service', { shortNames: ['svc'], categories: ALL, subresources: ['status'] }),
   core('configmaps', 'ConfigMap', { shortNames: ['cm'] }),
+  core('secrets', 'Secret'),
+  core('serviceaccounts', 'ServiceAccount', { shortNames: ['sa'] }),
   core('events', 'Event', { shortNames: ['ev'], storage: storageName('', 'events') }),
   core('replicationcontrollers', 'ReplicationController', { ...SCALED, shortNames: ['rc'] }),
   apps('deployments', 'Deployment', ['deploy']),
@@ -104,6 +110,15 @@ export const RESOURCES: readonly Resource[] = [
   ),
   makeResource(
     {
+      group: 'autoscaling',
+      version: 'v1',
+      plural: 'horizontalpodautoscalers',
+      kind: 'HorizontalPodAutoscaler',
+    },
+    { shortNames: ['hpa'], categories: ALL, subresources: ['status'], storedAs: 'autoscaling/v2' },
+  ),
+  makeResource(
+    {
       group: 'apiextensions.k8s.io',
       version: 'v1',
       plural: 'customresourcedefinitions',
@@ -114,7 +129,7 @@ export const RESOURCES: readonly Resource[] = [
   makeResource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' }),
   makeResource(
     { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' },
-    { shortNames: ['ev'], storage: storageName('', 'events') },
+    { shortNames: ['ev'], storage: storageName('', 'events'), storedAs: 'v1' },
   ),
   makeResource(
     { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', kind: 'Rollout' },

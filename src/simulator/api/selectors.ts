@@ -1,5 +1,7 @@
-import { type JsonObject, stringAt, stringsAt } from '../json.js';
+import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json.js';
+import { selectableField } from './field-labels.js';
 import type { KubeObject } from './objects.js';
+import { type Resource, apiVersionOf } from './resources.js';
 import { badRequest } from './status-error.js';
 
 type Labels = Readonly<Record<string, string>>;
@@ -12,9 +14,12 @@ const EQUALITY_TERM = /^\s*([^\s=!,()]+)\s*(==|=|!=)\s*([^\s=!,()]*)\s*$/;
 const EXISTENCE_TERM = /^\s*(!?)\s*([^\s=!,()]+)\s*$/;
 
 /** Reads `labelSelector` and `fieldSelector` of a query; throws 400 where they cannot be understood. */
-export function matchOf(query: URLSearchParams): Match {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
+export function matchOf(query: URLSearchParams, resource: Resource): Match {
+  const labelSelector = query.get('labelSelector') ?? '';
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  if (labelSelector === '' && fieldSelector === '') return () => true;
+  const labels = parseLabelSelector(labelSelector);
+  const fields = parseFieldSelector(fieldSelector, resource);
   return (object) => labels(stringsAt(object, 'metadata', 'labels')) && fields(object);
 }
 
@@ -49,20 +54,31 @@ function parseLabelTerm(text: string): (labels: Labels) => boolean {
   return (labels) => Object.hasOwn(labels, key) === (not === '');
 }
 
-function parseFieldSelector(text: string): Match {
+function parseFieldSelector(text: string, resource: Resource): Match {
   const terms = text
     .split(',')
     .filter((term) => term.trim() !== '')
-    .map(parseFieldTerm);
+    .map((term) => parseFieldTerm(term, resource));
   return (object) => terms.every((term) => term(object));
 }
 
-function parseFieldTerm(text: string): Match {
+function parseFieldTerm(text: string, resource: Resource): Match {
   const term = EQUALITY_TERM.exec(text);
   if (term === null) throw badRequest(`invalid selector: '${text}'; can't understand '${text}'`);
   const [, path = '', operator, value] = term;
-  const steps = path.split('.');
-  return (object) => ((stringAt(object, ...steps) ?? '') === value) === (operator !== '!=');
+  const steps = selectableField({ apiVersion: apiVersionOf(resource), kind: resource.kind }, path);
+  return (object) => (textAt(object, steps) === value) === (operator !== '!=');
+}
+
+/** Numbers and booleans are compared as text; a boolean that is absent is `false`. */
+function textAt(object: KubeObject, steps: readonly string[]): string {
+  const found = valueAt(object, ...steps);
+  if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';
+  return typeof found === 'number' || typeof found === 'boolean' ? String(found) : asText(found);
+}
+
+function asText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The text form of a `spec.selector`, as `/scale` shows it. Replication controllers have plain labels there. */

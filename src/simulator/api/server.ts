@@ -1,40 +1,23 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { splitToken } from '../kubeconfig.js';
 import { authenticate } from './access.js';
-import type { ApiContext } from './context.js';
-import { type FaultEffect, type FaultPlan, type Subject as FaultSubject } from './faults.js';
-import { type Reply, type Sent, answerOther, answerResource } from './handle.js';
-import type { RequestLog } from './request-log.js';
+import { answerOther, answerProbe } from './answer-other.js';
+import type { ApiParts, Exchange } from './exchange.js';
+import { meetFault } from './fault-effects.js';
+import type { Subject as FaultSubject } from './faults.js';
+import { type Reply, type Sent, answerResource } from './handle.js';
+import { negotiate } from './negotiate.js';
+import { RENDERINGS, includedObject } from './render.js';
+import type { KubeObject } from './objects.js';
 import { type ResourceRequest, parseRequest } from './request.js';
-import { type Rbac, type Subject, accessOf, forbidden, isAllowed } from './rules.js';
-import { StatusError, makeStatus, noSuchPath } from './status-error.js';
-import { tableOf, wantsTable } from './table.js';
-import { wireText } from './wire.js';
-import type { Watches } from './watch.js';
+import { type Subject, accessOf, forbidden, isAllowed } from './rules.js';
+import { StatusError, makeStatus, tooLargeBody } from './status-error.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
-
-/** What the API server is made of. */
-export interface ApiParts {
-  readonly context: ApiContext;
-  readonly rbac: () => Rbac;
-  readonly faults: FaultPlan;
-  readonly log: RequestLog;
-  readonly watches: Watches;
-  /** Takes back a timer when the simulator closes. */
-  readonly onClose: (stop: () => void) => void;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly address: URL;
-  readonly authorization: string | undefined;
-  readonly sent: Sent;
-  /** Null for what is no resource. */
-  readonly parsed: ResourceRequest | null;
-  readonly arrived: Pick<Parameters<RequestLog['add']>[0], 'at' | 'monotonicMs'>;
-}
+const MOST_WARNINGS = 20;
+const LONGEST_WARNING = 256;
+/** How long a real server waits for its cache to reach a version. */
+const FRESHNESS_MS = 3000;
 
 /** The HTTP server of the Kubernetes API. Not listening yet. */
 export function makeApiServer(parts: ApiParts): Server {
@@ -50,6 +33,12 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   const address = new URL(rest, 'http://localhost');
   const contentType = request.headers['content-type'] ?? '';
   const bytes = await readBody(request);
+  if (bytes === null) {
+    const { status } = tooLargeBody(LARGEST_BODY_BYTES);
+    response.writeHead(413, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify(status));
+    return;
+  }
   const sent = {
     body: bytes.toString(contentType.includes('protobuf') ? 'latin1' : 'utf8'),
     contentType,
@@ -61,19 +50,19 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   const exchange = { request, response, address, authorization, sent, parsed, arrived };
   const fault = parsed === null ? null : parts.faults.takeForRequest(subjectOf(parsed, sent));
   if (fault === null) respond(parts, exchange);
-  else meetFault(parts, exchange, fault);
+  else meetFault({ parts, respond, carryOut, note }, exchange, fault);
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+/** Null for a body that is too large; the rest of it is read and thrown away. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) continue;
     size += chunk.length;
-    if (size > LARGEST_BODY_BYTES) throw new Error('reading a request: the body is too large');
-    chunks.push(chunk);
+    if (size <= LARGEST_BODY_BYTES) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return size > LARGEST_BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
 function subjectOf(
@@ -83,32 +72,63 @@ function subjectOf(
   return { verb, resource: resource.plural, subresource, namespace, name, userAgent };
 }
 
-/** Carries out the request and sends the answer. */
+/** Carries out the request and sends the answer; a read of a version to come waits for it a while. */
 function respond(parts: ApiParts, exchange: Exchange): void {
-  const { response, parsed } = exchange;
+  const { parsed } = exchange;
   if (parsed?.verb === 'watch') {
     startWatch(parts, exchange, parsed);
     return;
   }
+  const { store, clock } = parts.context;
+  if (parsed === null || !isOfFuture(parsed, store.revision)) {
+    answer(parts, exchange);
+    return;
+  }
+  const wanted = Number(parsed.query.get('resourceVersion'));
+  const giveUp = clock.after(FRESHNESS_MS, () => {
+    stopWaiting();
+    answer(parts, exchange);
+  });
+  const stopWaiting = store.whenReached(wanted, () => {
+    giveUp();
+    answer(parts, exchange);
+  });
+  parts.onClose(giveUp);
+}
+
+function isOfFuture({ verb, query }: ResourceRequest, revision: number): boolean {
+  const wanted = Number(query.get('resourceVersion') ?? '0');
+  return (verb === 'get' || verb === 'list') && wanted > revision;
+}
+
+function answer(parts: ApiParts, exchange: Exchange): void {
+  const { response } = exchange;
   const reply = carryOut(parts, exchange);
   note(parts, exchange, { code: reply.code, isApplied: reply.code < 400 });
   if (response.destroyed) return;
+  const warnings = (reply.warnings ?? []).slice(0, MOST_WARNINGS).map(warningHeader);
+  if (warnings.length > 0) response.setHeader('warning', warnings);
   response.writeHead(reply.code, { 'content-type': contentType(reply) });
   response.end(exchange.request.method === 'HEAD' ? undefined : reply.body);
+}
+
+/** A header holds printable ASCII alone; field names of a client may be anything. */
+function warningHeader(text: string): string {
+  const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
+  return `299 - ${JSON.stringify(printable)}`;
 }
 
 function contentType(reply: Reply): string {
   return reply.body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
 }
 
-function carryOut(parts: ApiParts, { address, authorization, sent, parsed }: Exchange): Reply {
+function carryOut(parts: ApiParts, { request, address, authorization, sent, parsed }: Exchange): Reply {
+  const { context } = parts;
   try {
-    const subject = authenticate(parts.rbac(), authorization);
-    if (parsed === null) {
-      const reply = answerOther(parts.context, subject, address, sent);
-      if (reply === null) throw noSuchPath();
-      return reply;
-    }
+    const probed = answerProbe({ address });
+    if (probed !== null) return probed;
+    const subject = authenticate(parts.rbac(), context.tokens, authorization);
+    if (parsed === null) return answerOther(context, subject, { request, address, sent });
     authorize(subject, parsed);
     return answerResource(parts.context, parsed, sent);
   } catch (error) {
@@ -129,105 +149,21 @@ function failure(error: unknown): Reply {
 
 function startWatch(parts: ApiParts, exchange: Exchange, parsed: ResourceRequest): void {
   const { authorization, response, sent } = exchange;
-  const { resource } = parsed;
+  const { context } = parts;
   try {
-    authorize(authenticate(parts.rbac(), authorization), parsed);
+    authorize(authenticate(parts.rbac(), context.tokens, authorization), parsed);
+    const { one } = RENDERINGS[negotiate(sent.accept)];
+    const included = includedObject(parsed.query);
+    const render = (object: KubeObject): string =>
+      one(parsed.resource, object, { nowMs: context.clock.now(), included });
+    parts.watches.start(parsed, subjectOf(parsed, sent), response, render);
     note(parts, exchange, { code: 200, isApplied: false });
-    parts.watches.start(parsed, subjectOf(parsed, sent), response, (object) =>
-      wantsTable(sent.accept)
-        ? JSON.stringify(
-            tableOf(resource, [object], {
-              nowMs: parts.context.clock.now(),
-              metadata: { resourceVersion: object.metadata.resourceVersion },
-            }),
-          )
-        : wireText(resource, object),
-    );
   } catch (error) {
     const reply = failure(error);
     note(parts, exchange, { code: reply.code, isApplied: false });
     if (response.headersSent) response.destroy();
     else response.writeHead(reply.code, { 'content-type': 'application/json' }).end(reply.body);
   }
-}
-
-function meetFault(parts: ApiParts, exchange: Exchange, fault: FaultEffect): void {
-  const { response, parsed } = exchange;
-  const { clock } = parts.context;
-  switch (fault.kind) {
-    case 'refuse':
-      note(parts, exchange, { code: fault.status, isApplied: false });
-      refuse(response, fault);
-      return;
-    case 'delay':
-      parts.onClose(clock.after(fault.ms, () => respond(parts, exchange)));
-      return;
-    case 'drop':
-      note(parts, exchange, { code: null, isApplied: false });
-      exchange.request.socket.destroy();
-      return;
-    case 'lose-answer':
-      note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
-      exchange.request.socket.destroy();
-      return;
-    case 'apply-late':
-      note(parts, exchange, { code: 504, isApplied: false });
-      refuse(response, { status: 504, reason: 'Timeout' });
-      parts.onClose(
-        clock.after(fault.ms, () => {
-          note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
-        }),
-      );
-      return;
-    case 'stall':
-      note(parts, exchange, { code: null, isApplied: false });
-      return;
-    case 'override-replicas':
-      overrideReplicas(parts, exchange, parsed, fault.replicas);
-      return;
-    default:
-      fault satisfies never;
-  }
-}
-
-function refuse(
-  response: ServerResponse,
-  fault: {
-    readonly status: number;
-    readonly reason?: string;
-    readonly retryAfter?: string;
-    readonly body?: string;
-  },
-): void {
-  const { status, reason = 'InternalError', retryAfter } = fault;
-  const body =
-    fault.body ?? JSON.stringify(makeStatus({ code: status, reason, message: `simulated ${status}` }));
-  const type = body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
-  response.writeHead(status, {
-    'content-type': type,
-    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
-  });
-  response.end(body);
-}
-
-/** Carries the write out with other replicas, as an admission webhook may; the answer shows them. */
-function overrideReplicas(
-  parts: ApiParts,
-  exchange: Exchange,
-  parsed: ResourceRequest | null,
-  replicas: number,
-): void {
-  const isWrite = parsed?.verb === 'patch' || parsed?.verb === 'update' || parsed?.verb === 'create';
-  const { sent } = exchange;
-  const body = isWrite && sent.body.startsWith('{') ? withReplicas(sent.body, replicas) : sent.body;
-  respond(parts, { ...exchange, sent: { ...sent, body } });
-}
-
-function withReplicas(text: string, replicas: number): string {
-  const body: unknown = JSON.parse(text);
-  const object = typeof body === 'object' && body !== null ? { ...body } : {};
-  const spec = 'spec' in object && typeof object.spec === 'object' ? object.spec : {};
-  return JSON.stringify({ ...object, spec: { ...spec, replicas } });
 }
 
 function note(

@@ -6,7 +6,7 @@ export class StatusError extends Error {
   readonly status: JsonObject;
   readonly code: number;
 
-  constructor(code: number, reason: string, message: string, details?: JsonObject) {
+  constructor(code: number, reason: string | undefined, message: string, details?: JsonObject) {
     super(message);
     this.code = code;
     this.status = makeStatus({ code, reason, message, details });
@@ -16,7 +16,7 @@ export class StatusError extends Error {
 /** A `Status` of failure as the real server writes it. */
 export function makeStatus(failure: {
   readonly code: number;
-  readonly reason: string;
+  readonly reason: string | undefined;
   readonly message: string;
   readonly details?: JsonObject | undefined;
   readonly metadata?: JsonObject;
@@ -52,8 +52,8 @@ export function notFound(object: ObjectName): StatusError {
   );
 }
 
-/** 404: there is no such path. */
-export function noSuchPath(): StatusError {
+/** 404: a group that is served has no such resource. */
+export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
@@ -93,7 +93,12 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
 
 /** What is wrong with one field: `text` is the sentence behind its path. */
 export interface FieldCause {
-  readonly reason: 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueNotSupported';
+  readonly reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueRequired'
+    | 'FieldValueNotSupported'
+    | 'FieldValueForbidden'
+    | 'FieldValueTooLong';
   readonly field: string;
   readonly text: string;
 }
@@ -123,6 +128,14 @@ export function invalidFields(
   });
 }
 
+/** 422: what a patch makes of an object cannot be read. */
+export function invalidPatch(patched: JsonObject, message: string): StatusError {
+  const text = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${message}`;
+  return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${text}`, {
+    causes: [{ reason: 'FieldValueInvalid', message: text, field: 'patch' }],
+  });
+}
+
 /** 400: the request cannot be understood. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
@@ -138,9 +151,26 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
+/** 406: none of the forms that the client takes can be given. */
+export function notAcceptable(): StatusError {
+  const message = '406: Not Acceptable\n\nAvailable representations: application/json';
+  return new StatusError(406, 'NotAcceptable', message, {});
+}
+
+/** 413: the body is longer than the server reads. */
+export function tooLargeBody(limit: number): StatusError {
+  const message = `Request entity too large: limit is ${limit}`;
+  return new StatusError(413, 'RequestEntityTooLarge', message);
+}
+
+/** 500 as the server gives it for what it takes for a fault of its own: without a reason. */
+export function serverFault(message: string): StatusError {
+  return new StatusError(500, undefined, message);
+}
+
 /** 415: the body has a form that is not taken. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  const message = `415: Unsupported Media Type: the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new StatusError(415, 'UnsupportedMediaType', message, {});
 }
 

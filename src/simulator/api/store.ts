@@ -33,6 +33,7 @@ interface Collection {
 export class Store {
   readonly #clock: Clock;
   readonly #collections = new Map<string, Collection>();
+  readonly #waiting = new Set<{ readonly revision: number; readonly callback: () => void }>();
   #revision = 1;
 
   constructor(clock: Clock) {
@@ -118,6 +119,13 @@ export class Store {
     return () => listeners.delete(listener);
   }
 
+  /** Calls `callback` once when a revision is reached that is still to come; the answer takes it back. */
+  whenReached(revision: number, callback: () => void): () => void {
+    const waiter = { revision, callback };
+    this.#waiting.add(waiter);
+    return () => this.#waiting.delete(waiter);
+  }
+
   /** Forgets the history: watches and pages that start before this moment get 410. */
   compact(): void {
     this.#revision += 1;
@@ -134,6 +142,11 @@ export class Store {
       forget(collection, collection.history.length - HISTORY_CHANGES);
     }
     for (const listener of [...collection.listeners]) listener(change);
+    for (const waiter of this.#waiting) {
+      if (waiter.revision > this.#revision) continue;
+      this.#waiting.delete(waiter);
+      waiter.callback();
+    }
   }
 
   #forgetOld(collection: Collection): void {

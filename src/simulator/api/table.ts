@@ -1,260 +1,40 @@
-import {
-  type Json,
-  type JsonObject,
-  isObject,
-  listAt,
-  numberAt,
-  objectAt,
-  stringAt,
-  stringsAt,
-} from '../json.js';
+import type { JsonObject } from '../json.js';
+import { columnsOf } from './columns.js';
 import type { KubeObject } from './objects.js';
-import { printedCell } from '../crd/columns.js';
 import type { Resource } from './resources.js';
 import { toWire } from './wire.js';
 
-/** One column of `kubectl get`; priority 1 is shown by `-o wide` only. */
-interface Column {
-  readonly name: string;
-  readonly priority?: number;
-  /** Default: string. */
-  readonly type?: string;
-  readonly cell: (object: KubeObject, nowMs: number) => Json;
-}
-
-/** Whether a client asks for rows and columns, as `kubectl get` does. */
-export function wantsTable(accept: string): boolean {
-  return accept.includes('as=Table');
-}
+/** What a row of a table has of its object. */
+export type Included = 'None' | 'Metadata' | 'Object';
 
 /** The objects as a `Table`, with the columns of the real server for the kinds people look at. */
 export function tableOf(
   resource: Resource,
   objects: readonly KubeObject[],
-  options: { readonly nowMs: number; readonly metadata: JsonObject },
+  options: { readonly nowMs: number; readonly metadata: JsonObject; readonly included: Included },
 ): JsonObject {
   const columns = columnsOf(resource);
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: options.metadata,
-    columnDefinitions: columns.map(({ name, priority = 0, type = 'string' }) => ({
+    columnDefinitions: columns.map(({ name, priority = 0, type = 'string', description = '' }) => ({
       name,
       type,
       format: name === 'Name' ? 'name' : '',
-      description: '',
+      description,
       priority,
     })),
     rows: objects.map((object) => ({
       cells: columns.map(({ cell }) => cell(object, options.nowMs)),
-      object: {
-        kind: 'PartialObjectMetadata',
-        apiVersion: 'meta.k8s.io/v1',
-        metadata: toWire(resource, object).metadata,
-      },
+      object: rowObject(resource, object, options.included),
     })),
   };
 }
 
-/** A definition without columns has the age alone; one with columns names it itself. */
-function columnsOf({ columns, plural }: Resource): readonly Column[] {
-  if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
-  if (columns.length === 0) return [NAME, AGE];
-  return [NAME, ...columns.map(definedColumn)];
+function rowObject(resource: Resource, object: KubeObject, included: Included): JsonObject | undefined {
+  if (included === 'None') return undefined;
+  const shown = toWire(resource, object);
+  if (included === 'Object') return shown;
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: shown.metadata };
 }
-
-function definedColumn(column: JsonObject): Column {
-  const type = stringAt(column, 'type') ?? 'string';
-  return {
-    name: stringAt(column, 'name') ?? '',
-    priority: numberAt(column, 'priority') ?? 0,
-    type: type === 'date' ? 'string' : type,
-    cell: (object, nowMs) => {
-      const value = printedCell(object, column);
-      return type === 'date' && typeof value === 'string' ? ageOf(value, nowMs) : value;
-    },
-  };
-}
-
-/** Time as kubectl writes ages: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
-export function shortDuration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
-  if (hours < 48) return `${hours}h`;
-  const days = Math.floor(hours / 24);
-  return days < 8 ? withRest(days, 'd', hours % 24, 'h') : `${days}d`;
-}
-
-function withRest(count: number, unit: string, rest: number, restUnit: string): string {
-  return rest === 0 ? `${count}${unit}` : `${count}${unit}${rest}${restUnit}`;
-}
-
-function ageOf(text: string | null, nowMs: number): string {
-  const ms = text === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(ms) ? '<unknown>' : shortDuration(nowMs - ms);
-}
-
-const NAME: Column = { name: 'Name', cell: ({ metadata }) => metadata.name };
-const AGE: Column = {
-  name: 'Age',
-  cell: ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs),
-};
-
-function count(name: string, ...path: readonly string[]): Column {
-  return { name, cell: (object) => numberAt(object, ...path) ?? 0 };
-}
-
-function ready(name: string): Column {
-  return {
-    name,
-    cell: (object) =>
-      `${numberAt(object, 'status', 'readyReplicas') ?? 0}/${numberAt(object, 'spec', 'replicas') ?? 1}`,
-  };
-}
-
-const CONTAINERS: Column = {
-  name: 'Containers',
-  priority: 1,
-  cell: (object) =>
-    podContainers(object)
-      .map((container) => stringAt(container, 'name') ?? '')
-      .join(','),
-};
-const IMAGES: Column = {
-  name: 'Images',
-  priority: 1,
-  cell: (object) =>
-    podContainers(object)
-      .map((container) => stringAt(container, 'image') ?? '')
-      .join(','),
-};
-const SELECTOR: Column = {
-  name: 'Selector',
-  priority: 1,
-  cell: (object) =>
-    Object.entries(stringsAt(object, 'spec', 'selector', 'matchLabels'))
-      .map(([key, value]) => `${key}=${value}`)
-      .join(','),
-};
-
-function podContainers(object: KubeObject): readonly Json[] {
-  return listAt(object, 'spec', 'template', 'spec', 'containers');
-}
-
-function podStatus(object: KubeObject): string {
-  if (object.metadata['deletionTimestamp'] !== undefined) return 'Terminating';
-  const waiting = stringAt(object, 'status', 'containerStatuses', 0, 'state', 'waiting', 'reason');
-  return waiting ?? stringAt(object, 'status', 'reason') ?? stringAt(object, 'status', 'phase') ?? 'Unknown';
-}
-
-function podReady(object: KubeObject): string {
-  const total = listAt(object, 'spec', 'containers').length;
-  const statuses = listAt(object, 'status', 'containerStatuses');
-  return `${statuses.filter((status) => isObject(status) && status['ready'] === true).length}/${total}`;
-}
-
-function hpaTargets(object: KubeObject): string {
-  const metrics = listAt(object, 'spec', 'metrics').map((metric) => {
-    const name = stringAt(metric, 'resource', 'name') ?? stringAt(metric, 'type') ?? '';
-    const target = objectAt(metric, 'resource', 'target');
-    const percent = numberAt(target, 'averageUtilization');
-    return percent === null ? `${name}: <unknown>` : `${name}: <unknown>/${percent}%`;
-  });
-  return metrics.length === 0 ? '<none>' : metrics.join(', ');
-}
-
-const replicaSet: readonly Column[] = [
-  NAME,
-  count('Desired', 'spec', 'replicas'),
-  count('Current', 'status', 'replicas'),
-  count('Ready', 'status', 'readyReplicas'),
-  AGE,
-  CONTAINERS,
-  IMAGES,
-  SELECTOR,
-];
-
-const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
-  deployments: [
-    NAME,
-    ready('Ready'),
-    count('Up-to-date', 'status', 'updatedReplicas'),
-    count('Available', 'status', 'availableReplicas'),
-    AGE,
-    CONTAINERS,
-    IMAGES,
-    SELECTOR,
-  ],
-  rollouts: [
-    NAME,
-    count('Desired', 'spec', 'replicas'),
-    count('Current', 'status', 'replicas'),
-    count('Up-to-date', 'status', 'updatedReplicas'),
-    count('Available', 'status', 'availableReplicas'),
-    AGE,
-  ],
-  statefulsets: [NAME, ready('Ready'), AGE, CONTAINERS, IMAGES],
-  replicasets: replicaSet,
-  replicationcontrollers: replicaSet,
-  pods: [
-    NAME,
-    { name: 'Ready', cell: podReady },
-    { name: 'Status', cell: podStatus },
-    {
-      name: 'Restarts',
-      cell: (object) => numberAt(object, 'status', 'containerStatuses', 0, 'restartCount') ?? 0,
-    },
-    AGE,
-    { name: 'IP', priority: 1, cell: (object) => stringAt(object, 'status', 'podIP') ?? '<none>' },
-    { name: 'Node', priority: 1, cell: (object) => stringAt(object, 'spec', 'nodeName') ?? '<none>' },
-  ],
-  customresourcedefinitions: [
-    NAME,
-    {
-      name: 'Created At',
-      cell: ({ metadata }) => metadata.creationTimestamp,
-    },
-  ],
-  namespaces: [NAME, { name: 'Status', cell: (object) => stringAt(object, 'status', 'phase') ?? '' }, AGE],
-  configmaps: [NAME, { name: 'Data', cell: (object) => Object.keys(objectAt(object, 'data')).length }, AGE],
-  leases: [NAME, { name: 'Holder', cell: (object) => stringAt(object, 'spec', 'holderIdentity') ?? '' }, AGE],
-  horizontalpodautoscalers: [
-    NAME,
-    {
-      name: 'Reference',
-      cell: (object) =>
-        `${stringAt(object, 'spec', 'scaleTargetRef', 'kind') ?? ''}/${stringAt(object, 'spec', 'scaleTargetRef', 'name') ?? ''}`,
-    },
-    { name: 'Targets', cell: hpaTargets },
-    { name: 'MinPods', cell: (object) => String(numberAt(object, 'spec', 'minReplicas') ?? 1) },
-    { name: 'MaxPods', cell: (object) => numberAt(object, 'spec', 'maxReplicas') ?? 0 },
-    { name: 'Replicas', cell: (object) => numberAt(object, 'status', 'currentReplicas') ?? 0 },
-    AGE,
-  ],
-  events: [
-    {
-      name: 'Last Seen',
-      cell: (object, nowMs) =>
-        ageOf(
-          stringAt(object, 'series', 'lastObservedTime') ??
-            stringAt(object, 'lastTimestamp') ??
-            stringAt(object, 'eventTime') ??
-            object.metadata.creationTimestamp,
-          nowMs,
-        ),
-    },
-    { name: 'Type', cell: (object) => stringAt(object, 'type') ?? '' },
-    { name: 'Reason', cell: (object) => stringAt(object, 'reason') ?? '' },
-    {
-      name: 'Object',
-      cell: (object) =>
-        `${(stringAt(object, 'involvedObject', 'kind') ?? '').toLowerCase()}/${stringAt(object, 'involvedObject', 'name') ?? ''}`,
-    },
-    { name: 'Message', cell: (object) => (stringAt(object, 'message') ?? '').trim() },
-  ],
-};

@@ -5,6 +5,7 @@ import type { ApiContext } from './context.js';
 import { type FaultMatch, type FaultPlan, type Subject, matches } from './faults.js';
 import { readRevision } from './list.js';
 import { type KubeObject, namespaceOf } from './objects.js';
+import { emptyObject } from './read-object.js';
 import { apiVersionOf } from './resources.js';
 import { type Match, matchOf } from './selectors.js';
 import { makeStatus, tooOld } from './status-error.js';
@@ -81,7 +82,7 @@ export class Watches {
   start(request: ResourceRequest, subject: Subject, response: ServerResponse, render: Render): void {
     const { query } = request;
     const from = readRevision(query.get('resourceVersion'));
-    const match = matchOf(query);
+    const match = matchOf(query, request.resource);
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
     response.flushHeaders();
     const stops: (() => void)[] = [];
@@ -176,12 +177,14 @@ export class Watches {
     { resource }: ResourceRequest,
     annotations?: Readonly<Record<string, string>>,
   ): void {
-    const metadata = {
-      resourceVersion: String(this.#context.store.revision),
-      creationTimestamp: null,
-      annotations,
+    const apiVersion = apiVersionOf(resource);
+    const resourceVersion = String(this.#context.store.revision);
+    const object = {
+      ...emptyObject(resource, apiVersion),
+      kind: resource.kind,
+      apiVersion,
+      metadata: { resourceVersion, creationTimestamp: null, annotations },
     };
-    const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata };
     watcher.send(line('BOOKMARK', JSON.stringify(object)));
   }
 

@@ -1,32 +1,98 @@
-import { objectAt, stringAt } from '../json.js';
+import { type JsonObject, listAt, numberAt, objectAt, stringAt } from '../json.js';
+import { knownType } from '../kinds/known.js';
 import type { KubeObject } from './objects.js';
 import { type Resource, apiVersionOf } from './resources.js';
 
-const TEXTS = new WeakMap<KubeObject, Map<string, string>>();
+interface Texts {
+  whole: string | null;
+  item: string | null;
+}
+
+const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
 
 /**
- * An object as the group and version of `resource` write it. Only events are stored in one form (core) and served in
- * two.
+ * An object as the group and version of `resource` write it. Events are stored in one form (core) and served in two,
+ * HorizontalPodAutoscalers in v2 and served in v1, too.
  */
 export function toWire(resource: Resource, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(resource);
   if (object.apiVersion === apiVersion) return object;
-  return resource.group === 'events.k8s.io' ? eventFromCore(object) : { ...object, apiVersion };
+  if (resource.group === 'events.k8s.io') return eventFromCore(object);
+  return isFirstAutoscaler(resource) ? autoscalerToV1(object) : { ...object, apiVersion };
 }
 
 /** An object that a client sent, in the form that is stored. */
 export function fromWire(resource: Resource, object: KubeObject): KubeObject {
-  return resource.group === 'events.k8s.io' ? eventToCore(object) : object;
+  if (resource.group === 'events.k8s.io') return eventToCore(object);
+  return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;
 }
 
 /** The JSON text of an object, written once however many clients get it. */
 export function wireText(resource: Resource, object: KubeObject): string {
+  const texts = textsOf(resource, object);
+  texts.whole ??= JSON.stringify(shownObject(resource, object));
+  return texts.whole;
+}
+
+/** As `wireText`, for an item of a list: built-in kinds name neither kind nor apiVersion there. */
+export function itemText(resource: Resource, object: KubeObject): string {
+  if (knownType(apiVersionOf(resource), resource.kind) === null) return wireText(resource, object);
+  const texts = textsOf(resource, object);
+  texts.item ??= JSON.stringify({
+    ...shownObject(resource, object),
+    kind: undefined,
+    apiVersion: undefined,
+  });
+  return texts.item;
+}
+
+/** What a dry run would create has no version yet. */
+function shownObject(resource: Resource, object: KubeObject): JsonObject {
+  const shown = toWire(resource, object);
+  if (shown.metadata.resourceVersion !== '') return shown;
+  return { ...shown, metadata: { ...shown.metadata, resourceVersion: undefined } };
+}
+
+function textsOf(resource: Resource, object: KubeObject): Texts {
   const apiVersion = apiVersionOf(resource);
-  const known = TEXTS.get(object) ?? new Map<string, string>();
-  const text = known.get(apiVersion) ?? JSON.stringify(toWire(resource, object));
-  known.set(apiVersion, text);
+  const known = TEXTS.get(object) ?? new Map<string, Texts>();
+  const texts = known.get(apiVersion) ?? { whole: null, item: null };
+  known.set(apiVersion, texts);
   TEXTS.set(object, known);
-  return text;
+  return texts;
+}
+
+function isFirstAutoscaler({ group, version }: Resource): boolean {
+  return group === 'autoscaling' && version === 'v1';
+}
+
+/** Of the metrics, v1 has cpu utilization alone. */
+function autoscalerToV1(object: KubeObject): KubeObject {
+  const { scaleTargetRef, minReplicas, maxReplicas } = objectAt(object, 'spec');
+  const spec = { scaleTargetRef, minReplicas, maxReplicas };
+  const metrics = listAt(object, 'spec', 'metrics');
+  const cpu = metrics.find((metric) => stringAt(metric, 'resource', 'name') === 'cpu');
+  const percent = numberAt(cpu, 'resource', 'target', 'averageUtilization');
+  const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = objectAt(object, 'status');
+  return {
+    ...object,
+    apiVersion: 'autoscaling/v1',
+    spec: percent === null ? spec : { ...spec, targetCPUUtilizationPercentage: percent },
+    status: {
+      observedGeneration,
+      lastScaleTime,
+      currentReplicas: currentReplicas ?? 0,
+      desiredReplicas: desiredReplicas ?? 0,
+    },
+  };
+}
+
+function autoscalerFromV1(object: KubeObject): KubeObject {
+  const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
+  const target = { type: 'Utilization', averageUtilization: percent };
+  const metrics = percent === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', target } }];
+  const status = { currentMetrics: null, ...objectAt(object, 'status') };
+  return { ...object, apiVersion: 'autoscaling/v2', spec: { ...spec, metrics }, status };
 }
 
 function eventFromCore(object: KubeObject): KubeObject {
@@ -45,7 +111,7 @@ function eventFromCore(object: KubeObject): KubeObject {
     apiVersion: 'events.k8s.io/v1',
     regarding: involvedObject,
     note: message,
-    reportingController: reportingComponent ?? stringAt(source, 'component') ?? '',
+    reportingController: reportingComponent || (stringAt(source, 'component') ?? ''),
     reportingInstance: object['reportingInstance'] ?? '',
     deprecatedSource: objectAt(source),
     deprecatedFirstTimestamp: firstTimestamp ?? null,
@@ -63,7 +129,8 @@ function eventToCore(object: KubeObject): KubeObject {
     apiVersion: 'v1',
     involvedObject: regarding,
     message: note,
-    reportingComponent: reportingController,
+    reportingComponent: reportingController ?? '',
+    reportingInstance: object['reportingInstance'] ?? '',
     source: objectAt(deprecatedSource),
     firstTimestamp: deprecatedFirstTimestamp ?? null,
     lastTimestamp: deprecatedLastTimestamp ?? null,

@@ -1,226 +1,192 @@
-import { type Json, type JsonObject, isObject, objectAt, sameJson, stringAt } from '../json.js';
-import { type Arrival, admitCustom } from '../crd/admit.js';
-import { DEFINITIONS, checkDefinition, establishedStatus } from '../crd/definition.js';
+import { type Json, type JsonObject, isObject, objectAt, sameJson } from '../json.js';
+import { knownType } from '../kinds/known.js';
+import { scale as scaleType } from '../kinds/meta.js';
+import { type Type, any } from '../kinds/type.js';
+import { validateScale } from '../validation/validate.js';
+import { applyConfiguration, checkConfiguration } from './apply.js';
 import type { ApiContext } from './context.js';
-import { type Writer, ownReplicas } from './managed-fields.js';
-import { type KubeObject, asKubeObject, makeUid, timestamp, withMetadata } from './objects.js';
-import { jsonPatch, mergePatch, strategicMergePatch } from './patch.js';
+import { type Admission, createObject, keep, own, prepare } from './create.js';
+import { type Writer, withOwnerships } from './managed-fields.js';
+import { type KubeObject, asKubeObject, withMetadata } from './objects.js';
+import { parseBody, parsePatch, checkKind } from './parse-body.js';
+import { jsonPatch, mergePatch } from './patch.js';
+import { type Addressed, checkAddress, checkPreconditions, nameOf, requireVersion } from './preconditions.js';
+import { readObject, readScale, storedType } from './read-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import { scaleOf, withScale } from './scale.js';
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  methodNotAllowed,
-  namespaceTerminating,
-  notFound,
-  uidConflict,
-  unsupportedMediaType,
-} from './status-error.js';
-import { checkKind, checkReplicas, parsePatch, validate } from './validate.js';
-import { fromWire, toWire } from './wire.js';
+import { badRequest, noSuchResource, notFound, unsupportedMediaType } from './status-error.js';
+import { strategicMergePatch } from './strategic-merge.js';
+import type { Arrival } from './strict-fields.js';
+import { toWire } from './wire.js';
 
-/** Which object a write is about. */
-export interface Target {
-  readonly resource: Resource;
-  readonly subresource: string;
-  readonly namespace: string | null;
-  readonly name: string;
+/** What a write gave. */
+export interface Written {
+  readonly object: KubeObject;
+  readonly isCreated: boolean;
 }
 
-const NAMESPACES = '/namespaces';
-
-/** Creates an object from a manifest; 404 without its namespace, 409 where the name is taken. */
-export function createObject(
-  context: ApiContext,
-  target: Omit<Target, 'name' | 'subresource'>,
-  body: JsonObject,
-  writer: Writer,
-): KubeObject {
-  const { store, random } = context;
-  const { resource } = target;
-  checkKind(resource, apiVersionOf(resource), body);
-  const metadata = objectAt(body, 'metadata');
-  const namespace = resource.namespaced ? (target.namespace ?? stringAt(metadata, 'namespace')) : null;
-  if (
-    stringAt(metadata, 'namespace') !== null &&
-    resource.namespaced &&
-    stringAt(metadata, 'namespace') !== namespace
-  ) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-  const generateName = stringAt(metadata, 'generateName') ?? '';
-  const name =
-    stringAt(metadata, 'name') ?? (generateName === '' ? '' : generateName + makeUid(random).slice(0, 5));
-  if (namespace !== null) checkNamespace(context, namespace, { resource, name });
-  if (store.get(resource.storage, namespace, name) !== null) {
-    throw alreadyExists({ resource: resource.plural, group: resource.group, name });
-  }
-  const object = asKubeObject({
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-    ...body,
-    metadata: {
-      ...metadata,
-      name,
-      namespace: namespace ?? undefined,
-      uid: makeUid(random),
-      resourceVersion: '',
-      generation: resource.hasGeneration ? 1 : undefined,
-      creationTimestamp: timestamp(writer.nowMs),
-    },
-  });
-  const complete = admit(resource, withDefaults(resource, object), { writer, arrival: 'body' });
-  return keep(context, ownReplicas(null, fromWire(resource, complete), writer), { resource, writer });
-}
-
-/** Stores it, unless the answer alone is wanted. */
-function keep(
-  { store }: ApiContext,
-  object: KubeObject,
-  { resource, writer }: { readonly resource: Resource; readonly writer: Writer },
-): KubeObject {
-  return writer.isDryRun === true ? object : store.put(resource.storage, object);
-}
-
-/** The object as it may be stored; throws where it is refused. */
-function admit(
-  resource: Resource,
-  object: KubeObject,
-  { writer, arrival }: { readonly writer: Writer; readonly arrival: Arrival },
-): KubeObject {
-  validate(resource, object);
-  if (resource.storage === DEFINITIONS) {
-    checkDefinition(object);
-    return { ...object, status: establishedStatus(object, writer.nowMs) };
-  }
-  return admitCustom(resource, object, { isStrict: writer.isStrict ?? false, arrival });
-}
-
-function checkNamespace(
-  { store }: ApiContext,
-  namespace: string,
-  { resource, name }: Pick<Target, 'resource' | 'name'>,
-): void {
-  const stored = store.get(NAMESPACES, null, namespace);
-  if (stored === null) throw notFound({ resource: 'namespaces', group: '', name: namespace });
-  if (stored.metadata['deletionTimestamp'] === undefined) return;
-  throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
-}
-
-/** What the real server fills in and `kubectl describe` shows. */
-const ROLLING: JsonObject = {
-  strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
-  revisionHistoryLimit: 10,
-  progressDeadlineSeconds: 600,
-};
-
-function withDefaults(resource: Resource, object: KubeObject): KubeObject {
-  if (resource.schema !== null && resource.subresources.includes('status')) {
-    return { ...object, status: undefined };
-  }
-  if (resource.kind === 'Namespace') return { status: { phase: 'Active' }, ...object };
-  if (!resource.subresources.includes('scale') || resource.isCustom) return object;
-  const defaults = resource.kind === 'Deployment' ? { replicas: 1, ...ROLLING } : { replicas: 1 };
-  return { ...object, spec: { ...defaults, ...objectAt(object, 'spec') } };
-}
+/** Kinds that a PUT creates where they are not there yet. */
+const CREATED_BY_PUT: readonly string[] = ['Lease', 'Event'];
 
 /** Replaces an object, its status or its scale (PUT). */
 export function updateObject(
   context: ApiContext,
-  target: Target,
+  target: Addressed,
   body: JsonObject,
   writer: Writer,
-): KubeObject {
-  if (target.subresource !== 'scale') checkKind(target.resource, apiVersionOf(target.resource), body);
-  return change(context, target, { edit: () => body, arrival: 'body' }, writer);
+): Written {
+  const { resource, subresource, namespace, name } = target;
+  if (subresource !== 'scale') checkKind(resource, apiVersionOf(resource), body);
+  const isNew = subresource === '' && context.store.get(resource.storage, namespace, name) === null;
+  if (isNew && CREATED_BY_PUT.includes(resource.kind)) {
+    checkAddress(target, body);
+    return { object: createObject(context, target, body, writer), isCreated: true };
+  }
+  const how = { edit: () => body, arrival: 'body' } as const;
+  return { object: change(context, target, how, writer), isCreated: false };
 }
 
-/** Applies a patch of one of three forms; 415 for any other. */
+/** Applies a patch of one of four forms; 415 for any other. */
 export function patchObject(
   context: ApiContext,
-  target: Target,
+  target: Addressed,
   patch: { readonly contentType: string; readonly body: string },
   writer: Writer,
-): KubeObject {
-  const apply = patcherOf(target.resource, patch.contentType);
+): Written {
+  const mediaType = patch.contentType.split(';')[0]?.trim() ?? '';
+  if (mediaType === 'application/apply-patch+yaml' && target.subresource !== 'scale')
+    return apply(context, target, parseBody(patch.body, mediaType), writer);
+  const patcher = patcherOf(target, mediaType);
   const parsed = parsePatch(patch.body);
-  return change(context, target, { edit: (current) => apply(current, parsed), arrival: 'patch' }, writer);
+  const edit = (current: JsonObject): Json => patcher(current, parsed);
+  return { object: change(context, target, { edit, arrival: 'patch' }, writer), isCreated: false };
 }
 
-function patcherOf(resource: Resource, contentType: string): (current: JsonObject, patch: Json) => Json {
-  switch (contentType.split(';')[0]?.trim()) {
+function patcherOf(
+  { resource, subresource }: Addressed,
+  mediaType: string,
+): (current: JsonObject, patch: Json) => Json {
+  const isScale = subresource === 'scale';
+  const type: Type | null = isScale ? scaleType : knownType(apiVersionOf(resource), resource.kind);
+  const isStrategic = !resource.isCustom;
+  switch (mediaType) {
     case 'application/merge-patch+json':
       return mergePatch;
     case 'application/json-patch+json':
       return jsonPatch;
     case 'application/strategic-merge-patch+json':
-      if (!resource.isCustom) return (current, patch) => strategicMergePatch(current, patch);
+      if (isStrategic) return (current, patch) => strategicMergePatch(type ?? any, current, patch);
   }
-  const forms = ['application/json-patch+json', 'application/merge-patch+json'];
-  throw unsupportedMediaType(
-    resource.isCustom ? forms : [...forms, 'application/strategic-merge-patch+json'],
-  );
+  throw unsupportedMediaType([
+    ...['application/json-patch+json', 'application/merge-patch+json'],
+    ...(isStrategic ? ['application/strategic-merge-patch+json'] : []),
+    ...(isScale ? [] : ['application/apply-patch+yaml']),
+  ]);
 }
 
-function change(
-  context: ApiContext,
-  target: Target,
-  { edit, arrival }: { readonly edit: (current: JsonObject) => Json; readonly arrival: Arrival },
-  writer: Writer,
-): KubeObject {
+/** Server-side apply: makes the object or changes it, see `applyConfiguration`. */
+function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer: Writer): Written {
   const { resource, subresource, namespace, name } = target;
-  const identity = { resource: resource.plural, group: resource.group, name };
+  const apiVersion = apiVersionOf(resource);
+  checkConfiguration(sent, { apiVersion, kind: resource.kind });
+  const configuration = { ...sent, metadata: { name, ...objectAt(sent, 'metadata') } };
+  checkAddress(target, configuration);
+  const strict = { ...writer, isStrict: true };
+  readObject(resource, configuration, { arrival: 'body', writer: strict });
   const current = context.store.get(resource.storage, namespace, name);
-  if (current === null) throw notFound(identity);
+  const applied = applyConfiguration(
+    { type: storedType(resource), apiVersion },
+    current,
+    configuration,
+    writer,
+  );
+  if (current === null) {
+    if (subresource !== '') throw notFound(nameOf(target));
+    const creation = { ownerships: applied.ownerships };
+    return { object: createObject(context, target, configuration, writer, creation), isCreated: true };
+  }
+  checkPreconditions(target, current, configuration);
+  const read = readObject(resource, applied.object, { arrival: 'body', writer: {} });
+  const next = prepare(resource, merge(current, read, target), current, {
+    writer,
+    arrival: 'body',
+    cel: context.cel,
+  });
+  const owned = withOwnerships(countGeneration(resource, current, next), applied.ownerships);
+  const isSame = sameJson(withoutVersion(current), withoutVersion(owned));
+  return { object: isSame ? current : keep(context, owned, { resource, writer }), isCreated: false };
+}
+
+interface Edit {
+  readonly edit: (current: JsonObject) => Json;
+  readonly arrival: Arrival;
+}
+
+function change(context: ApiContext, target: Addressed, how: Edit, writer: Writer): KubeObject {
+  const { resource, subresource, namespace, name } = target;
+  const current = context.store.get(resource.storage, namespace, name);
   if (subresource !== '' && !resource.subresources.some((known) => known === subresource))
-    throw methodNotAllowed();
-  const shown = subresource === 'scale' ? scaleOf(current) : toWire(resource, current);
-  const wanted = edit(shown);
+    throw noSuchResource();
+  if (current === null) throw notFound(nameOf(target));
+  const isScale = subresource === 'scale';
+  const shown = isScale ? scaleOf(current) : toWire(resource, current);
+  const wanted = how.edit(shown);
   if (!isObject(wanted)) throw badRequest('the object provided is unrecognized: it is no object');
-  checkPreconditions(identity, current, wanted);
-  const next = admit(resource, merge(current, wanted, target), { writer, arrival });
+  const next = isScale
+    ? rescaled(target, current, wanted, { ...how, writer })
+    : changed(target, { current, shown, wanted }, { ...how, writer, cel: context.cel });
   const stored = sameJson(withoutVersion(current), withoutVersion(next))
     ? current
-    : keep(context, ownReplicas(current, countGeneration(resource, current, next), writer), {
+    : keep(context, own(resource, current, countGeneration(resource, current, next), writer), {
         resource,
         writer,
       });
-  return subresource === 'scale' ? scaleOf(stored) : stored;
+  return isScale ? scaleOf(stored) : stored;
 }
 
-function checkPreconditions(
-  identity: { readonly resource: string; readonly group: string; readonly name: string },
+function rescaled(
+  target: Addressed,
   current: KubeObject,
   wanted: JsonObject,
-): void {
-  const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
-  if (uid !== '' && uid !== current.metadata.uid) throw uidConflict(identity, uid, current.metadata.uid);
-  const version = stringAt(wanted, 'metadata', 'resourceVersion') ?? '';
-  if (version !== '' && version !== current.metadata.resourceVersion) throw conflict(identity);
-  const name = stringAt(wanted, 'metadata', 'name') ?? identity.name;
-  if (name !== identity.name) {
-    throw badRequest(
-      `the name of the object (${name}) does not match the name on the URL (${identity.name})`,
-    );
-  }
+  reading: { readonly arrival: Arrival; readonly writer: Writer },
+): KubeObject {
+  const read = readScale(wanted, reading);
+  checkPreconditions(target, current, read);
+  validateScale(read, target.name);
+  return withScale(current, read);
+}
+
+function changed(
+  target: Addressed,
+  {
+    current,
+    shown,
+    wanted,
+  }: { readonly current: KubeObject; readonly shown: JsonObject; readonly wanted: JsonObject },
+  reading: Admission,
+): KubeObject {
+  const { resource } = target;
+  const { apiVersion, kind } = toWire(resource, current);
+  const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
+  if (reading.arrival === 'body') requireVersion(target, read);
+  checkPreconditions(target, current, read);
+  // What a controller wrote may lack defaults: a write that changes nothing does not add them.
+  if (sameJson(shown, wanted)) return current;
+  return prepare(resource, merge(current, read, target), current, reading);
 }
 
 /** What is stored: only the part that the path speaks of changes, and identity never does. */
-function merge(current: KubeObject, wanted: JsonObject, { resource, subresource }: Target): KubeObject {
-  if (subresource === 'scale') {
-    checkReplicas({ kind: 'Scale', group: 'autoscaling', name: current.metadata.name }, wanted);
-    return withScale(current, wanted);
-  }
-  if (subresource === 'status') return { ...current, status: wanted['status'] };
-  const { name, namespace, uid, resourceVersion, creationTimestamp, generation } = current.metadata;
-  const metadata = { ...objectAt(wanted, 'metadata') };
-  const identity = { name, namespace, uid, resourceVersion, creationTimestamp, generation };
-  const managedFields = objectAt(current, 'metadata')['managedFields'];
-  const kept = { ...metadata, ...identity, managedFields };
-  const { apiVersion, kind } = toWire(resource, current);
-  const next = fromWire(resource, asKubeObject({ ...wanted, apiVersion, kind, metadata: kept }));
-  return resource.subresources.includes('status') ? { ...next, status: current['status'] } : next;
+function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
+  const shown = toWire(resource, current);
+  if (subresource === 'status') return { ...shown, status: read['status'] };
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = objectAt(read, 'metadata');
+  const metadata = {
+    ...current.metadata,
+    ...{ labels, annotations, ownerReferences, finalizers },
+    managedFields: managedFields ?? current.metadata['managedFields'],
+  };
+  const next = asKubeObject({ ...read, apiVersion: shown.apiVersion, kind: shown.kind, metadata });
+  return resource.subresources.includes('status') ? { ...next, status: shown['status'] } : next;
 }
 
 function countGeneration(resource: Resource, current: KubeObject, next: KubeObject): KubeObject {

@@ -1,6 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../api/objects.js';
 import { type JsonObject, listAt, objectAt, stringAt } from '../json.js';
+import { admittedPodSpec } from '../kinds/defaults.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { ownerReference } from './kinds.js';
 
@@ -17,6 +18,15 @@ export interface PodSource {
   readonly uid: string;
   readonly podIp: string;
   readonly nodeName: string;
+}
+
+const ADMITTED = new WeakMap<JsonObject, JsonObject>();
+
+/** Computed once a template: all its pods share it. */
+function admittedSpec(spec: JsonObject): JsonObject {
+  const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
+  ADMITTED.set(spec, known);
+  return known;
 }
 
 /** The object of a pod in its present phase. */
@@ -39,7 +49,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   };
   const isScheduled = Number.isFinite(pod.startsAt);
   const spec = stored?.['spec'] ?? {
-    ...objectAt(template, 'spec'),
+    ...admittedSpec(objectAt(template, 'spec')),
     nodeName: isScheduled ? nodeName : undefined,
   };
   const status = statusOf(source, now);

@@ -1,50 +1,45 @@
 import { type Json, isObject } from '../json.js';
 import { type KubeObject, asKubeObject } from '../api/objects.js';
+import type { Writer } from '../api/managed-fields.js';
 import type { Resource } from '../api/resources.js';
-import { StatusError, badRequest, invalidFields } from '../api/status-error.js';
+import { invalidFields } from '../api/status-error.js';
+import { type Arrival, reportUnknown } from '../api/strict-fields.js';
+import { type CelEvaluator, ruleProblems } from './cel-rules.js';
+import { withSchemaDefaults } from './defaults.js';
 import { fieldProblems } from './field-problems.js';
-
-/** How an object arrived, which decides how a refusal is put. */
-export type Arrival = 'body' | 'patch';
 
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
- * A custom resource as it is stored: without the fields that its schema does not know. Throws 422 where the schema does
- * not allow it, and, if `isStrict` (`fieldValidation=Strict`, which kubectl asks for), where it has unknown fields: 400, by
- * a patch 422. Rules in CEL (`x-kubernetes-validations`) and defaults are not carried out.
+ * A custom resource as it is stored: without the fields that its schema does not know, with the defaults that it states.
+ * Throws 422 where the schema or, once that holds, its rules in CEL do not allow it, and what `reportUnknown` throws for
+ * unknown fields.
  */
 export function admitCustom(
   resource: Resource,
   object: KubeObject,
-  options: { readonly isStrict: boolean; readonly arrival: Arrival },
+  options: {
+    readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
+    readonly arrival: Arrival;
+    /** Evaluates rules; null: they are not carried out. */
+    readonly cel: CelEvaluator | null;
+    /** The stored object; null for a new one. */
+    readonly before: KubeObject | null;
+  },
 ): KubeObject {
-  const { schema, kind, group, version } = resource;
+  const { schema, kind, group } = resource;
   if (schema === null) return object;
   const unknown: string[] = [];
-  const pruned = asKubeObject({
-    ...prunedObject(object, schema, '', { unknown, kept: METADATA }),
-    metadata: object.metadata,
-  });
-  if (options.isStrict && unknown.length > 0) {
-    const sentences = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
-    const strict = `strict decoding error: ${sentences}`;
-    throw options.arrival === 'body'
-      ? badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${strict}`)
-      : new StatusError(
-          422,
-          'Invalid',
-          ` "" is invalid: patch: Invalid value: ${quoted(object)}: ${strict}`,
-          {},
-        );
-  }
-  const causes = fieldProblems(pruned, schema, '');
-  if (causes.length > 0) throw invalidFields({ kind, group, name: pruned.metadata.name }, causes);
-  return pruned;
-}
-
-function quoted(object: KubeObject): string {
-  return JSON.stringify(JSON.stringify(object));
+  const pruned = prunedObject(object, schema, '', { unknown, kept: METADATA });
+  reportUnknown(unknown, { ...options, resource, sent: object });
+  const filled = withSchemaDefaults(pruned, schema);
+  const complete = asKubeObject({ ...(isObject(filled) ? filled : pruned), metadata: object.metadata });
+  const invalid = fieldProblems(complete, schema, '');
+  const place = { value: complete, before: options.before ?? undefined, path: '' };
+  const causes =
+    invalid.length > 0 || options.cel === null ? invalid : ruleProblems(options.cel, schema, place);
+  if (causes.length > 0) throw invalidFields({ kind, group, name: complete.metadata.name }, causes);
+  return complete;
 }
 
 interface Pruning {

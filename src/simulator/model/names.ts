@@ -10,6 +10,17 @@ export function randomSuffix(random: Random, length = 5): string {
   return suffix;
 }
 
+/** What is left of `generateName` before the 5 random letters: a generated name has at most 63 characters. */
+const MAX_GENERATED_STEM = 58;
+
+/**
+ * The name that the API server makes of a `generateName`: cut at 58 characters, then 5 random letters. Source:
+ * apiserver, storage/names/generate.go.
+ */
+export function generatedName(generateName: string, random: Random): string {
+  return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
+}
+
 /** A name for a text that is the same for the same text (FNV-1a): the `pod-template-hash`. Up to 10 letters. */
 export function templateHash(text: string): string {
   let hash = 0x811c_9dc5;

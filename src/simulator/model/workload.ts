@@ -1,5 +1,5 @@
 import { type Instant, instantFromMs } from '../../units/time.js';
-import { randomSuffix } from './names.js';
+import { generatedName } from './names.js';
 import { type PodState, nextPhaseAt, phaseOf } from './pods.js';
 import type { Random } from './random.js';
 
@@ -91,7 +91,7 @@ function makePod(
   const startsAt = now + delayMs(timing.startSeconds, timing, random);
   const stem = spec.isRevisionNamed ? `${name}-${revision}` : name;
   return {
-    name: spec.order === 'ordered' ? `${name}-${ordinal}` : `${stem}-${randomSuffix(random)}`,
+    name: spec.order === 'ordered' ? `${name}-${ordinal}` : generatedName(`${stem}-`, random),
     revision,
     ordinal,
     createdAt: now,

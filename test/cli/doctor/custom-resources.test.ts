@@ -26,9 +26,9 @@ function define(): void {
 }
 
 /** What the doctor says to an account with these rules in all namespaces, without a document in a file. */
-function examine(rules: readonly Rule[] = [read, write], config = ON): Promise<Examined> {
+function examine(rules: readonly Rule[] = [read, write], config = ON, namespaces = '[]'): Promise<Examined> {
   simulator.setRbac({ secret: { user: 'promscaler', rules } });
-  return examined({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config });
+  return examined({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
 }
 
 function told({ findings }: Examined): readonly Finding[] {
@@ -63,6 +63,37 @@ describe('custom-resources', () => {
     expect(others).toEqual([]);
     expect(found).toMatchObject({ status: 'failed', mend: expect.stringContaining('rbac.create: true') });
     expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev of all namespaces`);
+  });
+
+  it.each([
+    [
+      'names an object of a namespace that is left out',
+      '[shop]',
+      ['lab/web', 'lab/x', 'shop/api'],
+      'lab/web, lab/x',
+    ],
+    ['names none where all namespaces are watched', '[]', ['lab/web'], null],
+    ['names none of the namespaces that are watched', '[shop, lab]', ['lab/web', 'shop/api'], null],
+  ])('%s', async (_what, namespaces, keys, named) => {
+    define();
+    for (const key of keys) {
+      const [namespace = '', name = ''] = key.split('/');
+      const spec = { scaleTargetRef: { name }, maxReplicas: 3 };
+      simulator.addObject({
+        apiVersion: 'promscaler.dev/v1',
+        kind: 'Scaler',
+        metadata: { namespace, name },
+        spec,
+      });
+    }
+
+    const found = told(await examine([read, write], ON, namespaces));
+
+    const warning = {
+      status: 'warning',
+      message: `kubernetes.namespaces leaves out the namespaces of ${named ?? ''}: this service does not read them, and they get no status from it`,
+    };
+    expect(found).toMatchObject([named === null ? { status: 'ok' } : warning]);
   });
 
   it('warns where no status may be written', async () => {

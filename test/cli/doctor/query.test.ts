@@ -203,6 +203,70 @@ describe('a query whose answer does not fit', () => {
     expect(found?.mend).toContain(mend);
   });
 
+  it.each([
+    [
+      '$pods that is compared as text',
+      metric('pods', 'http{pod="$pods"}'),
+      [],
+      'Pods metric m has no series: $pods is a regular expression, which = takes as text',
+      'write pod=~"$pods"',
+    ],
+    [
+      'a regular expression that is compared as text',
+      metric('external', 'sum(http{svc="web-.*"})'),
+      [
+        [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+        [/^count\(http\{\}\)$/, 4],
+        [/^group by \(svc\) \(http\{\}\)$/, series({ svc: 'web-1' })],
+      ],
+      'the matcher svc="web-.*" compares the text of a regular expression; svc is web-1',
+      'svc=~"web-.*"',
+    ],
+    [
+      'a matcher of a UTF-8 label',
+      metric('external', 'sum({"http.requests", "svc.name"="wbe"})'),
+      [
+        [/^count\(last_over_time\(\{"http\.requests"\}\[5m\]\)\)$/, 9],
+        [/^count\(\{"http\.requests"\}\)$/, 4],
+        [/^group by \("svc\.name"\) \(\{"http\.requests"\}\)$/, series({ 'svc.name': 'web' })],
+      ],
+      'the matcher "svc.name"="wbe" leaves nothing; without it svc.name is web',
+      '"svc.name"="web"',
+    ],
+    [
+      'a UTF-8 metric that is not there',
+      metric('external', 'sum({"http.requests"})'),
+      [],
+      'Prometheus has no metric http.requests',
+      'Status > Targets',
+    ],
+  ] as readonly (readonly [string, string, readonly Scripted[], string, string])[])(
+    '%s is named',
+    async (_, text, script, message, mend) => {
+      const [found] = await findings(text, script);
+
+      expect(found?.message).toContain(message);
+      expect(found?.mend).toContain(mend);
+    },
+  );
+
+  it('names the labels in which two series of one pod differ', async () => {
+    const [pod = ''] = pods;
+    const script: readonly Scripted[] = [[/^http$/, series({ pod, path: '/' }, { pod, path: '/a' })]];
+
+    const [found] = await findings(metric('pods', 'http'), script);
+
+    expect(found?.message).toContain(`2 series for pod "${pod}"`);
+    expect(found?.mend).toContain('sum by (pod) (...) around the query');
+    expect(found?.mend).toContain('they differ in path');
+  });
+
+  it('says clamp_min for a lag of -1', async () => {
+    const [found] = await findings(metric('external', 'lag'), [[/^lag$/, -1]]);
+
+    expect(found?.mend).toContain('clamp_min(..., 0)');
+  });
+
   it('warns of 2,001 series for one total, and not of 2,000', async () => {
     const many = (count: number): Scripted[1] =>
       series(...Array.from({ length: count }, (_, index) => ({ id: String(index) })));

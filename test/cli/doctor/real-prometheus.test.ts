@@ -133,7 +133,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await examine({ web: document('web', '  namespace: twice\n') });
 
     expect(of('resource-series').map(({ message }) => message)).toEqual([
-      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted 2 times",
+      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted once, as the service takes the largest of them",
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import pc from 'picocolors';
 import { CHECK_NAMES } from '../../../src/cli/doctor/check-names.js';
 import { findingsOf } from '../../../src/cli/doctor/finding.js';
 import { makeReport, writeReport } from '../../../src/cli/doctor/report.js';
@@ -63,7 +64,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      /^failed {4}shop\/bare: .*\n {10}requests: container app .*\n {12}mend: kubectl set/m,
+      /^ok {8}shop\/bare: .*\nfailed {4}shop\/bare: requests: container app .*\n {12}mend: kubectl set/m,
     );
     expect(stdout).toMatch(/^ok {8}shop\/web/m);
   });
@@ -74,12 +75,46 @@ describe('doctor', () => {
     );
     const bad = findingsOf('target', 'shop/z').failed('is not there', 'make one');
 
-    const lines = writeReport(makeReport([...findings, bad]), { isColored: false }).split('\n');
+    const lines = writeReport(makeReport([...findings, bad]), pc.createColors(false)).split('\n');
 
     expect(lines.filter((line) => line.startsWith('ok '))).toHaveLength(21);
     expect(lines).toContain('ok        3 more scalers');
-    expect(lines).toContain('failed    shop/z');
+    expect(lines).toContain('failed    shop/z: target: is not there');
     expect(lines).toContain('checks: 23 ok, 0 warnings, 1 failed');
+  });
+
+  it('marks as many lines as it counts: 3 warnings and 2 failures of three subjects', () => {
+    const findings = [
+      findingsOf('config', 'config').warning('web.yaml:3:1: old', 'look'),
+      findingsOf('prometheus', 'data source default').ok('answers'),
+      findingsOf('scrape-interval', 'data source default').warning('2 scrapes', 'a longer window'),
+      findingsOf('target', 'shop/a').failed('is not there', 'make one'),
+      findingsOf('query', 'shop/a').failed('no series', 'the label'),
+      findingsOf('pods', 'shop/a').warning('1 is Pending', 'wait'),
+      findingsOf('decision', 'shop/a').skipped('the target is not known'),
+      findingsOf('requests', 'shop/a').skipped('the target is not known'),
+    ];
+
+    const lines = writeReport(makeReport(findings), pc.createColors(false)).trimEnd().split('\n');
+
+    const marked = (word: string): number => lines.filter((line) => line.startsWith(`${word} `)).length;
+    expect([marked('warning'), marked('failed')]).toEqual([3, 2]);
+    expect(lines).toEqual([
+      'warning   config: web.yaml:3:1: old',
+      '            mend: look',
+      'ok        data source default: answers',
+      'warning   data source default: scrape-interval: 2 scrapes',
+      '            mend: a longer window',
+      'failed    shop/a: target: is not there',
+      '            mend: make one',
+      'failed    shop/a: query: no series',
+      '            mend: the label',
+      'warning   shop/a: pods: 1 is Pending',
+      '            mend: wait',
+      'skipped   shop/a: decision, requests: the target is not known',
+      '',
+      'checks: 1 ok, 3 warnings, 2 failed, 2 skipped',
+    ]);
   });
 
   it('looks at one scaler alone, and knows the name of one that is misspelt', async () => {

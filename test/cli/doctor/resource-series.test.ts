@@ -1,10 +1,20 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { resourceQueryFor } from '../../../src/cli/doctor/checks/resource-labels.js';
+import { dropsLabel } from '../../../src/promql/analyze.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import { type Scripted, clusterOfWeb, document, examined, healthy, prometheus } from './rig.js';
+import {
+  type Scripted,
+  clusterOfWeb,
+  document,
+  every,
+  examined,
+  healthy,
+  prometheus,
+  scraped,
+} from './rig.js';
 
 let simulator: Simulator;
 let pods: readonly string[];
@@ -29,6 +39,19 @@ const one = (
 ): readonly [{ labels: typeof labels; value: number }] => [{ labels, value: 1 }];
 const RAW = /^topk\(20, container_cpu_usage_seconds_total\)$/;
 const IN_CONTAINERS = /^count\(container_cpu_usage_seconds_total\{container!="", container!="POD"\}\)$/;
+
+/** A container whose series is there with these labels and with those. */
+function twice(...labels: readonly Readonly<Record<string, string>>[]): readonly Scripted[] {
+  const of = { namespace: 'shop', pod: 'web-1', container: 'app' };
+  return [
+    [/^max by \(namespace\) \(count by .* > 1$/, [{ labels: { namespace: 'shop' }, value: labels.length }]],
+    [/^topk\(1, count by \(namespace, pod, container\)/, [{ labels: of, value: labels.length }]],
+    [
+      /^topk\(100, container_cpu.*pod="web-1"/,
+      labels.map((more) => ({ labels: { ...of, ...more }, value: 1 })),
+    ],
+  ];
+}
 
 describe('resource-series', () => {
   it('is content with a series of each container', async () => {
@@ -84,6 +107,80 @@ describe('resource-series', () => {
     );
   });
 
+  const TWO = { web: document('web'), back: document('back', '  namespace: back\n') };
+  const other = { exported_namespace: 'back', exported_pod: 'b-1', exported_container: 'app' };
+  const shapeOf = (namespace: string): RegExp =>
+    new RegExp(`^topk\\(20, container_cpu_usage_seconds_total\\{namespace="${namespace}"\\} or `);
+
+  async function ofTwo(script: readonly Scripted[]): Promise<Finding | undefined> {
+    const { url } = await prometheus(script);
+    return (await examined({ prometheus: url, kubernetes: simulator.url, documents: TWO })).of(
+      'resource-series',
+    )[0];
+  }
+
+  it('decides by namespace where a Prometheus holds series of several shapes', async () => {
+    const found = await ofTwo([
+      [shapeOf('back'), one({ ...other, namespace: 'monitoring', pod: 'exporter' })],
+      [shapeOf('shop'), one({ namespace: 'shop', pod_name: 'w-1', container_name: 'app' })],
+      [RAW, one({ namespace: 'else', pod: 'x', container: 'app' })],
+    ]);
+
+    expect(found?.message).toContain(
+      'has other labels in one namespace than in another (exported_namespace, exported_pod, exported_container; namespace, pod_name, container_name)',
+    );
+    expect(found?.mend).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.* or .*'$/);
+    expect(checkSyntax(/'(.*)'$/.exec(found?.mend ?? '')?.[1] ?? '')).toEqual([]);
+  });
+
+  it('takes the labels of the namespaces that are scaled, not of others', async () => {
+    const [found] = await findings('resource-series', [
+      [shapeOf('shop'), one({ namespace: 'shop', pod_name: 'w-1', container_name: 'app' })],
+      [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
+    ]);
+
+    expect(found?.mend).toContain('sum by (namespace, pod_name, container_name)');
+  });
+
+  it('finds the other labels of the one namespace that has no series', async () => {
+    const found = await ofTwo([[shapeOf('back'), one(other)], ...healthy(pods)]);
+
+    expect(found).toMatchObject({ status: 'failed' });
+    expect(found?.message).toContain('container_cpu_usage_seconds_total of namespace back has other labels');
+    expect(found?.mend).toContain(' or label_replace(');
+    expect(checkSyntax(/'(.*)'$/.exec(found?.mend ?? '')?.[1] ?? '')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'Windows',
+      'windows_container_cpu_usage_seconds_total',
+      { container_id: 'containerd://1' },
+      'sum by (namespace, pod, container) (sum by (container_id) (rate(windows_container_cpu_usage_seconds_total{container_id!=""}[$window])) * on (container_id) group_left (namespace, pod, container) max by (container_id, namespace, pod, container) (kube_pod_container_info{namespace=~"$namespaces", container_id!=""}))',
+    ],
+    [
+      'OpenTelemetry',
+      'container_cpu_usage',
+      { k8s_namespace_name: 'shop', k8s_pod_name: 'w', k8s_container_name: 'app' },
+      'label_replace(label_replace(label_replace(sum by (k8s_namespace_name, k8s_pod_name, k8s_container_name) (container_cpu_usage{k8s_namespace_name=~"$namespaces", k8s_container_name!="", k8s_container_name!="POD"}), "namespace", "$1", "k8s_namespace_name", "(.+)"), "pod", "$1", "k8s_pod_name", "(.+)"), "container", "$1", "k8s_container_name", "(.+)")',
+    ],
+    [
+      'OpenTelemetry with UTF-8 names',
+      '\\{"k8s\\.pod\\.cpu\\.usage"\\}',
+      { 'k8s.namespace.name': 'shop', 'k8s.pod.name': 'w' },
+      'label_replace(label_replace(sum by ("k8s.namespace.name", "k8s.pod.name") ({"k8s.pod.cpu.usage", "k8s.namespace.name"=~"$namespaces", "k8s.pod.name"!=""}), "namespace", "$1", "k8s.namespace.name", "(.+)"), "pod", "$1", "k8s.pod.name", "(.+)")',
+    ],
+  ])('gives the whole query for the exporter of %s', async (_, pattern, labels, query) => {
+    const [found] = await findings('resource-series', [
+      [new RegExp(`^topk\\(20, ${pattern}\\)$`), one(labels)],
+    ]);
+
+    expect(found?.message).toContain('which is of another exporter than cAdvisor');
+    expect(found?.mend).toBe(`prometheus.default.resourceQueries.cpu: '${query}'`);
+    expect(checkSyntax(query)).toEqual([]);
+    expect(['namespace', 'pod'].filter((label) => dropsLabel(query, label))).toEqual([]);
+  });
+
   it('fails where no label names a pod, with the labels that are there', async () => {
     const [found] = await findings('resource-series', [[RAW, one({ instance: 'n', id: '/x' })]]);
 
@@ -114,26 +211,102 @@ describe('resource-series', () => {
 
   it('fails where two jobs scrape the same kubelets: every usage would count twice', async () => {
     const [found] = await findings('resource-series', [
-      [/^max\(count by \(namespace, pod, container\) \(container_/, 2],
-      [/^max\(count by .*group by \(namespace, pod, container, job\)/, 2],
-      [/^group by \(job\)/, [...one({ job: 'kubelet' }), ...one({ job: 'cadvisor' })]],
+      ...twice({ job: 'kubelet', id: '/a' }, { job: 'cadvisor', id: '/a' }),
       ...healthy(pods),
     ]);
 
+    expect(found?.status).toBe('warning');
     expect(found?.message).toBe(
-      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted 2 times",
+      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted once, as the service takes the largest of them",
     );
     expect(found?.mend).toContain('add job="cadvisor" to its matchers');
   });
 
   it('takes two series of a restarted container for what they are', async () => {
     const found = await findings('resource-series', [
-      [/^max\(count by \(namespace, pod, container\) \(container_/, 2],
-      [/^max\(count by .*group by/, 1],
+      [/^max by \(namespace\) \(count by .* > 1$/, []],
       ...healthy(pods),
     ]);
 
     expect(found).toEqual([]);
+  });
+
+  it.each([
+    [
+      'receive_replica',
+      { receive_replica: 'a' },
+      { receive_replica: 'b' },
+      'receive_replica a, b',
+      'receive_replica="a"',
+    ],
+    ['rule_replica', { rule_replica: '0' }, { rule_replica: '1' }, 'rule_replica 0, 1', 'rule_replica="0"'],
+    ['k8s_cluster', { k8s_cluster: 'x' }, { k8s_cluster: 'y' }, 'k8s_cluster x, y', 'k8s_cluster="x"'],
+    [
+      'two kubelet services',
+      { service: 'a-kubelet', instance: 'n' },
+      { service: 'b-kubelet', instance: 'n' },
+      'service a-kubelet, b-kubelet',
+      'service="a-kubelet"',
+    ],
+    [
+      '/metrics/resource with its path',
+      { metrics_path: '/metrics/cadvisor', id: '/a', image: 'i' },
+      { metrics_path: '/metrics/resource' },
+      'metrics_path /metrics/cadvisor, /metrics/resource',
+      'metrics_path="/metrics/cadvisor"',
+    ],
+    ['/metrics/resource without its path', { id: '/a', image: 'i' }, {}, 'id (none), /a', 'id!=""'],
+    [
+      'a label that nobody named',
+      { zone_of_scrape: 'p' },
+      { zone_of_scrape: 'q' },
+      'zone_of_scrape p, q',
+      'zone_of_scrape="p"',
+    ],
+    [
+      'several labels',
+      { job: 'a', endpoint: 'x', prometheus_replica: '0' },
+      { job: 'b', endpoint: 'y', prometheus_replica: '1' },
+      'prometheus_replica 0, 1 (and job, endpoint)',
+      'prometheus_replica="0"',
+    ],
+  ])('names %s as that by which containers are there twice', async (_, first, second, words, fix) => {
+    const query =
+      'sum by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
+    const [found] = await findings(
+      'resource-series',
+      [...twice(first, second), ...healthy(pods)],
+      `, resourceQueries: { cpu: '${query}' }`,
+    );
+
+    expect(found?.status).toBe('failed');
+    expect(found?.message).toBe(
+      `each container's cpu is there 2 times, by ${words}: its usage is counted 2 times`,
+    );
+    expect(found?.mend).toContain(`add ${fix} to its matchers`);
+  });
+
+  it('says of a query that takes the largest that it counts them once', async () => {
+    const query =
+      'max by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
+    const [found] = await findings(
+      'resource-series',
+      [
+        ...twice({ job: 'a' }, { job: 'b' }),
+        [
+          /^max by \(namespace, pod, container\) \(rate/,
+          [{ labels: { namespace: 'shop', pod: 'w', container: 'app' }, value: 1 }],
+        ],
+        ...healthy(pods),
+      ],
+      `, resourceQueries: { cpu: '${query}' }`,
+    );
+
+    expect(found).toMatchObject({
+      status: 'warning',
+      message:
+        "each container's cpu is there 2 times, by job a, b: its usage is counted once, as the query takes the largest of them",
+    });
   });
 
   it('fails where a query of the config drops the label pod', async () => {
@@ -150,36 +323,47 @@ describe('resource-series', () => {
 });
 
 describe('scrape-interval', () => {
-  const scrapes = (inWindow: number, inLong: number): readonly Scripted[] => [
-    [/^max\(count_over_time\(container_cpu.*\[120s\]\)\)$/, inWindow],
-    [/^max\(count_over_time\(container_cpu.*\[900s\]\)\)$/, inLong],
-    ...healthy(pods),
-  ];
+  const found = (secondsAgo: readonly number[]): Promise<readonly Finding[]> =>
+    findings('scrape-interval', [...scraped(secondsAgo), ...healthy(pods)]);
 
-  it('is content with 4 scrapes in the window', async () => {
-    expect(await findings('scrape-interval', scrapes(4, 30))).toEqual([]);
+  it.each([
+    ['every 30 s for 900 s', every(30, 900)],
+    ['every second for 3 s', every(1, 3)],
+    ['every 30 s for 60 s', every(30, 60)],
+    ['every 30 s, now and then late', [121, 90, 61, 30, 0]],
+  ])('is content with scrapes %s', async (_, secondsAgo) => {
+    expect(await found(secondsAgo)).toEqual([]);
   });
 
-  it('warns of 2 scrapes, with settings for the interval of 60 s', async () => {
-    const [found] = await findings('scrape-interval', scrapes(2, 15));
+  it.each([
+    ['for long', every(60, 900)],
+    ['for two scrapes', every(60, 120)],
+  ])('warns of 2 scrapes in the window, every 60 s %s, with settings that fit', async (_, secondsAgo) => {
+    const [first] = await found(secondsAgo);
 
-    expect(found).toMatchObject({
+    expect(first).toMatchObject({
       status: 'warning',
       message:
         'the containers are scraped about every 60 s, so the window of 120 s holds 2 samples; 4 are wanted, so that one that fails leaves no hole',
     });
-    expect(found?.mend).toContain(
+    expect(first?.mend).toContain(
       'prometheus.default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 }',
     );
   });
 
   it('fails with 1 scrape in the window', async () => {
-    const [found] = await findings('scrape-interval', scrapes(1, 7));
+    const [first] = await found(every(120, 900));
 
-    expect(found?.status).toBe('failed');
-    expect(found?.message).toContain(
+    expect(first?.status).toBe('failed');
+    expect(first?.message).toContain(
       'about every 120 s, so the window of 120 s holds 1 sample, and a rate needs 2',
     );
-    expect(found?.mend).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
+    expect(first?.mend).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
+  });
+
+  it('does not guess from a single scrape', async () => {
+    expect(await found([0])).toMatchObject([
+      { status: 'skipped', message: 'only one scrape of cpu has been seen, which tells no interval' },
+    ]);
   });
 });

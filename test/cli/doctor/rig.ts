@@ -19,7 +19,12 @@ afterAll(async () => {
 });
 
 /** What a query that fits the pattern is answered with; a number is one series without labels. */
-export type Scripted = readonly [RegExp, readonly Series[] | number];
+export type Scripted = readonly [RegExp, readonly Series[] | number | Scraped];
+
+/** A series with a range: how many seconds ago it was scraped, the oldest first. */
+export interface Scraped {
+  readonly secondsAgo: readonly number[];
+}
 
 /** A cluster with the given workloads, until the tests of the file are done. */
 export async function cluster(options: Omit<SimulatorOptions, 'clock'>): Promise<Simulator> {
@@ -59,6 +64,16 @@ export function prometheus(script: readonly Scripted[], { aheadSeconds = 0 } = {
     const seconds = Date.now() / 1000 + aheadSeconds;
     const scripted = script.find(([pattern]) => pattern.test(query))?.[1];
     const answer = scripted ?? (query === 'time()' ? seconds : []);
+    if (typeof answer === 'object' && 'secondsAgo' in answer) {
+      const values = answer.secondsAgo.map((ago) => [seconds - ago, '1']);
+      response.end(
+        JSON.stringify({
+          status: 'success',
+          data: { resultType: 'matrix', result: [{ metric: {}, values }] },
+        }),
+      );
+      return;
+    }
     const series = typeof answer === 'number' ? [{ labels: {}, value: answer }] : answer;
     const result = series.map(({ labels, value }) => ({ metric: labels, value: [seconds, String(value)] }));
     response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
@@ -73,9 +88,21 @@ export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted
       pods.map((pod) => ({ labels: { namespace: 'shop', pod, container: 'app' }, value: cores })),
     ],
     [/^max\(count by \(namespace, pod, container\)/, 1],
-    [/^max\(count_over_time\(container_cpu.*\[120s\]\)\)$/, 4],
-    [/^max\(count_over_time\(container_cpu.*\[900s\]\)\)$/, 30],
+    ...scraped(every(30, 900)),
   ];
+}
+
+/** The scrapes of the containers, in seconds ago. */
+export function scraped(secondsAgo: readonly number[]): readonly Scripted[] {
+  return [
+    [/^topk\(1, count_over_time\(container_cpu/, [{ labels: { pod: 'a' }, value: secondsAgo.length }]],
+    [/^container_cpu_usage_seconds_total\{pod="a"\}\[/, { secondsAgo }],
+  ];
+}
+
+/** A scrape each `interval` seconds, for so long until now. */
+export function every(interval: number, seconds: number): readonly number[] {
+  return Array.from({ length: Math.floor(seconds / interval) }, (_, index) => index * interval).reverse();
 }
 
 /** A document for namespace `shop`; without `metrics` it is cpu at 80 %. */

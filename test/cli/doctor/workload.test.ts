@@ -170,7 +170,10 @@ describe('pods', () => {
         replicas: 3,
         paused: true,
         selector: { matchLabels: { app: 'web' } },
-        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app' }] } },
+        template: {
+          metadata: { labels: { app: 'web' } },
+          spec: { containers: [{ name: 'app', image: 'x' }] },
+        },
       },
     });
     simulator.faults.add(

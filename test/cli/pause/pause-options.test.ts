@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readPauseOptions, readScalerName } from '../../../src/cli/pause/pause-options.js';
+import { readPauseOptions } from '../../../src/cli/pause/pause-options.js';
 import type { AskedPause, PauseOptions } from '../../../src/cli/pause/pause-options.js';
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 
@@ -70,13 +70,5 @@ describe('readPauseOptions', () => {
     expect(() => read(options)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message) }),
     );
-  });
-});
-
-describe('readScalerName', () => {
-  it('takes NAMESPACE/NAME and nothing else', () => {
-    expect(readScalerName('shop/checkout')).toEqual({ namespace: 'shop', name: 'checkout' });
-    for (const text of ['checkout', 'shop/', '/checkout', 'a/b/c'])
-      expect(() => readScalerName(text)).toThrow(`${text} is no NAMESPACE/NAME`);
   });
 });

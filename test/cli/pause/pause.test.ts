@@ -87,8 +87,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toEqual({
       exitCode: 0,
-      stdout:
-        'shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on, decisions go on; `promscaler resume shop/web` takes it back\n',
+      stdout: `shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on, decisions go on; \`promscaler resume shop/web --url ${service.url}\` takes it back\n`,
       stderr: '',
     });
     expect(annotations()).toEqual({

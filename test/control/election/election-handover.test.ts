@@ -181,9 +181,12 @@ describe('what the server forbids', () => {
     a.fate = (asked) => (asked === verb ? { refused: 'forbidden' } : {});
     a.start();
 
-    await world.pass(0);
+    await world.pass(14.9);
+    const early = a.logged('warn');
+    await world.pass(5);
 
     const error = await a.ended;
+    expect(early).toEqual(['standing by: the Lease cannot be taken']);
     expect(error).toBeInstanceOf(ElectionRefusedError);
     expect(String(error)).toContain(sentence);
     expect(String(error)).toMatch(/rbac\.create: true of the chart .* leaderElection\.enabled: false/);
@@ -200,10 +203,39 @@ describe('what the server forbids', () => {
     a.fate = (asked) => (asked === 'update' ? { refused: 'forbidden' } : {});
     a.start();
 
-    await world.pass(2.1);
+    await world.pass(30);
 
     expect(await a.ended).toBeInstanceOf(ElectionRefusedError);
     expect([isEnded, a.mayWrite]).toEqual([true, false]);
+  });
+
+  it.each(['get', 'create', 'update'] as const)(
+    'for 14 s from the start, as a server that has just started does, ends nothing: %s',
+    async (verb) => {
+      const world = new Candidates();
+      const a = world.add('a');
+      a.fate = (asked) => (asked === verb && world.seconds < 14 ? { refused: 'forbidden' } : {});
+      a.start();
+
+      await world.pass(40);
+
+      expect(a.mayWrite).toBe(true);
+    },
+  );
+
+  it('now and then, with failures of another kind in between, ends nothing', async () => {
+    const world = new Candidates();
+    const a = world.add('a');
+    let count = 0;
+    a.fate = () => {
+      count += 1;
+      return world.seconds < 60 ? { refused: count % 3 === 0 ? 'connection' : 'forbidden' } : {};
+    };
+    a.start();
+
+    await world.pass(70);
+
+    expect(a.mayWrite).toBe(true);
   });
 
   it('when a standby is to take over is waited out', async () => {

@@ -10,6 +10,7 @@ describe('freshMemory', () => {
     expect(freshMemory(at(7), null)).toEqual({
       uid: null,
       state: { ...EMPTY_STATE, lastScaleUp: at(7), lastScaleDown: at(7) },
+      assumedAt: at(7),
       holds: new Map(),
       unresolved: null,
       override: null,
@@ -39,7 +40,7 @@ describe('withoutChange', () => {
       zeroedBySelf: true,
     };
 
-    expect(withoutChange(decided, before)).toEqual({
+    expect(withoutChange(decided, before, 0)).toEqual({
       ...before,
       recommendations: [{ at: at(0), replicas: 0 }],
       failingSince: new Map([['External/load', at(0)]]),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { freshMemory } from '../../../src/control/memory/memory.js';
+import { forNewTerm, freshMemory, lastScales } from '../../../src/control/memory/memory.js';
+import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../../../src/control/memory/stored-memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
@@ -36,7 +37,7 @@ function entry(over: Partial<StoredEntry> = {}): StoredEntry {
 }
 
 function read(over: Partial<StoredEntry> = {}, isOwn = false): StateReading {
-  return { kind: 'entry', text: 'new', entry: entry(over), isOwn };
+  return { kind: 'entry', text: 'new', entry: entry(over), isOwn, since: at(-5000) };
 }
 
 describe('restoreMemory at the first look of another term', () => {
@@ -55,7 +56,7 @@ describe('restoreMemory at the first look of another term', () => {
   it('takes the later times, the union of the events and its own time of a change that both know', () => {
     const memory = restoreMemory(earlier, read({ ...stored, intent: INTENT }), now);
 
-    expect(memory).toEqual({ ...earlier, stored: 'new', isRestored: true });
+    expect(memory).toEqual({ ...earlier, stored: 'new', isRestored: true, assumedAt: at(-5000) });
   });
 
   it('knows of no open change when another replica has found out what became of it', () => {
@@ -103,6 +104,42 @@ describe('restoreMemory at the first look', () => {
     const { state } = restoreMemory(unseen, { kind: 'none', text: null, since: at(-70) }, NOW);
 
     expect(state).toMatchObject({ lastScaleUp: at(-70), lastScaleDown: at(-70) });
+  });
+});
+
+describe('lastScales', () => {
+  const unseen = freshMemory(at(-1000), null);
+  const lastOf = (reading: StateReading) => lastScales(restoreMemory(unseen, reading, NOW));
+
+  it.each<[string, StateReading]>([
+    ['there is no store', { kind: 'off', text: null }],
+    ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
+    ['nothing is stored', { kind: 'none', text: null, since: at(-70) }],
+    ['nothing is stored and nobody knows since when', { kind: 'none', text: null, since: null }],
+  ])('knows of none where %s, though windows run', (_, reading) => {
+    expect(lastOf(reading)).toEqual({ up: null, down: null });
+  });
+
+  it('are those that are stored', () => {
+    expect(lastOf(read({ lastScaleUp: at(-50), lastScaleDown: at(-900) }))).toEqual({
+      up: at(-50),
+      down: at(-900),
+    });
+  });
+
+  it('are not where a window was made to begin when the ConfigMap was made', () => {
+    expect(lastOf(read({ lastScaleUp: at(-50), lastScaleDown: at(-5000) }))).toEqual({
+      up: at(-50),
+      down: null,
+    });
+  });
+
+  it('stay through another term and a clock that was set', () => {
+    const known = restoreMemory(unseen, read({ lastScaleUp: at(-50), lastScaleDown: at(-5000) }), NOW);
+
+    const later = shiftMemory(forNewTerm(known, at(10)), -60, at(10));
+
+    expect(lastScales(later)).toEqual({ up: at(-110), down: null });
   });
 });
 

@@ -119,6 +119,29 @@ describe('Accepted', () => {
   });
 
   it.each([
+    ['refused', [problem()]],
+    ['not decided by yet', []],
+  ])(
+    'leaves each condition the generation that it was decided by while the new one is %s',
+    (_what, problems) => {
+      const before = showing(object(), status());
+      const edited = { ...before, generation: 3, specText: '{}' };
+
+      const found = status({
+        object: edited,
+        verdict: verdict({ specText: '{}', scaler: scaler(), problems }),
+        last: cycle(),
+      });
+
+      expect(found.observedGeneration).toBe(3);
+      expect(shown(found, 'Accepted')?.observedGeneration).toBe(3);
+      expect(['AbleToScale', 'ScalingActive'].map((type) => shown(found, type)?.observedGeneration)).toEqual([
+        2, 2,
+      ]);
+    },
+  );
+
+  it.each([
     [1024, 1024],
     [1025, 1024],
   ])('has of a message of %d characters %d', (length, kept) => {

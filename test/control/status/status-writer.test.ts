@@ -244,20 +244,62 @@ describe('writeStatuses, where a write fails', () => {
     },
   );
 
-  it('tells of a 403 once with the line that mends it, and tries again after 5 minutes', async () => {
+  it('tells of a 403 that lasts 15 s once with the line that mends it, and tries again after 5 minutes', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
 
-    await rig.after(299);
-    expect(rig.sent).toHaveLength(1);
-    await rig.after(8);
+    await rig.after(16);
+    expect(rig.warnings).toEqual([]);
+    const early = rig.sent.length;
+    await rig.after(6);
+    const believed = rig.sent.length;
+    await rig.after(290);
 
-    expect(rig.sent).toHaveLength(2);
+    expect(early).toBeGreaterThan(3);
+    expect(rig.sent).toHaveLength(believed);
+    await rig.after(14);
+    expect(rig.sent).toHaveLength(believed + 1);
     expect(rig.warnings).toEqual([
       expect.objectContaining({ scaler: 'shop/web', mend: expect.stringContaining('scalers/status') }),
     ]);
   });
+
+  it('writes within 6 s of a 403 that was of a server that has just started, and says nothing', async () => {
+    const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('forbidden', 'no');
+    await rig.after(3);
+    const refused = rig.sent.length;
+
+    rig.failure = null;
+    await rig.after(6);
+
+    expect(refused).toBe(1);
+    expect(rig.sent.slice(1).map((one) => one.object.name)).toEqual(['web', 'api']);
+    expect(rig.warnings).toEqual([]);
+  });
+
+  it.each([
+    [3, 3],
+    [null, 1],
+    [0, 0.5],
+  ])(
+    'sends the next after a 429 with a Retry-After of %p s after exactly %p s',
+    async (retryAfterSeconds, seconds) => {
+      const rig = new WriterRig();
+      rig.last = cpuAt(55);
+      rig.failure = new KubernetesError('rate_limited', 'busy', { retryAfterSeconds });
+      await rig.after(2);
+      expect(rig.sent).toHaveLength(1);
+
+      await rig.after(seconds - 0.001);
+      expect(rig.sent).toHaveLength(1);
+      await rig.after(0.001);
+
+      expect(rig.sent).toHaveLength(2);
+    },
+  );
 
   it('goes on in another namespace', async () => {
     const rig = new WriterRig(object(), object({ namespace: 'lab', uid: 'u-lab' }));

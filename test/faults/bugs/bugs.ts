@@ -90,6 +90,11 @@ export const BUGS: readonly Bug[] = [
     edit('prometheus/recovery-hold.js', 'if (startTime !== null && startTime >', 'if (false && startTime >'),
   ),
   bug(
+    'emptied-engine-trusted',
+    { by: ['I2'], when: ['emptied'] },
+    edit('prometheus/source-age.js', 'if (count >= before * LEAST_SHARE_LEFT)', 'if (true)'),
+  ),
+  bug(
     'stabilization-skipped',
     { by: ['I3', 'I24'], when: [] },
     edit(
@@ -128,7 +133,7 @@ export const BUGS: readonly Bug[] = [
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
       'control/memory/stored-memory.js',
-      'return { ...fresh, uid, state, unresolved: intent };',
+      'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
   ),
@@ -191,6 +196,32 @@ export const BUGS: readonly Bug[] = [
     'deleted-scaler-goes-on',
     { by: ['I28'], when: ['document-removed'] },
     edit('control/controller.js', '.filter((old) => !keys.has(old))', '.filter(() => false)'),
+  ),
+  bug(
+    'empty-directory-taken-for-unreadable',
+    { by: ['I28'], when: ['documents-emptied'] },
+    edit(
+      'config/document-set.js',
+      '(error === null ? [] : [path])',
+      '(error === null && files.length > 0 ? [] : [path])',
+    ),
+    edit('config/document-set.js', 'generation: { path, error } })', 'generation: { path, error, files } })'),
+  ),
+  bug(
+    'refusal-believed-at-once',
+    { by: ['I18'], when: ['api-restart'] },
+    edit('kubernetes/requests/refusals.js', 'const BELIEVED_MS = 15_000;', 'const BELIEVED_MS = 0;'),
+    edit('kubernetes/requests/refusals.js', 'const BELIEVED_TRIES = 4;', 'const BELIEVED_TRIES = 1;'),
+  ),
+  bug(
+    'room-not-waited-for',
+    { by: ['I16'], when: ['rate-limited'] },
+    edit('control/act.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
+  ),
+  bug(
+    'retry-after-not-waited-for',
+    { by: ['I16'], when: ['rate-limited'] },
+    edit('kubernetes/requests/rate-limit.js', 'return Math.max(', 'return 10; return Math.max('),
   ),
   bug(
     'stale-cache-trusted',

@@ -102,10 +102,11 @@ function doubtsOf(
   const start = history.processes.find(({ name }) => name === write.process);
   if (start !== undefined && write.decidedMs - start.startMs < holdMs - slackMs)
     return [`its process is younger than the hold of ${metric.query}`];
-  if (!history.tellsStart) return [];
   const young = recent.find(
     ({ serverStartMs, answeredMs }) =>
-      serverStartMs !== null && (answeredMs ?? 0) - serverStartMs < holdMs - slackMs,
+      serverStartMs !== null &&
+      (answeredMs ?? 0) - serverStartMs < holdMs - slackMs &&
+      (history.tellsStart || wasEmptied(history, metric, serverStartMs)),
   );
   const isUnclear = history.faults.some(
     (fault) =>
@@ -118,6 +119,17 @@ function doubtsOf(
   // Which of two servers says its start, and which one answers, is chance; a slow one may not say it in time.
   if (young === undefined || isUnclear) return [];
   return [`the server that answered ${metric.query} was younger than its hold`];
+}
+
+/** Whether a server that does not say when it began has lost its data then, which shows without a start time, too. */
+function wasEmptied(history: History, metric: MetricPlan, startMs: number): boolean {
+  return history.faults.some(
+    (fault) =>
+      fault.kind === 'source' &&
+      fault.source === metric.source &&
+      fault.what.mode === 'emptied' &&
+      Math.abs(fault.startMs - startMs) < MOMENT_MS,
+  );
 }
 
 const trueLoad: Invariant = {

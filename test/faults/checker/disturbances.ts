@@ -31,6 +31,7 @@ export function disturbancesOf(history: History, target: Target): readonly Distu
 }
 
 function aftermathMs(fault: Fault): number {
+  if (fault.kind === 'world' && fault.what.mode === 'api-restart') return fault.what.forbiddenMs + START_MS;
   return fault.kind === 'api' && isRefusal(fault) ? REFUSED_MS : 0;
 }
 
@@ -48,7 +49,15 @@ function touches(fault: Fault, { plan }: Target): boolean {
     case 'source':
       return plan.metrics.some(({ source }) => source === fault.source);
     case 'world':
-      return ['crash', 'stopped', 'restart', 'clock-jump', 'compaction'].includes(fault.what.mode)
+      return [
+        'crash',
+        'stopped',
+        'restart',
+        'clock-jump',
+        'compaction',
+        'api-restart',
+        'documents-emptied',
+      ].includes(fault.what.mode)
         ? true
         : fault.target === plan.name;
     default:

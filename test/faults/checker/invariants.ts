@@ -1,3 +1,4 @@
+import { API_RETURN_INVARIANTS } from './api-return.js';
 import { CONVERGENCE_INVARIANTS } from './convergence.js';
 import { DATA_INVARIANTS } from './data.js';
 import type { History } from './history.js';
@@ -17,6 +18,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...STATE_INVARIANTS,
   ...LEADERSHIP_INVARIANTS,
   ...SERVICE_INVARIANTS,
+  ...API_RETURN_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 
 /** Everything in a history that breaks an invariant, in the order it happened. */

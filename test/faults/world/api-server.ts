@@ -80,6 +80,9 @@ export class ApiServer {
       case 'status':
         reply(refusal(what.status, what.retryAfter));
         return;
+      case 'rate-limited':
+        reply(refusal(429, '1'));
+        return;
       case 'applied-lost':
         this.#apply(record);
         lose();

@@ -8,6 +8,8 @@ export type ApiMode =
   | { readonly mode: 'hang' }
   | { readonly mode: 'slow'; readonly delayMs: number }
   | { readonly mode: 'status'; readonly status: number; readonly retryAfter: string | null }
+  /** 429 with a `Retry-After` of 1 s, as API priority and fairness has it. */
+  | { readonly mode: 'rate-limited' }
   /** Done, but the answer is lost with the connection. */
   | { readonly mode: 'applied-lost' }
   | { readonly mode: 'unapplied-lost' }
@@ -44,6 +46,8 @@ export type SourceMode =
   | { readonly mode: 'infinite' }
   | { readonly mode: 'negative' }
   | { readonly mode: 'partial' }
+  /** Killed, emptied and back at once, with no more than its scraper had not sent yet. */
+  | { readonly mode: 'emptied' }
   /** A second server behind the same address, without history. */
   | { readonly mode: 'second-replica' }
   /** So many of a hundred pods are not scraped. */
@@ -69,6 +73,10 @@ export type WorldMode =
   | { readonly mode: 'hpa-appears' }
   | { readonly mode: 'document-changed'; readonly maxReplicas: number }
   | { readonly mode: 'document-removed' }
+  /** The directory of the documents can be read, and nothing is in it. */
+  | { readonly mode: 'documents-emptied' }
+  /** The API server is gone, and says 403 to everything for so long when it is back. */
+  | { readonly mode: 'api-restart'; readonly forbiddenMs: number }
   | { readonly mode: 'compaction' };
 
 /** What goes wrong, from when to when. `target` is a workload, `replica` the number of one of our own processes. */

@@ -20,6 +20,8 @@ export interface ClientParts {
   readonly tellsStart: boolean;
 }
 
+/** That are up, whatever the workloads do. */
+const TARGETS = 40;
 const NO_ANSWER_MS = 2_147_483_647;
 
 /** The service's side of a data source: what the real client gives, from the simulated servers. */
@@ -49,7 +51,7 @@ function begin(query: string, { process, source, timeline, log }: ClientParts): 
     kind: 'query',
     process: process.name,
     source: source.name,
-    query,
+    query: isLook(query) ? 'a look' : query,
     sentMs: timeline.nowMs,
     answeredMs: null,
     answer: 'failed',
@@ -57,6 +59,11 @@ function begin(query: string, { process, source, timeline, log }: ClientParts): 
   };
   log(record);
   return record;
+}
+
+/** Whether something is in the data twice, which nothing is; no metric of a document. */
+function isLook(query: string): boolean {
+  return /^(?:max by \(namespace\) \(count by|topk\()/.test(query);
 }
 
 function delayOf(source: Source, random: Random): number {
@@ -119,6 +126,7 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
       case 'down':
       case 'restarted':
       case 'wiped':
+      case 'emptied':
       case 'hang':
       case 'slow':
       case 'unscraped':
@@ -148,6 +156,12 @@ function withValue(series: readonly Series[], value: number): readonly Series[] 
 
 /** What a query finds on a server just now. */
 function evaluate(query: string, server: SourceServer, parts: ClientParts): readonly Series[] {
+  if (isLook(query)) return [];
+  const offset = /^count\(up offset (\d+)s\)$/.exec(query)?.[1];
+  if (offset !== undefined) {
+    const isThere = server.sinceMs <= parts.timeline.nowMs - Number(offset) * 1000;
+    return isThere ? [{ labels: {}, value: TARGETS }] : [];
+  }
   return parts.workloads.flatMap((workload) =>
     workload.plan.metrics
       .filter((metric) => query.includes(metric.query))

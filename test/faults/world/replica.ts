@@ -1,3 +1,4 @@
+import type { DocumentSet } from '../../../src/config/document-set.js';
 import type { CycleOutput } from '../../../src/control/ports.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
@@ -136,8 +137,14 @@ export class Replica {
       },
       onCycle: (output) => this.#tell(process, output),
     });
+    let documents: DocumentSet = new Map();
     const setDocuments = (): void => {
-      service.setScalers(world.readDocuments(), []);
+      const { set, problems } = product.nextSet([world.readDirectory()], documents);
+      documents = set;
+      service.setScalers(
+        Array.from(set.values(), ({ scaler }) => scaler),
+        problems,
+      );
     };
     this.#setDocuments = setDocuments;
     setDocuments();

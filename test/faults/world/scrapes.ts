@@ -23,6 +23,14 @@ export class Scrapes {
     else scrapes.push(scrape);
   }
 
+  /** What is younger than `sinceMs`. */
+  since(sinceMs: number): Scrapes {
+    const young = new Scrapes();
+    for (const [pod, scrapes] of this.#byPod)
+      for (const scrape of scrapes.slice(startOf(scrapes, sinceMs))) young.add(pod, scrape);
+    return young;
+  }
+
   /** Drops what no query reaches any more. */
   forget(nowMs: number): void {
     for (const [pod, scrapes] of this.#byPod) {

@@ -6,11 +6,16 @@ import { INGRESS, Scrapes } from './scrapes.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
 
+/** Two scrapes, which a scraper sends again until they are taken. */
+const UNSENT_MS = 2 * SCRAPE_SECONDS * 1000 + 1000;
+
 type SourceFault = Extract<Fault, { readonly kind: 'source' }>;
 
 /** One Prometheus: since when it runs, and what it has scraped since. */
 export interface SourceServer {
   readonly startedMs: number;
+  /** Since when it has data. */
+  readonly sinceMs: number;
   readonly scrapes: ReadonlyMap<string, Scrapes>;
 }
 
@@ -51,6 +56,7 @@ export class Source {
     this.faults.add(fault);
     if (fault.what.mode === 'second-replica')
       this.#servers = [...this.#servers, this.#create(this.#timeline.nowMs)];
+    if (fault.what.mode === 'emptied') this.#servers = this.#servers.map((server) => this.#empty(server));
   }
 
   end(fault: SourceFault): void {
@@ -68,13 +74,21 @@ export class Source {
   #create(startedMs: number): SourceServer {
     this.starts.push(startedMs);
     const scrapes = new Map(this.#workloads.map(({ plan }) => [plan.name, new Scrapes()]));
-    return { startedMs, scrapes };
+    return { startedMs, sinceMs: startedMs, scrapes };
   }
 
-  #restart({ scrapes }: SourceServer): SourceServer {
+  #restart({ scrapes, sinceMs }: SourceServer): SourceServer {
     const startedMs = this.#timeline.nowMs;
     this.starts.push(startedMs);
-    return { startedMs, scrapes };
+    return { startedMs, sinceMs, scrapes };
+  }
+
+  #empty({ scrapes }: SourceServer): SourceServer {
+    const startedMs = this.#timeline.nowMs;
+    this.starts.push(startedMs);
+    const sinceMs = startedMs - UNSENT_MS;
+    const unsent = [...scrapes].map(([name, one]) => [name, one.since(sinceMs)] as const);
+    return { startedMs, sinceMs, scrapes: new Map(unsent) };
   }
 
   #find(mode: SourceMode['mode']): SourceMode | null {

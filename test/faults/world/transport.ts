@@ -5,6 +5,7 @@ import type {
 } from '../../../src/kubernetes/requests/transport.js';
 import type { KubernetesError } from '../../../src/kubernetes/types.js';
 import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { Clock } from '../../../src/units/clock.js';
 import type { Product } from '../product.js';
 import type { ApiServer, WireEnd } from './api-server.js';
 import type { ApiRecord, HeardRecord, LogRecord } from './log.js';
@@ -34,7 +35,7 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * What stands between the service and the simulated API server instead of sockets. It repeats what the real transport
- * repeats: a GET after `Retry-After` up to three times, and once after a lost connection.
+ * repeats: a GET after a 429 or a `Retry-After` up to three times, and once after a lost connection.
  */
 export function openTransport(parts: TransportParts): Transport {
   const { product, process } = parts;
@@ -42,14 +43,15 @@ export function openTransport(parts: TransportParts): Transport {
   const budgets = product.createLaneBudgets(clock);
 
   const repeat = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+    const endMs = clock.monotonicMs() + request.deadlineMs;
     for (let attempts = 1; ; attempts += 1) {
       await budgets[request.lane].take(signal);
       try {
         return await exchange(request, signal, parts);
       } catch (error) {
-        const waitMs = delayMs(request, error, { attempts, product });
-        if (waitMs === null) throw error;
-        if (waitMs > 0) await product.sleep(clock, waitMs * (1 + clock.random()), signal);
+        const waitMs = delayMs(request, error, { attempts, product, clock });
+        if (waitMs === null || clock.monotonicMs() + waitMs >= endMs) throw error;
+        if (waitMs > 0) await product.sleep(clock, waitMs, signal);
         if (signal.aborted) throw error;
       }
     }
@@ -72,14 +74,19 @@ export function openTransport(parts: TransportParts): Transport {
 function delayMs(
   request: KubernetesRequest,
   error: unknown,
-  { attempts, product }: { readonly attempts: number; readonly product: Product },
+  {
+    attempts,
+    product,
+    clock,
+  }: { readonly attempts: number; readonly product: Product; readonly clock: Clock },
 ): number | null {
   if (!(error instanceof product.KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
-  const asksToWait = error.kind === 'rate_limited' || error.kind === 'server_error';
-  return asksToWait && error.retryAfterSeconds !== null
-    ? Math.max(error.retryAfterSeconds, 0.5) * 1000
+  const limitedMs = product.rateLimitMs(error);
+  if (limitedMs !== null) return limitedMs;
+  return error.kind === 'server_error' && error.retryAfterSeconds !== null
+    ? Math.max(error.retryAfterSeconds, 0.5) * 1000 * (1 + clock.random())
     : null;
 }
 

@@ -79,6 +79,23 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       world.changeDocument(fault.target, null);
       later(() => world.changeDocument(fault.target, workload.plan));
       return;
+    case 'documents-emptied':
+      world.changeDocuments(() => null);
+      later(() => world.changeDocuments((plan) => plan));
+      return;
+    case 'api-restart': {
+      const all = { ...fault, kind: 'api', group: 'all', replica: null, probability: 1 } as const;
+      const gone = { ...all, what: { mode: 'refused' } } as const;
+      const starting = { ...all, what: { mode: 'status', status: 403, retryAfter: null } } as const;
+      world.api.faults.add(gone);
+      world.watches.breakAll();
+      later(() => {
+        world.api.faults.delete(gone);
+        world.api.faults.add(starting);
+        world.timeline.after(what.forbiddenMs, () => world.api.faults.delete(starting));
+      });
+      return;
+    }
     case 'compaction':
       world.store.compact();
       return;

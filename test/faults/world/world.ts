@@ -1,4 +1,5 @@
-import type { Scaler } from '../../../src/scaler/spec.js';
+import type { ReadPath } from '../../../src/config/document-set.js';
+import type { ReadDocument } from '../../../src/scaler/read-scalers.js';
 import type { Product } from '../product.js';
 import { ApiServer } from './api-server.js';
 import type { Fault } from './faults.js';
@@ -50,7 +51,7 @@ export class World {
   /** Several replicas, of which a Lease lets one work. */
   readonly isElected: boolean;
   readonly product: Product;
-  readonly #read = new Map<string, readonly Scaler[]>();
+  readonly #read = new Map<string, readonly ReadDocument[]>();
 
   constructor(options: WorldOptions) {
     const { seed, durationMs, faults, product } = options;
@@ -95,22 +96,27 @@ export class World {
     return [...last.values()].filter((plan) => plan !== null);
   }
 
-  /** The documents as the service reads them; each text is read once. */
-  readDocuments(): readonly Scaler[] {
-    const text = writeDocuments(this.plans());
-    const known = this.#read.get(text);
-    if (known !== undefined) return known;
-    const scalers = this.product.readDocuments(text, 'scalers.yaml').map(({ scaler, problems }) => {
+  /** A directory with one file as the service reads it, empty where there is no document; each text is read once. */
+  readDirectory(): ReadPath {
+    const plans = this.plans();
+    const text = plans.length === 0 ? '' : writeDocuments(plans);
+    const known = this.#read.get(text) ?? this.product.readDocuments(text, 'scalers.yaml');
+    this.#read.set(text, known);
+    for (const { scaler, problems } of known)
       if (scaler === null) throw new Error(problems.map(({ message }) => message).join('; '));
-      return scaler;
-    });
-    this.#read.set(text, scalers);
-    return scalers;
+    const files = text === '' ? [] : [{ name: 'scalers.yaml', text, error: null, isOwnMount: false }];
+    return { generation: { path: 'scalers', files, error: null }, documents: known };
   }
 
   /** Changes a document (null: takes it away), and every run reads the set anew. */
   changeDocument(name: string, plan: WorkloadPlan | null): void {
     this.#tellDocument(name, plan);
+    for (const replica of this.replicas) replica.reload();
+  }
+
+  /** The same for all documents at once. */
+  changeDocuments(change: (plan: WorkloadPlan) => WorkloadPlan | null): void {
+    for (const { plan } of this.workloads) this.#tellDocument(plan.name, change(plan));
     for (const replica of this.replicas) replica.reload();
   }
 

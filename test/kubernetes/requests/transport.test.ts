@@ -76,6 +76,42 @@ function text(code: number, body: string, headers: Readonly<Record<string, strin
   };
 }
 
+describe('what is an answer', () => {
+  const answered = (code: number, text = '{"a":1}'): Answer => {
+    return (response) => void response.writeHead(code, { 'content-type': 'application/json' }).end(text);
+  };
+
+  it.each([
+    ['GET', 200, true],
+    ['GET', 203, true],
+    ['GET', 201, false],
+    ['GET', 206, false],
+    ['PATCH', 200, true],
+    ['PATCH', 201, true],
+    ['PATCH', 202, true],
+    ['PATCH', 206, false],
+  ] as const)('%s with %i: %s', async (method, code, isTaken) => {
+    fake.on(method, PATH, answered(code));
+
+    const answer = transport.request(method === 'GET' ? READ : WRITE);
+
+    if (isTaken) await expect(answer).resolves.toEqual({ a: 1 });
+    else await expect(answer).rejects.toMatchObject({ kind: 'bad_answer' });
+  });
+
+  it.each([
+    ['200,001 empty objects', `[${'{},'.repeat(200_000)}0]`, 'more than 200000 elements and members'],
+    ['257 levels', `${'['.repeat(257)}${']'.repeat(257)}`, 'more than 256 levels of arrays and objects'],
+  ])('%s are refused before they are parsed', async (_what, text, why) => {
+    fake.on('GET', PATH, answered(200, text));
+
+    await expect(transport.request(READ)).rejects.toMatchObject({
+      kind: 'bad_answer',
+      message: `reading thing one: 200, but it has ${why}`,
+    });
+  });
+});
+
 describe('requests', () => {
   it('sends a PATCH as a merge-patch with token, user agent and a query that is encoded', async () => {
     fake.on('PATCH', PATH, json({ kind: 'Thing' }));
@@ -209,6 +245,49 @@ describe('repetitions', () => {
 
     expect(await answer).toEqual({ kind: 'Thing' });
     expect(early).toBe(1);
+  });
+
+  it.each([
+    ['its Retry-After of 5 s', { 'retry-after': '5' }, 5000],
+    ['1 s without a Retry-After', {}, 1000],
+    ['0.5 s for a Retry-After of 0', { 'retry-after': '0' }, 500],
+  ])(
+    'repeats a GET after a 429 when exactly %s have passed, whatever chance says',
+    async (_what, headers, ms) => {
+      clock.chance = 0.999;
+      fake.on('GET', PATH, status(429, 'busy', headers), json({ kind: 'Thing' }));
+      const answer = transport.request(READ);
+      await eventually(() => reports.length === 1);
+      await settle();
+
+      clock.advance(ms - 1);
+      await settle();
+      const early = fake.requests.length;
+      clock.advance(1);
+
+      expect(await answer).toEqual({ kind: 'Thing' });
+      expect(early).toBe(1);
+    },
+  );
+
+  it('sends a GET three times in all where every answer is 429', async () => {
+    fake.on('GET', PATH, status(429, 'busy', { 'retry-after': '1' }));
+    const failing = failure(READ);
+    for (let count = 1; count <= 2; count += 1) {
+      await eventually(() => reports.length === count);
+      await settle();
+      clock.advance(1000);
+    }
+
+    expect((await failing).kind).toBe('rate_limited');
+    expect(fake.requests).toHaveLength(3);
+  });
+
+  it('does not wait for a Retry-After of 60 s where the deadline is 10 s', async () => {
+    fake.on('GET', PATH, status(429, 'busy', { 'retry-after': '60' }));
+
+    expect((await failure(READ)).retryAfterSeconds).toBe(60);
+    expect(clock.monotonicMs()).toBe(0);
   });
 
   it('does not repeat a GET without Retry-After, nor a PATCH with one', async () => {

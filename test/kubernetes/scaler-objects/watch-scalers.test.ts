@@ -68,27 +68,34 @@ describe('createScalerWatch', () => {
   });
 
   it.each([
-    [404, 'crd.enabled: true'],
-    [403, 'rbac.create: true'],
-  ])('at %d tells once how to mend it, tries again after 30 s, and goes on', async (status, mend) => {
-    simulator.addObject(scalerDefinition());
-    simulator.addObject(MANIFEST);
-    const heal = simulator.faults.add({ resource: 'scalers' }, { kind: 'refuse', status });
-    const watch = start();
-    await eventually(() => warnings.length === 1 && clock.pending > 0, 'the warning');
-    expect(warnings[0]?.['mend']).toContain(mend);
-    expect([watch.isSettled(), store.isComplete()]).toEqual([true, false]);
-    await clock.advanceAndSettle(30_000);
-    await eventually(() => simulator.requests().length >= 2, 'the second attempt');
+    [404, 'crd.enabled: true', 0],
+    [403, 'rbac.create: true', 15_000],
+  ])(
+    'at %d tells once how to mend it, tries again after 30 s, and goes on',
+    async (status, mend, believedMs) => {
+      simulator.addObject(scalerDefinition());
+      simulator.addObject(MANIFEST);
+      const heal = simulator.faults.add({ resource: 'scalers' }, { kind: 'refuse', status });
+      const watch = start();
+      await eventually(() => {
+        if (warnings.length === 0) clock.advance(100);
+        return warnings.length === 1 && clock.pending > 0;
+      }, 'the warning');
+      expect(clock.monotonicMs()).toBeGreaterThanOrEqual(believedMs);
+      expect(warnings[0]?.['mend']).toContain(mend);
+      expect([watch.isSettled(), store.isComplete()]).toEqual([true, false]);
+      await clock.advanceAndSettle(30_000);
+      await eventually(() => simulator.requests().length >= 2, 'the second attempt');
 
-    heal();
-    await eventually(() => {
-      clock.advance(10_000);
-      return specs().length === 1;
-    }, 'the list');
+      heal();
+      await eventually(() => {
+        clock.advance(10_000);
+        return specs().length === 1;
+      }, 'the list');
 
-    expect(warnings).toHaveLength(1);
-  });
+      expect(warnings).toHaveLength(1);
+    },
+  );
 
   it('keeps what is known while the server refuses', async () => {
     simulator.addObject(scalerDefinition());

@@ -76,7 +76,6 @@ describe('a write that fails', () => {
   it.each<[KubernetesErrorKind, string]>([
     ['forbidden', 'the service account needs patch on'],
     ['invalid', 'the server said invalid'],
-    ['rate_limited', 'the server said rate_limited'],
   ])('is failed by %s, and is not sent again by itself', async (kind, message) => {
     const rig = new StateRig();
     await rig.store.load();

@@ -102,6 +102,12 @@ export class ReflectorRig {
     );
   }
 
+  /** Waits until the reflector sleeps before its next attempt, and nothing else is under way. */
+  async paused(): Promise<void> {
+    await eventually(() => this.clock.pending === 1, 'a pause');
+    await settle(20);
+  }
+
   /** Waits until the reflector sleeps before its next attempt, then moves the clock there; gives the wait. */
   async skipPause(): Promise<number> {
     await eventually(() => this.clock.pending > 0 && this.reflector.failure() !== null, 'a pause');

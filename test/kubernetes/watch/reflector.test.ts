@@ -254,22 +254,104 @@ describe('a watch that fails', () => {
     expect(rig.lists()).toBe(1);
   });
 
-  it('waits half a minute to a minute after a 403, then twice as long, and comes back by itself', async () => {
-    const rig = await startReflector({
-      lists: [status(403, 'pods is forbidden'), status(403, 'pods is forbidden'), list('7', [])],
-    });
+  it('believes a 403 after 15 s and 4 tries, and then waits half a minute to a minute, then twice as long', async () => {
+    const rig = await startReflector({ lists: [status(403, 'pods is forbidden')] });
 
-    await rig.until({ lists: 1 });
-    expect(await rig.skipPause()).toBe(30_000);
-    expect(rig.reflector.failure()?.message).toBe(
-      'listing pods of namespace shop: 403 Forbidden: pods is forbidden',
-    );
-    await rig.until({ lists: 2 });
-    await settle(20);
-    expect(await rig.skipPause()).toBe(60_000);
+    const waits: number[] = [];
+    const failures: (string | null)[] = [];
+    for (let lists = 1; lists <= 8; lists += 1) {
+      await rig.until({ lists });
+      await rig.paused();
+      failures.push(rig.reflector.failure()?.message ?? null);
+      if (lists === 8) rig.fake.on('LIST', PODS, list('7', []));
+      waits.push(rig.clock.nextMs ?? 0);
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+    }
     await rig.until({ watches: 1 });
 
+    expect(waits).toEqual([3000, 3000, 3000, 3000, 3000, 30_000, 60_000, 120_000]);
+    const believed = 'listing pods of namespace shop: 403 Forbidden: pods is forbidden';
+    expect(failures).toEqual([null, null, null, null, null, believed, believed, believed]);
     expect(rig.reflector.failure()).toBeNull();
+  });
+
+  it('goes on within 6 s and without a list where a server that has just started forbids the watch', async () => {
+    const rig = await startReflector({ watches: [cut, status(403, 'pods is forbidden'), openWatch()] });
+
+    await rig.until({ watches: 1 });
+    await rig.skipPause();
+    await rig.until({ watches: 2 });
+    await rig.paused();
+    const kept = rig.reflector.failure()?.kind;
+    rig.clock.chance = 0.999;
+    rig.clock.advance(6000);
+    await rig.until({ watches: 3 });
+
+    expect(kept).toBe('connection');
+    expect(rig.watchedFrom()).toEqual(['7', '7', '7']);
+    expect(rig.lists()).toBe(1);
+    await eventually(() => rig.reflector.failure() === null);
+  });
+
+  it('does not ask more often for a watch that stays forbidden because lists are allowed', async () => {
+    const rig = await startReflector({ watches: [status(403, 'pods is forbidden')] });
+
+    for (let watches = 1; watches <= 5; watches += 1) {
+      await rig.until({ watches });
+      await rig.paused();
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+    }
+    const waits: number[] = [];
+    for (let watches = 6; watches <= 9; watches += 1) {
+      await rig.until({ watches });
+      await rig.paused();
+      waits.push(rig.clock.nextMs ?? 0);
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+    }
+
+    expect(waits).toEqual([30_000, 60_000, 120_000, 240_000]);
+    expect(rig.lists()).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['refuses connections', cut],
+    ['answers 503', status(503, 'shutting down')],
+    ['answers 401', status(401, 'Unauthorized')],
+  ])('is back within 10 s of a server that %s for five minutes', async (_what, failure) => {
+    const rig = await startReflector({ watches: [failure] });
+    rig.clock.chance = 0.999;
+
+    let longestMs = 0;
+    while (rig.clock.monotonicMs() < 300_000) {
+      const seen = rig.watches();
+      await rig.paused();
+      longestMs = Math.max(longestMs, rig.clock.nextMs ?? 0);
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+      // Past 110 s without news it lists.
+      await eventually(() => rig.watches() > seen);
+    }
+
+    expect(longestMs).toBeLessThan(10_000);
+    expect(rig.watches()).toBeLessThan(60);
+  });
+
+  it.each([
+    ['its Retry-After of 3 s', { 'retry-after': '3' }, 3000],
+    ['1 s where it names none', {}, 1000],
+  ])('waits after a 429 exactly %s, ten times in a row, then longer', async (_what, headers, ms) => {
+    const rig = await startReflector({ watches: [status(429, 'busy', headers)] });
+    rig.clock.chance = 0.5;
+
+    const waits: number[] = [];
+    for (let watches = 1; watches <= 16; watches += 1) {
+      await rig.until({ watches });
+      await rig.paused();
+      waits.push(rig.clock.nextMs ?? 0);
+      rig.clock.advance(rig.clock.nextMs ?? 0);
+    }
+
+    expect(waits.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => ms));
+    expect(Math.max(...waits.slice(10))).toBeGreaterThan(10_000);
   });
 
   it('goes on from the last version after a line that is no JSON', async () => {

@@ -32,7 +32,8 @@ describe('loadPackage', () => {
 describe('the optional dependencies', () => {
   const texts = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), 'utf8'));
 
-  it.each(Object.keys(optionalDependencies))(
+  // That one evaluates the rules of custom resources in the simulator.
+  it.each(Object.keys(optionalDependencies).filter((name) => name !== '@marcbachmann/cel-js'))(
     '%s is loaded by one way of signing in, when it is asked',
     (name) => {
       const imports = texts.flatMap((text) => text.match(/^import[^;]*?from '[^']+';$/gm) ?? []);

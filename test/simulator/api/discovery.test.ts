@@ -5,7 +5,9 @@ import { listAt, stringAt } from '../../../src/simulator/json.js';
 import { send, startCluster } from '../cluster.js';
 
 const names = (path: string, catalog = new Catalog()): readonly (string | null)[] =>
-  listAt(discover(catalog, path) ?? undefined, 'resources').map((entry) => stringAt(entry, 'name'));
+  listAt(discover(catalog, path, 'localhost') ?? undefined, 'resources').map((entry) =>
+    stringAt(entry, 'name'),
+  );
 
 describe('discovery', () => {
   it('lists groups, versions and resources with their subresources', () => {
@@ -22,7 +24,9 @@ describe('discovery', () => {
     );
     expect(names('/apis/argoproj.io/v1alpha1')).toEqual(['rollouts', 'rollouts/status', 'rollouts/scale']);
     expect(
-      listAt(discover(new Catalog(), '/apis') ?? undefined, 'groups').map((group) => stringAt(group, 'name')),
+      listAt(discover(new Catalog(), '/apis', 'localhost') ?? undefined, 'groups').map((group) =>
+        stringAt(group, 'name'),
+      ),
     ).toEqual([
       'apps',
       'autoscaling',
@@ -36,7 +40,9 @@ describe('discovery', () => {
 
   it('knows nothing of other groups', () => {
     expect(
-      ['/apis/other', '/apis/apps/v2', '/api/v2', '/metrics'].map((path) => discover(new Catalog(), path)),
+      ['/apis/other', '/apis/apps/v2', '/api/v2', '/metrics'].map((path) =>
+        discover(new Catalog(), path, 'localhost'),
+      ),
     ).toEqual([null, null, null, null]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { makeManifest } from '../../../src/simulator/controllers/manifests.js';
 import { numberAt, valueAt } from '../../../src/simulator/json.js';
 import { DEPLOYMENTS, WEB, names, send, startCluster } from '../cluster.js';
 
@@ -9,7 +10,7 @@ describe('dryRun=All', () => {
   it('answers a patch, a create and a delete as if they were carried out, and stores nothing', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const before = await send(simulator, 'GET', WEB_PATH);
-    const manifest = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'new' }, spec: {} };
+    const manifest = makeManifest({ ...WEB, name: 'new' });
 
     const patched = await send(simulator, 'PATCH', WEB_PATH + DRY, { body: { spec: { replicas: 9 } } });
     const scaled = await send(simulator, 'PATCH', `${WEB_PATH}/scale${DRY}`, {

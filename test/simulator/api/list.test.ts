@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { listAt, stringAt, valueAt } from '../../../src/simulator/json.js';
+import { eventually } from '../../support/manual-clock.js';
 import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster } from '../cluster.js';
 
 const FIVE = Array.from({ length: 5 }, (_, i) => ({ ...WEB, name: `web-${i}`, replicas: 1 }));
@@ -122,8 +123,8 @@ describe('reading objects', () => {
     );
   });
 
-  it('takes resourceVersion unset, 0 and NotOlderThan, and answers 504 for one that is not reached', async () => {
-    const { simulator } = await startCluster({ workloads: [WEB] });
+  it('takes resourceVersion unset, 0 and NotOlderThan, and answers 504 for one that is not reached within 3 s', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const now = Number(
       stringAt((await send(simulator, 'GET', DEPLOYMENTS)).body, 'metadata', 'resourceVersion'),
     );
@@ -131,13 +132,30 @@ describe('reading objects', () => {
 
     expect((await ask('resourceVersion=0')).code).toBe(200);
     expect((await ask(`resourceVersion=${now}&resourceVersionMatch=NotOlderThan`)).code).toBe(200);
-    const tooLarge = await ask(`resourceVersion=${now + 1}&resourceVersionMatch=NotOlderThan`);
+    const timers = clock.pending;
+    const asking = ask(`resourceVersion=${now + 1}&resourceVersionMatch=NotOlderThan`);
+    await eventually(() => clock.pending > timers, 'a request that waits');
+    clock.advance(3000);
+    const tooLarge = await asking;
     expect(tooLarge.code).toBe(504);
     expect(tooLarge.body['message']).toBe(`Timeout: Too large resource version: ${now + 1}, current: ${now}`);
     expect(tooLarge.body['details']).toEqual({
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     });
+  });
+
+  it('answers a read of a version to come as soon as it is reached', async () => {
+    const { simulator, clock } = await startCluster({ workloads: [WEB] });
+    const { body } = await send(simulator, 'GET', DEPLOYMENTS);
+    const next = Number(stringAt(body, 'metadata', 'resourceVersion')) + 1;
+
+    const timers = clock.pending;
+    const asking = send(simulator, 'GET', `${DEPLOYMENTS}?resourceVersion=${next}`);
+    await eventually(() => clock.pending > timers, 'a request that waits');
+    simulator.setReplicas(WEB, 4);
+
+    expect((await asking).code).toBe(200);
   });
 
   it('answers a table with the columns of kubectl get', async () => {

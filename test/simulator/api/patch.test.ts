@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { jsonPatch, mergePatch, strategicMergePatch } from '../../../src/simulator/api/patch.js';
+import { jsonPatch, mergePatch } from '../../../src/simulator/api/patch.js';
+import { strategicMergePatch } from '../../../src/simulator/api/strategic-merge.js';
 import type { Json } from '../../../src/simulator/json.js';
+import { podSpec } from '../../../src/simulator/kinds/pod.js';
 
 describe('a merge patch', () => {
   it.each<[Json, Json, Json]>([
@@ -29,7 +31,7 @@ describe('a strategic merge patch', () => {
       ],
     };
 
-    expect(strategicMergePatch(target, patch)).toEqual({
+    expect(strategicMergePatch(podSpec, target, patch)).toEqual({
       containers: [
         {
           name: 'app',

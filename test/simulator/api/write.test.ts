@@ -44,7 +44,10 @@ describe('the scale subresource', () => {
     expect(answer.code).toBe(200);
     expect(valueAt(answer.body, 'spec', 'replicas')).toBe(5);
     expect(numberAt(body, 'metadata', 'generation')).toBe(2);
-    expect(listAt(body, 'metadata', 'managedFields')).toMatchObject([
+    const owners = listAt(body, 'metadata', 'managedFields').filter(
+      (entry) => valueAt(entry, 'fieldsV1', 'f:spec', 'f:replicas') !== undefined,
+    );
+    expect(owners).toMatchObject([
       { manager: 'promscaler', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
     ]);
   });
@@ -81,14 +84,20 @@ describe('the scale subresource', () => {
     expect(await identity(simulator)).toEqual(before);
   });
 
-  it('refuses -1 with 422 and 1.5 with 400', async () => {
+  it('refuses -1, 1.5 and text with 422 and the cause of each', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const negative = await send(simulator, 'PATCH', SCALE, { body: { spec: { replicas: -1 } } });
     const fraction = await send(simulator, 'PATCH', SCALE, { body: { spec: { replicas: 1.5 } } });
+    const text = await send(simulator, 'PATCH', SCALE, { body: { spec: { replicas: 'three' } } });
+    const put = await send(simulator, 'PUT', SCALE, { body: { spec: { replicas: 1.5 } } });
 
-    expect([negative.code, fraction.code]).toEqual([422, 400]);
+    expect([negative.code, fraction.code, text.code, put.code]).toEqual([422, 422, 422, 400]);
     expect(negative.body['reason']).toBe('Invalid');
+    const fields = [negative, fraction, text].map(({ body }) =>
+      stringAt(body, 'details', 'causes', 0, 'field'),
+    );
+    expect(fields).toEqual(['spec.replicas', 'patch', 'patch']);
   });
 
   it.each([
@@ -165,12 +174,12 @@ describe('writing objects', () => {
 
     await send(simulator, 'PATCH', `${DEPLOYMENTS}/web`, { body: { status: { replicas: 99 } } });
     await send(simulator, 'PATCH', `${DEPLOYMENTS}/web/status`, {
-      body: { spec: { replicas: 99 }, status: { note: 'x' } },
+      body: { spec: { replicas: 99 }, status: { collisionCount: 7 } },
     });
     const { body } = await send(simulator, 'GET', `${DEPLOYMENTS}/web`);
 
     expect(valueAt(body, 'spec', 'replicas')).toBe(3);
-    expect(body['status']).toMatchObject({ replicas: 3, note: 'x' });
+    expect(body['status']).toMatchObject({ replicas: 3, collisionCount: 7 });
   });
 
   it('merges containers by name in a strategic merge patch, and refuses one for a custom resource', async () => {
@@ -218,6 +227,9 @@ describe('writing objects', () => {
       note: 'New size: 5',
       type: 'Normal',
       reportingController: 'promscaler',
+      reportingInstance: 'promscaler-0',
+      action: 'Rescale',
+      eventTime: '2026-01-01T00:00:00.000000Z',
     };
 
     const created = await send(simulator, 'POST', '/apis/events.k8s.io/v1/namespaces/shop/events', { body });
@@ -227,7 +239,7 @@ describe('writing objects', () => {
       '/api/v1/namespaces/shop/events?fieldSelector=involvedObject.name%3Dweb,involvedObject.kind%3DDeployment',
     );
     const again = await send(simulator, 'PATCH', '/apis/events.k8s.io/v1/namespaces/shop/events/web.1', {
-      body: { series: { count: 2 } },
+      body: { series: { count: 2, lastObservedTime: '2026-01-01T00:00:05.000000Z' } },
     });
 
     expect(created.body).toMatchObject({ apiVersion: 'events.k8s.io/v1', regarding, note: 'New size: 5' });

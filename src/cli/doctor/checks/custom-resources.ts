@@ -1,15 +1,16 @@
 import { type AccessQuestion, mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import {
+  readScalerObject,
   SCALER_GROUP,
   SCALER_PLURAL,
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
 import { mendScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
-import { resourceScope } from '../../../kubernetes/watch/list-pages.js';
+import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { type Finding, findingsOf } from '../finding.js';
 import { CLUSTER_SUBJECT, type ClusterInquiry, REQUEST_MS, listSome } from '../inquiry.js';
-import { orError } from '../or-error.js';
+import { orError, orNull } from '../or-error.js';
 
 /** Asks of more namespaces than these would take longer than the rest of the doctor. */
 const MAX_NAMESPACES = 20;
@@ -32,8 +33,22 @@ export async function checkCustomResources(inquiry: ClusterInquiry): Promise<rea
     return [make.skipped(`permissions cannot be asked for: ${denied.message}`)];
   const isRead = ({ subresource }: AccessQuestion): boolean => subresource === '';
   const [reads, writes] = [denied.filter(isRead), denied.filter((one) => !isRead(one))];
-  if (denied.length === 0) return [make.ok('scalers.promscaler.dev is installed and may be read')];
+  const unwatched = await findUnwatched(inquiry, own);
+  const elsewhere =
+    unwatched.length === 0
+      ? []
+      : [
+          make.warning(
+            `kubernetes.namespaces leaves out the namespaces of ${listSome(unwatched)}: this service does not read them, and they get no status from it`,
+            'chart value namespaces: name their namespaces, too, unless another release has them',
+          ),
+        ];
+  if (denied.length === 0)
+    return elsewhere.length > 0
+      ? elsewhere
+      : [make.ok('scalers.promscaler.dev is installed and may be read')];
   return [
+    ...elsewhere,
     ...(reads.length === 0
       ? []
       : [
@@ -61,6 +76,19 @@ async function askFirst({ transport, signal }: ClusterInquiry, namespace: string
     deadlineMs: REQUEST_MS,
     signal,
   });
+}
+
+/** `NAMESPACE/NAME` of the objects that nobody reads here, where this account may see them. */
+async function findUnwatched(
+  { transport, signal }: ClusterInquiry,
+  own: readonly string[],
+): Promise<readonly string[]> {
+  if (own.length === 0) return [];
+  const scope = resourceScope(SCALER_ROOT, SCALER_PLURAL, null);
+  const found = await orNull(() => listAll({ transport, scope, convert: readScalerObject, signal }));
+  return (found?.items ?? [])
+    .filter(({ namespace }) => !own.includes(namespace))
+    .map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
 async function findDenied(

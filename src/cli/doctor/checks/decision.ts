@@ -1,4 +1,5 @@
 import { runCycle } from '../../../control/cycle.js';
+import { UNKNOWN_AGE } from '../../../prometheus/source-age.js';
 import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe-metrics.js';
@@ -6,7 +7,7 @@ import { stateInMemory } from '../../../kubernetes/state/store.js';
 import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
 import { EMPTY_STATE } from '../../../decision/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/types.js';
-import { type Scaler, scalerKey } from '../../../scaler/spec.js';
+import { scalerKey } from '../../../scaler/spec.js';
 import { type Finding, findingsOf } from '../finding.js';
 import type { ClusterInquiry } from '../inquiry.js';
 import type { ClusterFacts, ScalerFacts } from '../scaler-facts.js';
@@ -22,7 +23,7 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
     return [make.skipped('no data source of its metrics answers')];
   const { clock, signal } = inquiry;
   const now = clock.now();
-  const answers = { of: () => Promise.resolve(facts.answers), startTime: () => Promise.resolve(null) };
+  const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
   const { record } = await runCycle(
     {
       scaler,
@@ -41,7 +42,7 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
   );
   const { decision } = record;
   if (decision === null) return [make.skipped(failing?.message ?? 'nothing could be decided')];
-  const held = holdWords(scaler);
+  const held = holdWords(facts);
   const sentence = `it would decide now: ${decision.reason}${held}`;
   if (failing?.type === 'ScalingActive')
     return [
@@ -64,10 +65,11 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
 /** A workload is rarely so far from its target; a target in another unit always is. */
 const FAR_OFF = 100;
 
-function holdWords({ spec }: Scaler): string {
+function holdWords({ scaler: { spec }, isDryRun }: ScalerFacts): string {
   if (spec.paused === true) return ' (not carried out: spec.paused is true)';
   if (spec.paused !== false) return ` (no ${spec.paused} is carried out: spec.paused says so)`;
-  return spec.dryRun ? ' (not carried out: spec.dryRun is true)' : '';
+  if (spec.dryRun) return ' (not carried out: spec.dryRun is true)';
+  return isDryRun ? ' (not carried out: the service runs with --dry-run)' : '';
 }
 
 function portsOf(inquiry: ClusterInquiry, facts: ClusterFacts): CyclePorts {

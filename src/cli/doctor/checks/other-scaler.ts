@@ -1,12 +1,16 @@
 import { targetKey } from '../../../control/conflicts.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError, type OtherScaler } from '../../../kubernetes/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import { type Finding, findingsOf } from '../finding.js';
 import type { ScalerFacts } from '../scaler-facts.js';
 
-/** Whether another autoscaler works on the same target: then nothing is patched until it is gone. */
-export function checkOtherScaler({ scaler, cluster, sharesTargetWith }: ScalerFacts): readonly Finding[] {
+/**
+ * Whether another autoscaler works on the same target: then nothing is patched until it is gone. Next to a dry run it is
+ * what promscaler is compared with.
+ */
+export function checkOtherScaler(facts: ScalerFacts): readonly Finding[] {
+  const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = findingsOf('other-scaler', scalerKey(scaler));
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
@@ -31,12 +35,22 @@ export function checkOtherScaler({ scaler, cluster, sharesTargetWith }: ScalerFa
     ];
   const found = others
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
-    .map(({ kind, name }) =>
-      make.failed(
+    .map((other) => {
+      const { kind, name } = other;
+      if (isDryRun) return make.ok(comparison(other));
+      return make.failed(
         `${kind} ${namespace}/${name} scales ${nameTarget(namespace, ref)}, too: promscaler patches nothing until it is gone`,
         `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or dryRun: true here, to compare the two)`,
-      ),
-    );
+      );
+    });
   const all = [...shared, ...found];
   return all.length === 0 ? [make.ok('')] : all;
+}
+
+function comparison({ kind, namespace, name, desiredReplicas }: OtherScaler): string {
+  const wanted =
+    desiredReplicas === undefined
+      ? 'has not computed a replica count, so there is nothing to compare yet'
+      : `wants ${desiredReplicas}; promscaler_shadow_difference_replicas compares the two`;
+  return `dry run next to ${kind} ${namespace}/${name}, which ${wanted}`;
 }

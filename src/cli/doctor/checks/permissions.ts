@@ -74,6 +74,17 @@ const COSTS_NEED: Need = {
   mend: 'chart value podDeletionCost.enabled: true',
 };
 
+/** Asked only where something is in dry run. */
+const COMPARISON_NEED: Need = {
+  verb: 'watch',
+  group: 'autoscaling',
+  resource: 'horizontalpodautoscalers',
+  subresource: '',
+  isVital: false,
+  without: 'a dry run is compared with what an HPA wanted up to a minute ago',
+  mend: RBAC_MEND,
+};
+
 function needsOfKind(group: string, plural: string): readonly Need[] {
   const name = group === 'apps' ? plural : `${plural}.${group}`;
   const targets = [...new Set([...CHART_TARGETS, name])].join(', ');
@@ -95,7 +106,12 @@ export async function checkPermissions(inquiry: ClusterInquiry): Promise<readonl
     inquiry,
   );
   const ranksPods = scalers.some(({ spec }) => spec.podDeletionCost !== null);
-  const needs = [...neededAccess(kinds), ...(ranksPods ? [COSTS_NEED] : [])];
+  const compares = inquiry.isDryRun === true || scalers.some(({ spec }) => spec.dryRun);
+  const needs = [
+    ...neededAccess(kinds),
+    ...(ranksPods ? [COSTS_NEED] : []),
+    ...(compares ? [COMPARISON_NEED] : []),
+  ];
   const own = config.kubernetes.namespaces;
   const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
   const who = await whoAmI(transport, signal);

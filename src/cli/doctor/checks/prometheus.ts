@@ -4,6 +4,7 @@ import { type Finding, findingsOf } from '../finding.js';
 import { REQUEST_MS, type SourceInquiry, sourceSubject } from '../inquiry.js';
 import { findWrongAddress } from './wrong-address.js';
 import { whyNotConnected } from './why-not-connected.js';
+import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 const QUERY_PATH = '/api/v1/query';
 
@@ -16,7 +17,7 @@ export async function checkPrometheus(inquiry: SourceInquiry): Promise<readonly 
 async function checkUrl(inquiry: SourceInquiry, url: string): Promise<Finding> {
   const { source, signal, probe } = inquiry;
   const make = findingsOf('prometheus', sourceSubject(source));
-  const base = url.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(url);
   const result = await probe({
     url: `${base}${QUERY_PATH}`,
     parameters: { query: 'time()' },

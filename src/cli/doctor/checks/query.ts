@@ -4,11 +4,13 @@ import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
+import { checkPatterns } from '../../../scaler/rules/inferred-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
 import { type Finding, type FindingMaker, findingsOf } from '../finding.js';
 import { labelValues, listSome, type SourceInquiry } from '../inquiry.js';
 import type { ScalerFacts } from '../scaler-facts.js';
 import { judgeGuards } from './guards.js';
+import { mendOfFailure, mendOfInvalid } from './mend-of-query.js';
 import { whyNoSeries } from './why-no-series.js';
 
 /** More series than this in one total are worth an aggregation on the server. */
@@ -72,20 +74,10 @@ function checkMetric(asked: Asked): Promise<Finding> | Finding {
 function failedFinding(asked: Asked, answer: Extract<Answer, { class: 'failed' }>): Finding {
   const { metric, make } = asked;
   const who = nameMetric(metric);
-  switch (answer.reason) {
-    case 'too_large':
-      return make.failed(
-        `${who}: ${answer.message}`,
-        'add the series up in the query: sum(...), or sum by (pod) (...) for a Pods metric',
-      );
-    case 'timeout':
-      return make.failed(
-        `${who}: ${answer.message}`,
-        'make the query cheaper (more matchers, a recording rule), or raise timeoutSeconds of the data source and syncPeriodSeconds',
-      );
-    default:
-      return make.failed(`${who}: ${answer.message}`, tryIt(asked));
-  }
+  return make.failed(
+    `${who}: ${answer.message}`,
+    mendOfFailure(answer.reason, answer.message) ?? tryIt(asked),
+  );
 }
 
 async function noSeries(asked: Asked): Promise<Finding> {
@@ -95,6 +87,12 @@ async function noSeries(asked: Asked): Promise<Finding> {
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
   const isWanted = 'onMissing' in metric && metric.onMissing === 'zero';
   if (isWanted) return make.ok('');
+  // A regular expression that is compared as text matches nothing, whatever the data.
+  const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
+  if (pattern !== undefined) {
+    const [, message = '', mend = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
+    return make.failed(`${who} has no series: ${message}`, mend);
+  }
   const why = inquiry === null || query === null ? null : await whyNoSeries(inquiry.ask, query);
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
@@ -121,7 +119,7 @@ function judgeSeries(asked: Asked, answer: Answered): Finding {
       `${who}: ${sample.error}`,
       'a division by zero? Guard the divisor: x / (y > 0), or say onNaN: zero where NaN means none',
     );
-  return make.failed(`${who}: ${sample.error}`, mendOfSample(asked, answer));
+  return make.failed(`${who}: ${sample.error}`, mendOfSample(asked, answer, sample.error));
 }
 
 /** A usable sample: whether it is whole, and tells of each ready pod. */
@@ -143,8 +141,10 @@ function judgeSample({ metric, make, pods }: Asked, sample: Exclude<Sample, Erro
   );
 }
 
-function mendOfSample(asked: Asked, answer: Answered): string {
+function mendOfSample(asked: Asked, answer: Answered, error: string): string {
   const { metric, pods } = asked;
+  const mend = mendOfInvalid(metric, answer, { error, source: metric.source });
+  if (mend !== null) return error.includes('series for pod') ? mend : `${mend}; ${tryIt(asked)}`;
   if (pods?.length === 0) return 'there are no pods yet: see pods';
   if (metric.type === 'ContainerResource')
     return 'look whether containerResource.container is spelled as in the pods, and see resource-series';

@@ -1,3 +1,6 @@
+import { stringLiteral } from '../../../promql/quoting.js';
+import { labelText, selectorText } from '../../../promql/vector-selectors.js';
+
 /** The labels that tell whose a container's series is. */
 export interface WhoseLabels {
   readonly namespace: string;
@@ -13,6 +16,7 @@ const SPELLINGS = {
     'kubernetes_namespace',
     'kubernetes_namespace_name',
     'k8s_namespace_name',
+    'k8s.namespace.name',
     'pod_namespace',
     'container_label_io_kubernetes_pod_namespace',
   ],
@@ -22,6 +26,7 @@ const SPELLINGS = {
     'exported_pod',
     'kubernetes_pod_name',
     'k8s_pod_name',
+    'k8s.pod.name',
     'container_label_io_kubernetes_pod_name',
   ],
   container: [
@@ -30,6 +35,7 @@ const SPELLINGS = {
     'exported_container',
     'kubernetes_container_name',
     'k8s_container_name',
+    'k8s.container.name',
     'container_label_io_kubernetes_container_name',
   ],
 } as const;
@@ -49,6 +55,13 @@ export function findWhoseLabels(present: ReadonlySet<string>): WhoseLabels | nul
   return { namespace, pod, container: find(SPELLINGS.container) };
 }
 
+/** Selectors of a metric for one namespace, one for each label that may name it. */
+export function selectorsOfNamespace(metric: string, namespace: string): readonly string[] {
+  return SPELLINGS.namespace.map((label) =>
+    selectorText(metric, [`${labelText(label)}=${stringLiteral(namespace)}`]),
+  );
+}
+
 /** The labels as promscaler expects them. */
 export function isAsExpected({ namespace, pod, container }: WhoseLabels): boolean {
   return namespace === 'namespace' && pod === 'pod' && container === 'container';
@@ -64,9 +77,13 @@ export function resourceQueryFor(
   { isCounter }: { readonly isCounter: boolean },
 ): string {
   const { namespace, pod, container } = labels;
-  const ofContainers = container === null ? `${pod}!=""` : `${container}!="", ${container}!="POD"`;
-  const selector = `${metric}{${namespace}=~"$namespaces", ${ofContainers}}`;
-  const by = [namespace, pod, ...(container === null ? [] : [container])];
+  const whole = labelText(container ?? pod);
+  const selector = selectorText(metric, [
+    `${labelText(namespace)}=~"$namespaces"`,
+    `${whole}!=""`,
+    ...(container === null ? [] : [`${whole}!="POD"`]),
+  ]);
+  const by = [namespace, pod, ...(container === null ? [] : [container])].map(labelText);
   const sum = `sum by (${by.join(', ')}) (${isCounter ? `rate(${selector}[$window])` : selector})`;
   const renamed: readonly (readonly [string, string])[] = [
     [namespace, 'namespace'],

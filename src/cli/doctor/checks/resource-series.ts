@@ -4,7 +4,9 @@ import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type Finding, findingsOf } from '../finding.js';
 import { labelValues, listSome, onlyValue, type SourceInquiry, sourceSubject } from '../inquiry.js';
 import { findDoubleScrape } from './double-scrape.js';
-import { findWhoseLabels, isAsExpected, resourceQueryFor } from './resource-labels.js';
+import { labelShapes, queryForShapes } from './label-shapes.js';
+import { findOtherExporter } from './other-exporters.js';
+import { type WhoseLabels, findWhoseLabels, isAsExpected, resourceQueryFor } from './resource-labels.js';
 import { neededResources, type NeededResource } from './needed-resources.js';
 
 /** Whether the resource queries of a data source have series of the namespaces that are scaled, with the right labels. */
@@ -43,12 +45,7 @@ async function checkResource(inquiry: SourceInquiry, needed: NeededResource): Pr
   const doubled = await findDoubleScrape(inquiry, needed, query);
   const findings: Finding[] = [];
   if (silent.length > 0 && isByNamespace(source, resource))
-    findings.push(
-      make.warning(
-        `there are no ${resource} series of namespace ${listSome(silent)}`,
-        'nothing, where no pod runs there yet; else the nodes of those pods are not scraped, or a drop rule of the scrape config leaves the namespace out',
-      ),
-    );
+    findings.push(await silentNamespaces(inquiry, resource, { silent, query }));
   return [
     ...findings,
     ...doubled,
@@ -69,14 +66,29 @@ async function whyNone(inquiry: SourceInquiry, needed: NeededResource, query: st
   if (metric === null)
     return make.failed(`${key} gives no series`, `try it on the Prometheus page: ${query}`);
   const some = await ask(`topk(20, ${metric})`);
-  if (some.class !== 'value' && some.class !== 'partial')
+  if (some.class !== 'value' && some.class !== 'partial') {
+    const other = await findOtherExporter(ask, resource);
+    if (other !== null)
+      return make.failed(
+        `there is no series ${metric}, but ${other.metric}, which is of another exporter than cAdvisor`,
+        `${key}: '${other.query}'`,
+      );
     return make.failed(
       `there is no series ${metric} at all`,
       'let Prometheus scrape the kubelets: https://NODE:10250/metrics/cadvisor (kube-prometheus-stack: kubelet.enabled, ' +
         'kubelet.serviceMonitor.cAdvisor); look at Status > Targets for one that is down',
     );
+  }
+  const options = { isCounter: metric.endsWith('_total') };
+  const shapes = await labelShapes(ask, metric, namespaces);
+  const [shape = null, second] = shapes;
+  if (second !== undefined)
+    return make.failed(
+      `${metric} has other labels in one namespace than in another (${shapes.map(describeShape).join('; ')})`,
+      `${key}: '${queryForShapes(metric, shapes, options)}'`,
+    );
   const present = new Set(some.series.flatMap(({ labels }) => Object.keys(labels)));
-  const labels = findWhoseLabels(present);
+  const labels = shape ?? findWhoseLabels(present);
   if (labels === null)
     return make.failed(
       `${metric} has no label that names namespace and pod; it has ${listSome([...present].filter((label) => label !== '__name__').sort(), 12)}`,
@@ -87,18 +99,40 @@ async function whyNone(inquiry: SourceInquiry, needed: NeededResource, query: st
     (await onlyValueOf(ask, `count(${metric}{container!="", container!="POD"})`)) === null
   ) {
     const container = isAsExpected(labels) ? null : labels.container;
-    const query = resourceQueryFor(
-      metric,
-      { ...labels, container },
-      { isCounter: metric.endsWith('_total') },
-    );
-    const has = [labels.namespace, labels.pod, container ?? 'no label for containers'].join(', ');
+    const query = resourceQueryFor(metric, { ...labels, container }, options);
     return make.failed(
-      `${metric} has other labels than ${key} asks for (${has} instead of namespace, pod, container)`,
+      `${metric} has other labels than ${key} asks for (${describeShape({ ...labels, container })} instead of namespace, pod, container)`,
       `${key}: '${query}'`,
     );
   }
   return whyNoneInNamespaces(inquiry, { metric, namespaces, selector: selector?.text ?? metric, key, make });
+}
+
+function describeShape({ namespace, pod, container }: WhoseLabels): string {
+  return [namespace, pod, container ?? 'no label for containers'].join(', ');
+}
+
+/** Namespaces without series of the query: they may have series with other labels than it asks for. */
+async function silentNamespaces(
+  { source, ask }: SourceInquiry,
+  resource: string,
+  { silent, query }: { readonly silent: readonly string[]; readonly query: string },
+): Promise<Finding> {
+  const make = findingsOf('resource-series', sourceSubject(source));
+  const metric = vectorSelectors(query)[0]?.metric ?? null;
+  const shapes = metric === null ? [] : await labelShapes(ask, metric, silent);
+  const others = shapes.filter((shape) => !isAsExpected(shape));
+  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+  if (metric === null || others.length === 0)
+    return make.warning(
+      `there are no ${resource} series of namespace ${listSome(silent)}`,
+      'nothing, where no pod runs there yet; else the nodes of those pods are not scraped, or a drop rule of the scrape config leaves the namespace out',
+    );
+  const own = source.resourceQueries[resource] ?? '';
+  return make.failed(
+    `${metric} of namespace ${listSome(silent)} has other labels than ${key} asks for (${others.map(describeShape).join('; ')} instead of namespace, pod, container)`,
+    `${key}: '${own} or ${queryForShapes(metric, others, { isCounter: metric.endsWith('_total') })}'`,
+  );
 }
 
 async function whyNoneInNamespaces(

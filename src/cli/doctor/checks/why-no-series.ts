@@ -2,6 +2,8 @@ import { stringLiteral } from '../../../promql/quoting.js';
 import {
   type LabelMatcher,
   type VectorSelector,
+  labelText,
+  metricText,
   vectorSelectors,
   withoutMatcher,
 } from '../../../promql/vector-selectors.js';
@@ -56,7 +58,7 @@ async function whyNothing(ask: Ask, selector: VectorSelector): Promise<Why | nul
       message: `${text} had values in the last hour, but has none now`,
       mend: 'look at Status > Targets of Prometheus: its target is down, or the pods that told it are gone',
     };
-  if (metric !== null && !(await isThere(ask, `last_over_time(${metric}[${range}])`)))
+  if (metric !== null && !(await isThere(ask, `last_over_time(${metricText(metric)}[${range}])`)))
     return noMetric(ask, metric);
   for (const matcher of matchers.slice(0, MAX_MATCHERS)) {
     const rest = withoutMatcher(selector, matcher);
@@ -64,7 +66,7 @@ async function whyNothing(ask: Ask, selector: VectorSelector): Promise<Why | nul
     if (!(await isThere(ask, rest))) continue;
     return oneMatcher(ask, rest, matcher);
   }
-  const names = metric === null ? [] : await labelNames(ask, metric);
+  const names = metric === null ? [] : await labelNames(ask, metricText(metric));
   const unknown = matchers.filter(({ label }) => !names.includes(label)).map(({ label }) => label);
   return {
     message: `${text} matches nothing, whichever single matcher is left out${unknown.length === 0 ? '' : `; there is no label ${listSome(unknown)}`}`,
@@ -74,12 +76,19 @@ async function whyNothing(ask: Ask, selector: VectorSelector): Promise<Why | nul
 
 async function oneMatcher(ask: Ask, rest: string, matcher: LabelMatcher): Promise<Why> {
   const { label, text } = matcher;
-  const values = labelValues(await ask(`group by (${label}) (${rest})`), label);
+  const values = labelValues(await ask(`group by (${labelText(label)}) (${rest})`), label);
+  if (values.length > 0 && looksLikeRegex(matcher)) {
+    const operator = matcher.operator === '=' ? '=~' : '!~';
+    return {
+      message: `the matcher ${text} compares the text of a regular expression; ${label} is ${listSome(values)}`,
+      mend: `write ${operator} in it: ${labelText(label)}${operator}${stringLiteral(matcher.value)}`,
+    };
+  }
   if (values.length > 0) {
     const near = nearest(matcher.value, values);
     return {
       message: `the matcher ${text} leaves nothing; without it ${label} is ${listSome(values)}`,
-      mend: `${label}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
+      mend: `${labelText(label)}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
         near === null ? ', or the one of these that is meant' : '',
       ),
     };
@@ -88,8 +97,17 @@ async function oneMatcher(ask: Ask, rest: string, matcher: LabelMatcher): Promis
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
     message: `the matcher ${text} leaves nothing: the series have no label ${label}, but ${listSome(names, 12)}`,
-    mend: wanted == null ? 'write a matcher for one of these labels, or none' : text.replace(label, wanted),
+    mend:
+      wanted == null
+        ? 'write a matcher for one of these labels, or none'
+        : `${labelText(wanted)}${matcher.operator}${stringLiteral(matcher.value)}`,
   };
+}
+
+const REGEX = /\.[*+]|\[[^[\]]+\]|\\\.|\|/;
+
+function looksLikeRegex({ operator, value }: LabelMatcher): boolean {
+  return (operator === '=' || operator === '!=') && REGEX.test(value);
 }
 
 async function noMetric(ask: Ask, metric: string): Promise<Why> {

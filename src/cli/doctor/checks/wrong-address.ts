@@ -2,6 +2,7 @@ import { classifyAnswer } from '../../../prometheus/classify-answer.js';
 import { recognizePage } from '../../../prometheus/recognize-page.js';
 import type { SendResult } from '../../../prometheus/send.js';
 import { REQUEST_MS, type SourceInquiry } from '../inquiry.js';
+import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 /** Prefixes under which the API is found where it is not at the root: of an ingress, of Mimir, of VictoriaMetrics. */
 const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
@@ -44,7 +45,7 @@ async function findPrefix(inquiry: SourceInquiry, url: string, result: Answered)
   const { probe, signal } = inquiry;
   if (result.status !== 404 && result.location === null && !isHtml(result)) return null;
   const { origin } = new URL(url);
-  const base = url.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(url);
   const redirected = await redirectOfRoot(inquiry, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),

@@ -50,7 +50,7 @@ const CONDITION = object(
   'One aspect of the state.',
   {
     type: text(
-      'Accepted (the document is taken up), Ready (it works), or what the algorithm says: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached.',
+      'Accepted (the document is taken up), Ready (it works), or what the algorithm says: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique.',
     ),
     status: { ...text('True, False or Unknown.'), enum: ['True', 'False', 'Unknown'] },
     reason: text('Why, in one word.'),

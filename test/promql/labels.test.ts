@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dropsLabel } from '../../src/promql/dropped-label.js';
+import { dropsLabel } from '../../src/promql/analyze.js';
 
 describe('dropsLabel', () => {
   it.each(['sum(x)', 'sum by (node) (x)', '(max without (pod) (rate(x[1m])))', 'count by () (x)'])(

@@ -1,0 +1,65 @@
+import { Agent, createServer, request } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen, shut } from '../../simulator/sockets.js';
+import { DEMO_NAMESPACE, DEMO_SERVICE } from './workloads.js';
+
+/** The address at which the cluster of the demo has the service proxy of a real API server, too. */
+export interface ApiFront {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+const PROXY = new RegExp(
+  `^/api/v1/namespaces/${DEMO_NAMESPACE}/services/(?:http:)?${DEMO_SERVICE}(?::\\w+)?/proxy(/.*)?$`,
+);
+
+/**
+ * Starts a server that hands requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, so that
+ * the kubeconfig alone leads to both.
+ */
+export async function startApiFront(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((incoming, response) => {
+    const path = incoming.url ?? '/';
+    const proxied = PROXY.exec(path);
+    const target = proxied === null ? new URL(apiUrl) : new URL(serviceUrl);
+    forward(incoming, response, { target, path: proxied === null ? path : (proxied[1] ?? '/'), agent });
+  });
+  const url = await listen(server, 0);
+  return {
+    url,
+    close: async () => {
+      await shut(server);
+      agent.destroy();
+    },
+  };
+}
+
+function forward(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { target, path, agent }: { readonly target: URL; readonly path: string; readonly agent: Agent },
+): void {
+  const { hostname, port, host } = target;
+  const { method, headers } = incoming;
+  const outgoing = request(
+    { agent, hostname, port, method, path, headers: { ...headers, host } },
+    (answer) => {
+      response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
+      // A watch says nothing for a while: its headers must not wait for the first event.
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    },
+  );
+  outgoing.on('error', () => {
+    if (response.headersSent) response.destroy();
+    else response.writeHead(BAD_GATEWAY).end();
+  });
+  // A client that ends its watch ends it at the cluster, too.
+  response.on('close', () => outgoing.destroy());
+  incoming.on('error', () => outgoing.destroy());
+  incoming.pipe(outgoing);
+}
+
+const BAD_GATEWAY = 502;

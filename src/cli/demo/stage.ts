@@ -1,0 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { freePort } from '../../parts/free-port.js';
+import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import type { JsonObject } from '../../simulator/json.js';
+import { kubeconfigText } from '../../simulator/kubeconfig.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { customResourceDefinition } from '../schema/custom-resource/definition.js';
+import { startApiFront } from './api-front.js';
+import { demoDocuments, demoServiceConfig } from './documents.js';
+import type { DemoSettings } from './options.js';
+import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
+
+/** Everything around the service of the demo, ready for it to start. */
+export interface Stage {
+  readonly folder: string;
+  /** Leads to the cluster, and through its service proxy to the service. */
+  readonly kubeconfig: string;
+  readonly configFile: string;
+  readonly serviceUrl: string;
+  readonly prometheusUrl: string;
+  readonly prometheus: RunningPrometheus;
+  /** Ends what was started here. */
+  readonly close: () => Promise<void>;
+}
+
+/** The parts that run already. */
+export interface Parts {
+  readonly folder: string;
+  readonly simulator: Simulator;
+  readonly prometheus: RunningPrometheus;
+}
+
+const DEFAULT_PORT = 8080;
+const KUBECONFIG = 'kubeconfig';
+
+/** Adds to the cluster what the service finds in a real one, and writes its files. */
+export async function setStage(parts: Parts, settings: DemoSettings): Promise<Stage> {
+  const { folder, simulator, prometheus } = parts;
+  const { port: wanted, speed } = settings;
+  const port = wanted === null || wanted === 0 ? await freePort(wanted ?? DEFAULT_PORT) : wanted;
+  const documents = demoDocuments(speed);
+  for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
+  simulator.addObject(demoService(port));
+  // Through JSON: the simulator takes plain JSON alone.
+  simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
+  for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
+  const serviceUrl = `http://127.0.0.1:${port}`;
+  const front = await startApiFront(simulator.url, serviceUrl);
+  const configFile = join(folder, 'promscaler.yaml');
+  const addresses = { prometheusUrl: prometheus.url, kubeconfig: KUBECONFIG, port, speed };
+  await mkdir(join(folder, 'scalers'));
+  for (const [name, text] of documents.files) await writeFile(join(folder, 'scalers', name), text);
+  await writeFile(configFile, demoServiceConfig(addresses));
+  const kubeconfig = join(folder, KUBECONFIG);
+  await writeFile(kubeconfig, kubeconfigText(front.url, { namespace: DEMO_NAMESPACE }));
+  return {
+    folder,
+    kubeconfig,
+    configFile,
+    serviceUrl,
+    prometheusUrl: prometheus.url,
+    prometheus,
+    close: front.close,
+  };
+}

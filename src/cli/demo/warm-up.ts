@@ -1,0 +1,40 @@
+import { resolveServiceConfig } from '../../config/service-config.js';
+import { createPrometheusClient } from '../../prometheus/client.js';
+import { type Clock, sleep } from '../../units/clock.js';
+import { RATE_SECONDS } from './documents.js';
+import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';
+
+/** As many as `doctor` asks for within a window, so that it has nothing to say from the start. */
+const SCRAPES = 4;
+
+const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS}s]`;
+
+/** True once every pod has been scraped that often, cpu, requests and queue alike. */
+const IS_SCRAPED = [
+  `count(count by (pod) (count_over_time(container_cpu_usage_seconds_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
+  `count(count by (pod) (count_over_time(http_requests_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
+  `count(rabbitmq_queue_messages) >= 1`,
+].join(' and ');
+
+const PERIOD_MS = 250;
+const QUERY_MS = 2000;
+
+/** Longer than the scrapes take on any machine; after it the demo begins with what there is. */
+const MOST_MS = 30_000;
+
+/** Waits until Prometheus has what the first decisions need, so that no metric is unknown at the start. */
+export async function waitUntilScraped(
+  prometheusUrl: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const { prometheus } = resolveServiceConfig({ prometheus: { default: { urls: [prometheusUrl] } } }, null);
+  const source = prometheus['default'];
+  if (source === undefined) return;
+  const client = createPrometheusClient(source, clock);
+  const start = clock.monotonicMs();
+  while (!signal.aborted && clock.monotonicMs() - start < MOST_MS) {
+    const answer = await client.query(IS_SCRAPED, { timeoutMs: QUERY_MS, signal });
+    if (answer.class === 'value' && answer.series.length > 0) return;
+    await sleep(clock, PERIOD_MS, signal);
+  }
+}

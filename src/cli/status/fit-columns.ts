@@ -1,0 +1,51 @@
+import type { StatusRow } from './status-row.js';
+
+/** A column, and its cells from the fullest form to the shortest. */
+export interface Column {
+  readonly title: string;
+  readonly forms: (cells: StatusRow) => readonly string[];
+  /** Where a line would be too long it may become as narrow as this; null: it always shows everything. */
+  readonly least: number | null;
+}
+
+/** Between two columns. */
+export const GAP = '  ';
+
+/**
+ * How wide each column is, so that a line has at most `limit` characters where columns that may be cut allow it: the
+ * first of them shows shorter forms first, and the last one is cut off first. null: nothing is shortened.
+ */
+export function fitColumns(
+  columns: readonly Column[],
+  rows: readonly StatusRow[],
+  limit: number | null,
+): readonly number[] {
+  const sized = columns.map(({ title, forms, least }) => {
+    const lengths = rows.map((cells) => forms(cells).map(({ length }) => length));
+    const width = Math.max(title.length, ...lengths.map((row) => row[0] ?? 0));
+    const shortest = Math.max(title.length, ...lengths.map((row) => row.at(-1) ?? 0));
+    return { width, shortest: Math.min(width, shortest), least: Math.min(width, least ?? width) };
+  });
+  if (limit === null) return sized.map(({ width }) => width);
+  const widths = sized.map(({ width }) => width);
+  const length = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
+  const inOrder = [...sized.keys()].filter((index) => columns[index]?.least !== null);
+  let excess = length - limit;
+  const shrink = (index: number, to: number): void => {
+    const cut = Math.max(0, Math.min(excess, (widths[index] ?? 0) - to));
+    widths[index] = (widths[index] ?? 0) - cut;
+    excess -= cut;
+  };
+  for (const index of inOrder) shrink(index, sized[index]?.shortest ?? 0);
+  for (const index of inOrder.reverse()) shrink(index, sized[index]?.least ?? 0);
+  return widths;
+}
+
+/** The fullest form of a cell that fits its column, else the shortest one cut off. */
+export function fitCell({ forms, least }: Column, cells: StatusRow, width: number): string {
+  const all = forms(cells);
+  const fitting = all.find((form) => form.length <= width);
+  const shortest = all.at(-1) ?? '';
+  if (fitting !== undefined || least === null) return fitting ?? shortest;
+  return `${shortest.slice(0, Math.max(0, width - 3))}...`;
+}

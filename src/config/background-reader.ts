@@ -1,0 +1,108 @@
+import { Worker } from 'node:worker_threads';
+import { deepFreeze } from '../scaler/plain.js';
+import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
+import { onAbort } from '../units/abort.js';
+import type { Clock } from '../units/clock.js';
+import { placeless } from './document-set.js';
+import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
+import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
+
+/** A text of 1 MiB takes 1 to 5 s of a whole processor; a container may have a fifth of one. */
+const DEADLINE_MS = 60_000;
+
+/** A text of 1 MiB takes up to 300 MiB. A container has more in all, and the service must survive a worker. */
+const MEMORY_MIB = 384;
+
+export interface BackgroundReaderOptions {
+  readonly clock: Clock;
+  /** Ends a reading that is under way. */
+  readonly signal: AbortSignal;
+  /** The module of the worker; default: the one beside this. */
+  readonly entry?: URL;
+}
+
+/**
+ * Reads small texts in this thread and large ones in a worker, so that no document, whatever is in it, keeps rounds,
+ * probes and the renewal of the Lease waiting. The worker starts with the first large text (50 ms) and ends with
+ * `close`; one that takes too long or too much memory is ended, and that is the problem of the text it was reading.
+ */
+export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
+  const here = readerOfThisThread(options.clock);
+  let worker: Worker | null = null;
+  const end = (): void => {
+    void worker?.terminate();
+    worker = null;
+  };
+  const ask = (request: WorkerRequest): Promise<WorkerAnswer> => {
+    worker ??= startWorker(options.entry);
+    return answerOf(worker, request, options);
+  };
+  return {
+    read: async (source, read) => {
+      if (isSmall(source)) return here.read(source, read);
+      const documents: ReadDocument[] = [];
+      try {
+        let answer = await ask({ source, options: read });
+        documents.push(...answer.documents.map(frozen));
+        while (!answer.isLast) {
+          answer = await ask(null);
+          documents.push(...answer.documents.map(frozen));
+        }
+      } catch (cause) {
+        end();
+        documents.push(unfinished(source.file, cause));
+      }
+      return documents;
+    },
+    close: end,
+  };
+}
+
+/** Without the environment: it may hold secrets, and a worker needs none of it. */
+function startWorker(entry = new URL('./reading-worker.js', import.meta.url)): Worker {
+  return new Worker(entry, { env: {}, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB } });
+}
+
+/** Why a text could not be read to its end. */
+class ReadingError extends Error {
+  override name = 'ReadingError';
+}
+
+function unfinished(file: string, cause: unknown): ReadDocument {
+  const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (!isMemory && !(cause instanceof ReadingError)) return failedDocument(null, file, cause);
+  const why = isMemory ? `it takes more than ${MEMORY_MIB} MiB of memory` : cause.message;
+  const problem = placeless('yaml-size', `reading ${file}: ${why}; what is not read stays as it was`, file);
+  return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };
+}
+
+function answerOf(
+  worker: Worker,
+  request: WorkerRequest,
+  { clock, signal }: BackgroundReaderOptions,
+): Promise<WorkerAnswer> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      cancel();
+      forget();
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      act();
+    };
+    const fail = (error: Error): void => settle(() => reject(error));
+    const onMessage = (answer: WorkerAnswer): void => settle(() => resolve(answer));
+    const onError = (error: unknown): void => fail(error instanceof Error ? error : new Error(String(error)));
+    const onExit = (): void => fail(new ReadingError('the thread that was reading it has ended'));
+    const onStop = (): void => fail(new ReadingError('the service stops'));
+    const late = (): void => fail(new ReadingError(`it takes longer than ${DEADLINE_MS / 1000} s`));
+    const cancel = clock.after(DEADLINE_MS, late);
+    const forget = onAbort(signal, onStop);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    if (signal.aborted) onStop();
+    else worker.postMessage(request);
+  });
+}
+
+/** Copied from another thread, a scaler has lost that it must not be changed. */
+function frozen(document: ReadDocument): ReadDocument {
+  return { ...document, scaler: deepFreeze(document.scaler) };
+}

@@ -1,0 +1,153 @@
+import * as z from 'zod';
+import { type Finding, type Path, formatPath } from '../scaler/rules/finding.js';
+import { isPlainObject } from '../scaler/plain.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
+import { serviceSchema } from './service-schema.js';
+
+/** What stands in a message for a text that may be a secret. */
+const HIDDEN = '***';
+
+/** The words of the schema: names of fields and of choices. None of them is a secret. */
+const VOCABULARY: ReadonlySet<string> = new Set([
+  ...wordsOf(serviceSchema),
+  ...QUERY_VARIABLES,
+  ...['default', 'true', 'false', 'null', 'Authorization', 'apiVersion', 'kind', 'cpu', 'memory', 'window'],
+]);
+
+/** Fields that hold secrets, or lead to them; what is written under another name by mistake is told by its form. */
+const SECRETIVE =
+  /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
+
+/** `5`, `5m`, `0.5`, `500MB`: what somebody means as a number. */
+const NUMBER_LIKE = /^[+-]?\d{1,9}(?:\.\d{1,9})?\s?[A-Za-z]{0,3}$/;
+/** A field that somebody took for one of ours. */
+const NAME_LIKE = /^[A-Za-z][A-Za-z_]{0,31}$/;
+const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const SHORTEST_SECRET = 4;
+
+/**
+ * A value of the service config for a message: numbers and the like as they are, of everything else its kind. Any field
+ * may hold a secret by mistake: a token in the place of a file name, a password in a URL.
+ */
+export function describeValue(value: unknown, path: Path): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isPlainObject(value)) return 'a mapping';
+  if (path.some(isSecretive)) return typeof value === 'string' ? `"${HIDDEN}"` : `a ${typeof value}`;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return NUMBER_LIKE.test(String(value)) ? String(value) : 'a number';
+  if (typeof value !== 'string') return `a ${typeof value}`;
+  return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${HIDDEN}"`;
+}
+
+/** The finding without what was written where a message repeats it: odd keys, quoted texts, variables. */
+export function hideInFinding(found: Finding, texts: readonly string[]): Finding {
+  const { path, message } = found;
+  const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);
+  let clean = isHeader ? `${formatPath(path)} must be text of one line (its value is not shown)` : message;
+  // The longest path first: each begins with the shorter ones.
+  for (let length = path.length; length > 0; length -= 1) {
+    const part = path.slice(0, length);
+    clean = clean.replaceAll(formatPath(part), formatPath(hidePath(part)));
+  }
+  clean = clean
+    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (quoted, text: string) => (isHarmless(text) ? quoted : `"${HIDDEN}"`))
+    .replaceAll(/\$(\w+)/g, (variable, name: string) => (VOCABULARY.has(name) ? variable : `$${HIDDEN}`));
+  for (const text of texts) clean = clean.replaceAll(text, HIDDEN);
+  return { ...found, message: clean };
+}
+
+/** All texts and keys of a document that may be secrets, the longest first. */
+export function hiddenTexts(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  const collect = (item: unknown): void => {
+    const text = typeof item === 'number' ? String(item) : item;
+    if (typeof text === 'string' && text.length >= SHORTEST_SECRET && !isHarmless(text)) found.add(text);
+    else if (Array.isArray(item)) item.forEach(collect);
+    else if (isPlainObject(item)) Object.values(item).forEach(collect);
+  };
+  collect(value);
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+/** The problem with its path and its line, where they hold nothing but words of the schema and numbers. */
+export function hideInProblem(problem: Problem, path: Path | null): Problem {
+  const { sourceLine } = problem;
+  return {
+    ...problem,
+    path: path === null ? problem.path : formatPath(hidePath(path)),
+    sourceLine: sourceLine !== null && isHarmlessLine(sourceLine) ? sourceLine : null,
+  };
+}
+
+/** What is wrong with the text itself. The parser quotes it, so that of its sentence the beginning alone is kept. */
+export function hideInSyntax(problem: Problem): Problem {
+  return hideInProblem({ ...problem, message: syntaxMessage(problem) }, null);
+}
+
+function syntaxMessage({ code, message }: Problem): string {
+  switch (code) {
+    case 'yaml-tag':
+      return 'a tag is not known here; only plain YAML is read';
+    case 'yaml-alias':
+      return 'an alias is not read here: write the value out';
+    case 'yaml-syntax':
+      return `not YAML: ${plainBeginning(message.replace(/^not YAML: /, ''))}`.trim();
+    default:
+      return message;
+  }
+}
+
+/** The words before a version or the first sign that may begin a quotation. */
+function plainBeginning(message: string): string {
+  const ends = [message.indexOf('version'), message.search(/[^A-Za-z ,-]/)].filter((end) => end !== -1);
+  return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
+}
+
+function hidePath(path: Path): Path {
+  return path.map((step, index) => (isHarmlessStep(path, index) ? step : HIDDEN));
+}
+
+/** A name of a data source may be any word; that of a header, or of a parameter, is the user's own business. */
+function isHarmlessStep(path: Path, index: number): boolean {
+  const step = path[index];
+  if (typeof step !== 'string') return true;
+  const parent = path[index - 1];
+  if (parent === 'headers' || parent === 'endpointParams')
+    return /^(authorization|x-scope-orgid)$/i.test(step);
+  if (index === 1 && parent === 'prometheus') return SOURCE_NAME.test(step);
+  return VOCABULARY.has(step) || NAME_LIKE.test(step);
+}
+
+function isSecretive(step: string | number): boolean {
+  return typeof step === 'string' && SECRETIVE.test(step);
+}
+
+function isHarmless(text: string): boolean {
+  return (
+    text === HIDDEN ||
+    VOCABULARY.has(text) ||
+    VOCABULARY.has(text.replace(/^\$/, '')) ||
+    NUMBER_LIKE.test(text)
+  );
+}
+
+function isHarmlessLine(line: string): boolean {
+  const words = line.split(/[^\w.+$-]+/).filter((word) => word !== '' && word !== '-');
+  const hasValue = words.some((word) => !VOCABULARY.has(word));
+  if (hasValue && words.some((word) => SECRETIVE.test(word))) return false;
+  return words.every((word) => VOCABULARY.has(word) || NUMBER_LIKE.test(word));
+}
+
+/** Names of fields and choices of a schema and of all schemas in it. */
+function wordsOf(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): readonly string[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  if (schema instanceof z.ZodOptional) return wordsOf(schema.unwrap(), seen);
+  if (schema instanceof z.ZodArray) return wordsOf(schema.element, seen);
+  if (schema instanceof z.ZodRecord) return wordsOf(schema.valueType, seen);
+  if (schema instanceof z.ZodEnum) return schema.options.map(String);
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+  return Object.entries(shape).flatMap(([name, member]) => [name, ...wordsOf(member, seen)]);
+}

@@ -1,0 +1,29 @@
+import { parentPort } from 'node:worker_threads';
+import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
+import { type DocumentSource, eachSourceDocument } from './document-reader.js';
+
+/** What the worker is sent: something to read, or null for the next part of it. */
+export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
+
+/** What it answers. */
+export interface WorkerAnswer {
+  readonly documents: readonly ReadDocument[];
+  readonly isLast: boolean;
+}
+
+/** A message is copied in one go, which keeps the receiver from everything else. */
+const DOCUMENTS_AT_ONCE = 100;
+
+let documents: Iterator<ReadDocument> = [][Symbol.iterator]();
+
+parentPort?.on('message', (request: WorkerRequest) => {
+  if (request !== null) documents = eachSourceDocument(request.source, request.options);
+  const part: ReadDocument[] = [];
+  let isLast = false;
+  while (!isLast && part.length < DOCUMENTS_AT_ONCE) {
+    const next = documents.next();
+    if (next.done === true) isLast = true;
+    else part.push(next.value);
+  }
+  parentPort?.postMessage({ documents: part, isLast } satisfies WorkerAnswer);
+});

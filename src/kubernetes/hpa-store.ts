@@ -1,0 +1,42 @@
+import type { WatchedHpa } from './hpa.js';
+import type { OtherScaler } from './types.js';
+import type { ObjectStore } from './watch/object-store.js';
+
+/** The HPAs that are watched. */
+export interface HpaStore extends ObjectStore<WatchedHpa> {
+  /** Those of a namespace; the same list as long as none of them has changed. */
+  readonly of: (namespace: string) => readonly OtherScaler[];
+}
+
+const NONE: readonly OtherScaler[] = [];
+
+/** An empty store. */
+export function createHpaStore(): HpaStore {
+  let namespaces = new Map<string, Map<string, WatchedHpa>>();
+  const lists = new Map<string, readonly OtherScaler[]>();
+  const put = (hpa: WatchedHpa): void => {
+    const group = namespaces.get(hpa.namespace) ?? new Map<string, WatchedHpa>();
+    namespaces.set(hpa.namespace, group.set(hpa.name, hpa));
+    lists.delete(hpa.namespace);
+  };
+  return {
+    get: (namespace, name) => namespaces.get(namespace)?.get(name),
+    replace: (all) => {
+      namespaces = new Map();
+      lists.clear();
+      for (const hpa of all) put(hpa);
+    },
+    put,
+    remove: (namespace, name) => {
+      namespaces.get(namespace)?.delete(name);
+      lists.delete(namespace);
+    },
+    of: (namespace) => {
+      const group = namespaces.get(namespace);
+      if (group === undefined) return NONE;
+      const list = lists.get(namespace) ?? [...group.values()].map(({ scaler }) => scaler);
+      lists.set(namespace, list);
+      return list;
+    },
+  };
+}

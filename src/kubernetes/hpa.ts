@@ -1,0 +1,57 @@
+import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import type { OtherScaler } from './types.js';
+import type { WatchedObject } from './watch/object-store.js';
+
+/** An HPA under its own name, which is another one than the scaler's where a ScaledObject owns it. */
+export interface WatchedHpa extends WatchedObject {
+  readonly scaler: OtherScaler;
+}
+
+/** Takes from a watched HPA what is needed; null where it names no target. */
+export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
+  const scaler = readHorizontalPodAutoscaler(object);
+  if (scaler === null) return null;
+  const metadata = objectIn(object, 'metadata');
+  return {
+    namespace: scaler.namespace,
+    name: textIn(metadata, 'name') ?? '',
+    resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    scaler,
+  };
+}
+
+/** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
+export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
+  const metadata = objectIn(object, 'metadata');
+  const namespace = textIn(metadata, 'namespace') ?? '';
+  const name = textIn(metadata, 'name') ?? '';
+  const target = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
+  const kind = textIn(target, 'kind') ?? '';
+  const targetName = textIn(target, 'name') ?? '';
+  if (namespace === '' || name === '' || kind === '' || targetName === '') return null;
+  const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
+  const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
+  const ownerName = owner === undefined ? null : textIn(owner, 'name');
+  const desired = desiredReplicasOf(objectIn(object, 'status'));
+  return {
+    kind: ownerKind ?? 'HorizontalPodAutoscaler',
+    namespace,
+    name: ownerName ?? name,
+    target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
+    ...(desired === null ? {} : { desiredReplicas: desired }),
+  };
+}
+
+/**
+ * What an HPA wants by its metrics; null while it cannot compute that. `status.desiredReplicas` is a required field: it
+ * is 0 before the first computation, and stays what it was while the metrics fail.
+ */
+function desiredReplicasOf(status: JsonObject | null): number | null {
+  const desired = countIn(status, 'desiredReplicas');
+  if (desired === null || status?.['currentMetrics'] === null) return null;
+  if (desired === 0 && textIn(status, 'lastScaleTime') === null) return null;
+  const isInactive = objectsIn(status, 'conditions').some(
+    (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
+  );
+  return isInactive ? null : desired;
+}

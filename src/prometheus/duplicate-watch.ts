@@ -1,0 +1,140 @@
+import type { MetricSpec } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
+import type { Answer } from './answer.js';
+import {
+  describeLabels,
+  type Duplicates,
+  findContainerDuplicates,
+  findQueryDuplicates,
+} from './find-duplicates.js';
+import { resourceQuery } from './resource-queries.js';
+import type { SourceConfig } from './source-config.js';
+
+/** A query that may count something more than once. */
+export type Suspect =
+  | { readonly kind: 'resource'; readonly resource: string; readonly namespaces: readonly string[] }
+  | { readonly kind: 'query'; readonly query: string; readonly type: MetricSpec['type'] };
+
+type Ask = (query: string) => Promise<Answer>;
+
+/** Looks now and then whether series are in the data of one source more than once. */
+export interface DuplicateWatch {
+  /** Looks at one of those that are asked, where it is time. Nobody waits for it, and nothing is thrown. */
+  readonly attend: (suspects: readonly Suspect[], ask: Ask) => void;
+  /** The first look at a resource, to be waited for: what is counted twice would scale up at once. Null: it was looked at. */
+  readonly firstLook: (suspect: Suspect, ask: Ask) => Promise<void> | null;
+  /** The config with the form of its queries that fits what was found. */
+  readonly fitting: (config: SourceConfig) => SourceConfig;
+  /** What was found of a namespace, or of a query, as a sentence; '' where it is in order again; null: nothing ever. */
+  readonly tell: (suspect: Suspect, namespace: string) => string | null;
+  /** As often is the series there that is there most often; 1: each once. */
+  readonly times: () => number;
+}
+
+/** Between two looks at a source: a hundred documents with queries of their own are looked at within half an hour. */
+const APART_MS = 20_000;
+const AGAIN_MS = 600_000;
+/** Of a document that is gone. */
+const FORGET_MS = 7_200_000;
+/** VictoriaMetrics refuses queries above 16 KiB, and a look names the namespaces twice. */
+const MAX_NAMESPACES = 100;
+
+interface Look {
+  atMs: number;
+  seenMs: number;
+  found: Duplicates | null;
+  wasFound: boolean;
+}
+
+export function createDuplicateWatch(parts: {
+  readonly config: () => SourceConfig;
+  readonly clock: Clock;
+}): DuplicateWatch {
+  const { config, clock } = parts;
+  const looks = new Map<string, Look>();
+  let nextMs = -Infinity;
+
+  /** Looks that are under way, by key. */
+  const looking = new Map<string, Promise<void>>();
+  const look = (suspect: Suspect, ask: Ask): Promise<void> => {
+    const key = keyOf(suspect);
+    const done = lookNow(suspect, ask)
+      .catch(() => undefined)
+      .finally(() => looking.delete(key));
+    looking.set(key, done);
+    return done;
+  };
+
+  const lookNow = async (suspect: Suspect, ask: Ask): Promise<void> => {
+    const nowMs = clock.monotonicMs();
+    const key = keyOf(suspect);
+    const before = looks.get(key);
+    const entry: Look = before ?? { atMs: nowMs, seenMs: nowMs, found: null, wasFound: false };
+    entry.atMs = nowMs;
+    looks.set(key, entry);
+    try {
+      entry.found = await find(config(), suspect, ask);
+      entry.wasFound ||= entry.found !== null;
+    } finally {
+      nextMs = clock.monotonicMs() + APART_MS;
+    }
+  };
+
+  return {
+    attend: (suspects, ask) => {
+      const nowMs = clock.monotonicMs();
+      for (const suspect of suspects) {
+        const known = looks.get(keyOf(suspect));
+        if (known !== undefined) known.seenMs = nowMs;
+      }
+      for (const [key, { seenMs }] of looks) if (nowMs - seenMs > FORGET_MS) looks.delete(key);
+      if (looking.size > 0 || nowMs < nextMs) return;
+      const age = (suspect: Suspect): number => nowMs - (looks.get(keyOf(suspect))?.atMs ?? -Infinity);
+      const [oldest] = suspects.toSorted((one, other) => age(other) - age(one));
+      if (oldest === undefined || age(oldest) < AGAIN_MS) return;
+      void look(oldest, ask);
+    },
+    firstLook: (suspect, ask) => {
+      const key = keyOf(suspect);
+      return looks.has(key) ? (looking.get(key) ?? null) : look(suspect, ask);
+    },
+    fitting: (given) => {
+      const resources = Object.entries(given.onceQueries).filter(
+        ([resource]) => looks.get(keyOf({ kind: 'resource', resource, namespaces: [] }))?.found != null,
+      );
+      if (resources.length === 0) return given;
+      return { ...given, resourceQueries: { ...given.resourceQueries, ...Object.fromEntries(resources) } };
+    },
+    tell: (suspect, namespace) => {
+      const known = looks.get(keyOf(suspect));
+      if (known?.wasFound !== true) return null;
+      const { found } = known;
+      if (found === null || (suspect.kind === 'resource' && !found.namespaces.includes(namespace))) return '';
+      return sentenceOf(found, suspect, config());
+    },
+    times: () => [...looks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
+  };
+}
+
+function keyOf(suspect: Suspect): string {
+  return suspect.kind === 'resource' ? `resource\n${suspect.resource}` : `query\n${suspect.query}`;
+}
+
+function find(config: SourceConfig, suspect: Suspect, ask: Ask): Promise<Duplicates | null> {
+  if (suspect.kind === 'query') {
+    const asWhole = suspect.type === 'External';
+    return findQueryDuplicates(ask, suspect.query, { asWhole });
+  }
+  const namespaces = suspect.namespaces.slice(0, MAX_NAMESPACES);
+  const query = resourceQuery(config, suspect.resource, namespaces);
+  return query === null ? Promise.resolve(null) : findContainerDuplicates(ask, query);
+}
+
+function sentenceOf(found: Duplicates, suspect: Suspect, config: SourceConfig): string {
+  const what =
+    suspect.kind === 'resource' ? `each container's ${suspect.resource}` : 'each series of the query';
+  const isOnce =
+    !found.isAdded || (suspect.kind === 'resource' && Object.hasOwn(config.onceQueries, suspect.resource));
+  const counted = isOnce ? 'counted once, the largest' : `counted ${found.times} times`;
+  return `${what} is in the data ${found.times} times, by ${describeLabels(found)}: ${counted}`;
+}

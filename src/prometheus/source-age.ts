@@ -1,0 +1,132 @@
+import { type Clock, sleep } from '../units/clock.js';
+import type { Instant } from '../units/time.js';
+import type { Answer } from './answer.js';
+import type { AskOptions, QueryQueue } from './query-queue.js';
+
+/** Since when the data of a source can be there. */
+export interface SourceAge {
+  /** When the server began to run; null: unknown. */
+  readonly startTime: Instant | null;
+  /** What is known of earlier data where the start time is not. */
+  readonly history: HistoryState;
+}
+
+/** `lost`: it was there a while ago and is not now. `unknown`: whether it is there could not be asked. */
+export type HistoryState =
+  { readonly state: 'kept' } | { readonly state: 'lost' | 'unknown'; readonly why: string };
+
+export const KEPT: HistoryState = { state: 'kept' };
+
+export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
+
+/** Asks a source how old its data is. */
+export interface SourceAges {
+  /**
+   * What the source says after this call, so that it holds for every answer that came before it: an engine may be
+   * killed, emptied and back between an answer and an earlier reading. `periodSeconds`: of those who decide. Never rejects.
+   */
+  readonly read: (options: AgeOptions) => Promise<SourceAge>;
+}
+
+export interface AgeOptions {
+  readonly periodSeconds: number;
+  readonly signal: AbortSignal;
+  readonly round: number;
+}
+
+const TIMEOUT_SECONDS = 2;
+
+/** Between two readings; who comes meanwhile shares the next one. */
+const APART_MS = 100;
+
+/** Half of the targets do not go within a period by themselves: nodes and pods go by and by. */
+const LEAST_SHARE_LEFT = 0.5;
+
+/** Data that has not come back after so long has been taken out of the source. */
+const LONGEST_LOSS_MS = 900_000;
+
+/** An engine without a start time is asked for data this old, at least; else a period old. */
+const LEAST_OFFSET_SECONDS = 60;
+
+export function createSourceAges(parts: { readonly queue: QueryQueue; readonly clock: Clock }): SourceAges {
+  const { queue, clock } = parts;
+  const history = createHistoryWatch(clock);
+  let underWay: { isSent: boolean; readonly age: Promise<SourceAge> } | null = null;
+  let next: Promise<SourceAge> | null = null;
+
+  const readNow = async ({ signal, periodSeconds, round }: AgeOptions): Promise<SourceAge> => {
+    const options: AskOptions = { seconds: TIMEOUT_SECONDS, signal };
+    const startTime = await queue.startTime(options);
+    if (startTime !== null) return { startTime, history: KEPT };
+    const query = `count(up offset ${Math.ceil(Math.max(LEAST_OFFSET_SECONDS, periodSeconds))}s)`;
+    return { startTime, history: history.learn(await queue.ask(query, { ...options, round })) };
+  };
+
+  const begin = (options: AgeOptions): Promise<SourceAge> => {
+    // Those who call in the same turn share it: nothing is sent before they all have.
+    const reading = {
+      isSent: false,
+      age: Promise.resolve().then(async () => {
+        reading.isSent = true;
+        try {
+          return await readNow(options);
+        } finally {
+          underWay = null;
+        }
+      }),
+    };
+    underWay = reading;
+    return reading.age;
+  };
+
+  return {
+    read: (options) => {
+      if (underWay === null) return next ?? begin(options);
+      if (!underWay.isSent) return underWay.age;
+      next ??= underWay.age
+        .then(() => sleep(clock, APART_MS, options.signal))
+        .then(() => {
+          next = null;
+          return begin(options);
+        });
+      return next;
+    },
+  };
+}
+
+/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
+function createHistoryWatch(clock: Clock): { readonly learn: (answer: Answer) => HistoryState } {
+  let known: number | null = null;
+  let knownMs = 0;
+
+  return {
+    learn: (answer) => {
+      const nowMs = clock.monotonicMs();
+      const count = countOf(answer);
+      if (known === null || nowMs - knownMs > LONGEST_LOSS_MS) {
+        known = count === null || count === 0 ? null : count;
+        knownMs = nowMs;
+        return KEPT;
+      }
+      if (count === null) return { state: 'unknown', why: 'whether the source has lost data is not known' };
+      const before = known;
+      if (count > 0) {
+        known = count;
+        knownMs = nowMs;
+      }
+      if (count >= before * LEAST_SHARE_LEFT) return KEPT;
+      return {
+        state: 'lost',
+        why: `the source has lost earlier data (${count} of ${before} targets are left)`,
+      };
+    },
+  };
+}
+
+/** 0 for no series; null where nothing can be said. */
+function countOf(answer: Answer): number | null {
+  if (answer.class === 'missing') return 0;
+  if (answer.class !== 'value') return null;
+  const value = answer.series[0]?.value ?? 0;
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../units/clock.js';
+import { type Instant, instantFromSeconds, parseInstant } from '../units/time.js';
+import { isWholeAnswer } from './classify-answer.js';
+import type { Engine } from './engine.js';
+import type { GetPage, QueryOptions } from './request-options.js';
+
+const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
+const METRICS_PATH = '/metrics';
+
+/** `unavailable`: the server did not answer; null: it answered without saying. */
+export type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+
+/** A page of metrics that did not say when the server began is not read again for so long. */
+const REST_MS = 600_000;
+
+/**
+ * Reads when a server began to run: Prometheus says so in its runtime information, VictoriaMetrics only among its own
+ * metrics. Thanos and Mimir hold no data themselves, so their start says nothing of it.
+ */
+export function createStartTimeReader(parts: {
+  readonly get: GetPage;
+  readonly engine: Engine;
+  readonly clock: Clock;
+}): ReadStartTime {
+  const { get, engine, clock } = parts;
+  let restUntilMs = -Infinity;
+
+  return async (options) => {
+    const { flavor } = engine.config();
+    if (flavor !== 'victoriametrics') {
+      const page = await get(RUNTIME_INFO_PATH, options);
+      if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+      const start = readRuntimeInfo(page.body);
+      if (start !== null || flavor !== 'prometheus') return start;
+    }
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
+    if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+    const start = page.status === 200 ? readStorageStart(page.body) : null;
+    if (start === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return start;
+  };
+}
+
+/** A failure of the server, or a part of an answer (206). */
+function saysNothing(status: number): boolean {
+  return status >= 500 || (status < 300 && !isWholeAnswer(status));
+}
+
+function readRuntimeInfo(body: string): Instant | null {
+  try {
+    const json = JSON.parse(body) as { readonly data?: { readonly startTime?: unknown } | null } | null;
+    const text = json?.data?.startTime;
+    return typeof text === 'string' ? parseInstant(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of a VictoriaMetrics that stores data; null for what stands before one (vmselect, vmauth). */
+function readStorageStart(page: string): Instant | null {
+  if (!/^vm_data_size_bytes\{/m.test(page)) return null;
+  const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
+  // Whole seconds, cut off: a server must not look older than it is.
+  return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
+}

@@ -1,0 +1,224 @@
+import { computeCall, computeOperator, type Known } from './constants.js';
+import type { Expression } from './expressions.js';
+import { signatureOf } from './signatures.js';
+
+/** A part of a query that puts a constant in the place of data that is missing. */
+export interface Filler {
+  /** UTF-16 offsets into the query: `or vector(0)`. */
+  readonly from: number;
+  readonly to: number;
+  /** Null where it depends on the time. */
+  readonly value: number | null;
+  /** Whether it answers for the whole query; else only a part of the data need be missing. */
+  readonly isWhole: boolean;
+}
+
+/** What an expression gives while data is missing: no series, a number, or `some` number that is not known. */
+type Value = 'none' | Known;
+
+interface State {
+  readonly value: Value;
+  /** Whether it selects series. */
+  readonly reads: boolean;
+  /** The first part whose constant goes into the value. */
+  readonly filler: Omit<Filler, 'isWhole'> | null;
+}
+
+/** Which data is missing: all of it, or all but `up`, which is 0 while the scrapes fail. */
+type Outage = 'gone' | 'down';
+
+/**
+ * Where a query gives a constant while its data is missing: after a failed scrape that constant is taken for the
+ * metric. Null where it gives nothing, or NaN, and for a query that selects nothing. It is evaluated with empty selectors, so `or (vector(0) and on () up == 1)` is none: while the target is down it is empty.
+ */
+export function findFiller(expressions: readonly Expression[]): Filler | null {
+  for (const outage of ['gone', 'down'] as const) {
+    const { filler, value } = evaluate(expressions, outage);
+    if (filler !== null) return { ...filler, isWhole: value !== 'none' };
+  }
+  return null;
+}
+
+const NOTHING: State = { value: 'none', reads: false, filler: null };
+
+function evaluate(expressions: readonly Expression[], outage: Outage): State {
+  const states: State[] = [];
+  for (const expression of expressions) {
+    const operands = expression.operands.map((operand) => states[operand] ?? NOTHING);
+    const places = expression.operands.flatMap((operand) => expressions[operand] ?? []);
+    states.push(stateOf(expression, { operands, places, outage }));
+  }
+  return states.at(-1) ?? NOTHING;
+}
+
+interface Operands {
+  readonly operands: readonly State[];
+  readonly places: readonly Expression[];
+  readonly outage: Outage;
+}
+
+type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
+
+function stateOf(expression: Expression, inside: Operands): State {
+  const [first = NOTHING] = inside.operands;
+  switch (expression.form) {
+    case 'number':
+      return { ...NOTHING, value: readNumber(expression.text) };
+    case 'string':
+      return NOTHING;
+    case 'selector': {
+      const isUp = expression.metric === 'up' && inside.outage === 'down';
+      return { value: isUp ? 0 : 'none', reads: true, filler: null };
+    }
+    case 'range':
+    case 'subquery':
+    case 'wrapped':
+      return first;
+    case 'unary':
+      return typeof first.value === 'number' && expression.operator === '-'
+        ? { ...first, value: -first.value }
+        : first;
+    case 'call':
+      return ofCall(expression, inside);
+    case 'aggregate':
+      return ofAggregate(expression, inside);
+    case 'binary':
+      return ofBinary(expression, inside);
+    default:
+      return expression satisfies never;
+  }
+}
+
+function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
+  const { name } = expression;
+  const reads = operands.some((operand) => operand.reads);
+  const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  const parameters = signatureOf(name)?.parameters;
+  const index = parameters?.findIndex((type) => type === 'vector' || type === 'range') ?? 0;
+  const data = operands[index];
+  switch (name) {
+    case 'absent':
+    case 'absent_over_time':
+      return { value: data?.value === 'none' ? 1 : 'none', reads, filler: null };
+    case 'scalar':
+      return { value: data === undefined || data.value === 'none' ? NaN : data.value, reads, filler };
+    case 'vector':
+      return { value: operands[0]?.value ?? 'none', reads, filler };
+    case 'union':
+      return ofAlternatives(expression, operands, places);
+    default:
+      if (data?.value === 'none') return { value: 'none', reads, filler };
+      return {
+        value: computeCall(
+          name,
+          operands.map(({ value }) => (value === 'none' ? 'some' : value)),
+        ),
+        reads,
+        filler,
+      };
+  }
+}
+
+function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands): State {
+  const reads = operands.some((operand) => operand.reads);
+  const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  // max(x, 0) of MetricsQL aggregates over all its operands.
+  if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
+    return ofAlternatives(expression, operands, places);
+  const value = operands.at(-1)?.value ?? 'none';
+  if (value === 'none') return { value, reads, filler };
+  if (expression.name === 'count' || expression.name === 'group') return { value: 1, reads, filler };
+  const keepsValue = ['sum', 'avg', 'min', 'max', 'quantile', 'topk', 'bottomk', 'any', 'median'].includes(
+    expression.name,
+  );
+  return { value: keepsValue ? value : 'some', reads, filler };
+}
+
+/** Several expressions of which each may answer: the one that is there answers for those that are not. */
+function ofAlternatives(
+  expression: Expression,
+  operands: readonly State[],
+  places: readonly Expression[],
+): State {
+  const reads = operands.some((operand) => operand.reads);
+  const index = operands.findIndex(({ value }) => value !== 'none');
+  const known = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  const place = places[index];
+  const value = operands[index]?.value ?? 'none';
+  if (known !== null || place === undefined || value === 'none') return { value, reads, filler: known };
+  const isMissing = operands.some((operand) => operand.reads && operand.value === 'none');
+  return { value, reads, filler: isMissing ? fillerOf(expression.from, expression.to, value) : null };
+}
+
+function ofBinary(expression: Of<'binary'>, { operands, places }: Operands): State {
+  const [left = NOTHING, right = NOTHING] = operands;
+  const { operator, operatorFrom, isBool, fillFrom } = expression;
+  const reads = left.reads || right.reads;
+  switch (operator) {
+    case 'or':
+    case 'default':
+      return ofOr({ left, right, from: operatorFrom, to: places[1]?.to ?? operatorFrom });
+    case 'and':
+    case 'if':
+      return right.value === 'none' ? { ...NOTHING, reads } : { ...left, reads };
+    case 'unless':
+    case 'ifnot':
+      return right.value === 'none' || right.value === 'some' ? { ...left, reads } : { ...NOTHING, reads };
+    default:
+  }
+  const isFilter = ['==', '!=', '<', '<=', '>', '>='].includes(operator) && !isBool;
+  const value = valueOf(operator, { left, right, isBool });
+  if (isFilter) return { value, reads, filler: isDropped(left, value) ? null : left.filler };
+  const isDivision = operator === '/' || operator === '%';
+  const filler = left.filler ?? (isDivision ? null : right.filler);
+  if (filler !== null) return { value, reads, filler };
+  if (fillFrom !== null && reads)
+    return { value, reads, filler: fillerOf(fillFrom, places[1]?.to ?? fillFrom, 'some') };
+  // NaN compares as false: `scalar(x) > bool 5` is 0 while x is missing.
+  const isCompared = isBool && reads && operands.some((operand) => Number.isNaN(operand.value));
+  return { value, reads, filler: isCompared ? fillerOf(operatorFrom, expression.to, value) : null };
+}
+
+function isDropped(left: State, value: Value): boolean {
+  return left.value !== 'none' && value === 'none';
+}
+
+function ofOr({
+  left,
+  right,
+  from,
+  to,
+}: {
+  readonly left: State;
+  readonly right: State;
+  readonly from: number;
+  readonly to: number;
+}): State {
+  const reads = left.reads || right.reads;
+  if (left.value !== 'none') return { ...left, reads };
+  const known = left.filler ?? right.filler;
+  const filler = known ?? (left.reads ? fillerOf(from, to, right.value) : null);
+  return { value: right.value, reads, filler };
+}
+
+/** Null where there is no value to fill in: NaN is not taken for one. */
+function fillerOf(from: number, to: number, value: Value): State['filler'] {
+  if (value === 'none' || Number.isNaN(value)) return null;
+  return { from, to, value: value === 'some' ? null : value };
+}
+
+function valueOf(
+  operator: string,
+  { left, right, isBool }: { readonly left: State; readonly right: State; readonly isBool: boolean },
+): Value {
+  if (left.value === 'none' || right.value === 'none') return 'none';
+  return computeOperator(operator, { left: left.value, right: right.value, isBool }) ?? 'none';
+}
+
+function readNumber(text: string): Known {
+  const plain = text.replaceAll('_', '').toLowerCase();
+  if (/^[+-]?inf$/.test(plain)) return plain.startsWith('-') ? -Infinity : Infinity;
+  if (plain.endsWith('nan')) return NaN;
+  const value = Number(plain);
+  return Number.isNaN(value) ? 'some' : value;
+}

@@ -1,0 +1,113 @@
+/** A number, or `some` number that is not known before the query is evaluated. */
+export type Known = number | 'some';
+
+/** Functions that give the number they are given. */
+const KEEPS_VALUE: ReadonlySet<string> = new Set([
+  'avg_over_time',
+  'first_over_time',
+  'keep_last_value',
+  'label_join',
+  'label_replace',
+  'last_over_time',
+  'max_over_time',
+  'min_over_time',
+  'sort',
+  'sort_by_label',
+  'sort_by_label_desc',
+  'sort_desc',
+]);
+
+/** Functions that find no change in a constant. */
+const OF_CHANGES: ReadonlySet<string> = new Set([
+  'changes',
+  'delta',
+  'deriv',
+  'idelta',
+  'increase',
+  'irate',
+  'rate',
+  'resets',
+  'stddev_over_time',
+  'stdvar_over_time',
+]);
+
+const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
+  ['abs', Math.abs],
+  ['ceil', Math.ceil],
+  ['exp', Math.exp],
+  ['floor', Math.floor],
+  ['ln', Math.log],
+  ['round', Math.round],
+  ['sgn', Math.sign],
+  ['sqrt', Math.sqrt],
+]);
+
+/** What a function gives for constant operands, the first of them its vector. */
+export function computeCall(name: string, operands: readonly Known[]): Known {
+  const [value = 'some', bound = 'some', upper = 'some'] = operands;
+  if (name === 'quantile_over_time') return bound;
+  if (value === 'some') return 'some';
+  if (KEEPS_VALUE.has(name)) return value;
+  if (OF_CHANGES.has(name)) return 0;
+  if (name === 'sum_over_time') return value === 0 ? 0 : 'some';
+  if (name === 'clamp_min' && bound !== 'some') return Math.max(value, bound);
+  if (name === 'clamp_max' && bound !== 'some') return Math.min(value, bound);
+  if (name === 'clamp' && bound !== 'some' && upper !== 'some')
+    return Math.max(bound, Math.min(upper, value));
+  return OF_ONE.get(name)?.(value) ?? 'some';
+}
+
+/** What an operator gives for two constants; null where a comparison drops the series. */
+export function computeOperator(
+  operator: string,
+  { left, right, isBool }: { readonly left: Known; readonly right: Known; readonly isBool: boolean },
+): Known | null {
+  if (left === 'some' || right === 'some') return timesZero(operator, left, right);
+  const holds = compare(operator, left, right);
+  if (holds === null) return calculate(operator, left, right);
+  if (isBool) return holds ? 1 : 0;
+  return holds ? left : null;
+}
+
+/** 0 times a number is 0, whatever the number. */
+function timesZero(operator: string, left: Known, right: Known): Known {
+  return operator === '*' && (left === 0 || right === 0) ? 0 : 'some';
+}
+
+function compare(operator: string, left: number, right: number): boolean | null {
+  switch (operator) {
+    case '==':
+      return left === right;
+    case '!=':
+      return left !== right;
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+    default:
+      return null;
+  }
+}
+
+function calculate(operator: string, left: number, right: number): Known {
+  switch (operator) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '/':
+      return left / right;
+    case '%':
+      return left % right;
+    case '^':
+      return left ** right;
+    default:
+      return 'some';
+  }
+}

@@ -1,0 +1,247 @@
+import type { SyntaxNode, SyntaxNodeRef, Tree } from '@lezer/common';
+import { rewriteMetricsql } from './metricsql.js';
+import { parseQuery } from './parse.js';
+import { readStringLiteral } from './quoting.js';
+import { type PlacedMatcher, readSelector } from './vector-selectors.js';
+
+/** How a binary operator matches the series of its sides. */
+export interface Matching {
+  readonly kind: 'on' | 'ignoring';
+  readonly labels: readonly string[];
+  /** The side with many series: `left` for group_left. */
+  readonly group: 'left' | 'right' | null;
+  /** The labels in the parentheses of group_left and group_right. */
+  readonly include: readonly string[];
+}
+
+interface Base {
+  /** UTF-16 offsets into the query. */
+  readonly from: number;
+  readonly to: number;
+  /** Indexes of the operands, all below the expression's own. */
+  readonly operands: readonly number[];
+}
+
+/** An expression of a query. Parentheses, `offset` and `@` are `wrapped`. */
+export type Expression = Base &
+  (
+    | { readonly form: 'number'; readonly text: string }
+    | { readonly form: 'string'; readonly text: string }
+    | {
+        readonly form: 'selector';
+        readonly metric: string | null;
+        readonly matchers: readonly PlacedMatcher[];
+      }
+    | { readonly form: 'range' }
+    | { readonly form: 'subquery' }
+    | { readonly form: 'wrapped'; readonly node: string }
+    | { readonly form: 'unary'; readonly operator: string }
+    | { readonly form: 'call'; readonly name: string }
+    | {
+        readonly form: 'aggregate';
+        readonly name: string;
+        /** Null where there is neither `by` nor `without`. */
+        readonly grouping: { readonly kind: 'by' | 'without'; readonly labels: readonly string[] } | null;
+      }
+    | {
+        readonly form: 'binary';
+        /** In lower case. */
+        readonly operator: string;
+        readonly operatorFrom: number;
+        readonly isBool: boolean;
+        readonly matching: Matching | null;
+        /** Where a fill modifier stands; null without one. */
+        readonly fillFrom: number | null;
+      }
+  );
+
+/** The form of an expression with its own members, without its place and operands. */
+type Shape = Expression extends infer Each ? (Each extends Base ? Omit<Each, keyof Base> : never) : never;
+
+/** The nodes of the grammar that are expressions. */
+const EXPRESSIONS: ReadonlySet<string> = new Set([
+  'AggregateExpr',
+  'BinaryExpr',
+  'FunctionCall',
+  'MatrixSelector',
+  'NumberDurationLiteral',
+  'OffsetExpr',
+  'AnchoredExpr',
+  'SmoothedExpr',
+  'ParenExpr',
+  'StringLiteral',
+  'SubqueryExpr',
+  'UnaryExpr',
+  'VectorSelector',
+  'StepInvariantExpr',
+]);
+
+/** Expressions without operands: the strings in a selector are none. */
+const LEAVES: ReadonlySet<string> = new Set(['VectorSelector', 'StringLiteral', 'NumberDurationLiteral']);
+
+/** Their strings and numbers are no operands. */
+const NO_OPERANDS: ReadonlySet<string> = new Set([
+  'GroupingLabels',
+  'FillModifier',
+  'AtModifierPreprocessors',
+]);
+
+const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
+
+/**
+ * The expressions of a query, operands before what uses them, the whole query last. MetricsQL is read as the PromQL
+ * that is nearest to it, with its own names of functions. Null for a query that does not parse, or
+ * is past the limits of what is parsed. No recursion: the tree of a long query is hundreds of levels deep.
+ */
+export function readExpressions(query: string): readonly Expression[] | null {
+  const tree = treeOf(query);
+  if (tree === null) return null;
+  const expressions: Expression[] = [];
+  /** The operands of the expressions that are open, the innermost last. */
+  const open: number[][] = [];
+  const close = ({ node, from, to }: SyntaxNodeRef, operands: readonly number[]): void => {
+    expressions.push({ from, to, operands, ...shapeOf(query, node) });
+    open.at(-1)?.push(expressions.length - 1);
+  };
+  tree.iterate({
+    enter: (ref) => {
+      if (NO_OPERANDS.has(ref.name)) return false;
+      if (LEAVES.has(ref.name)) close(ref, []);
+      else if (EXPRESSIONS.has(ref.name)) open.push([]);
+      return !LEAVES.has(ref.name);
+    },
+    leave: (ref) => {
+      if (EXPRESSIONS.has(ref.name)) close(ref, open.pop() ?? []);
+    },
+  });
+  return expressions.length === 0 ? null : expressions;
+}
+
+/** An expression without the parentheses, `offset` and `@` around it; undefined for an index that is none. */
+export function unwrap(
+  expressions: readonly Expression[],
+  index: number | undefined,
+): Expression | undefined {
+  let inner = index === undefined ? undefined : expressions[index];
+  while (inner?.form === 'wrapped') {
+    const [operand] = inner.operands;
+    inner = operand === undefined ? undefined : expressions[operand];
+  }
+  return inner;
+}
+
+function treeOf(query: string): Tree | null {
+  const parsed = parseQuery(query);
+  if (parsed.errorNode === null) return parsed.tree;
+  const rewritten = rewriteMetricsql(query);
+  const nearest = rewritten === null ? null : parseQuery(rewritten);
+  return nearest?.errorNode === null ? nearest.tree : null;
+}
+
+function shapeOf(query: string, node: SyntaxNode): Shape {
+  const text = query.slice(node.from, node.to);
+  switch (node.name) {
+    case 'NumberDurationLiteral':
+      return { form: 'number', text };
+    case 'StringLiteral':
+      return { form: 'string', text: text.startsWith('$') ? text : readStringLiteral(text) };
+    case 'VectorSelector': {
+      const { metric, matchers } = readSelector(query, node);
+      return { form: 'selector', metric, matchers };
+    }
+    case 'MatrixSelector':
+      return { form: 'range' };
+    case 'SubqueryExpr':
+      return { form: 'subquery' };
+    case 'UnaryExpr':
+      return { form: 'unary', operator: text.charAt(0) };
+    case 'FunctionCall':
+      return { form: 'call', name: nameAt(query, node.from) };
+    case 'AggregateExpr':
+      return {
+        form: 'aggregate',
+        name: nameAt(query, node.from).toLowerCase(),
+        grouping: groupingOf(query, node),
+      };
+    case 'BinaryExpr':
+      return binaryOf(query, node);
+    default:
+      return { form: 'wrapped', node: node.name };
+  }
+}
+
+/** The name as written: the tree has another one where the grammar does not know it. */
+function nameAt(query: string, from: number): string {
+  NAME.lastIndex = from;
+  return NAME.exec(query)?.[0] ?? '';
+}
+
+function groupingOf(
+  query: string,
+  node: SyntaxNode,
+): { readonly kind: 'by' | 'without'; readonly labels: readonly string[] } | null {
+  const modifier = node.getChild('AggregateModifier');
+  if (modifier === null) return null;
+  const kind = modifier.getChild('Without') === null ? 'by' : 'without';
+  return { kind, labels: labelsOf(query, modifier.getChild('GroupingLabels')) };
+}
+
+function labelsOf(query: string, grouping: SyntaxNode | null): readonly string[] {
+  if (grouping === null) return [];
+  return [...grouping.getChildren('LabelName'), ...grouping.getChildren('QuotedLabelName')].map((label) => {
+    const text = query.slice(label.from, label.to);
+    return label.name === 'LabelName' ? text : readStringLiteral(text);
+  });
+}
+
+function binaryOf(query: string, node: SyntaxNode): Extract<Shape, { readonly form: 'binary' }> {
+  const operator = operatorOf(node);
+  const clause = node.getChild('MatchingModifierClause');
+  return {
+    form: 'binary',
+    operator: operator === null ? '' : operatorName(query, operator),
+    operatorFrom: operator?.from ?? node.from,
+    isBool: node.getChild('BoolModifier') !== null,
+    matching: clause === null ? null : matchingOf(query, clause),
+    fillFrom: node.getChild('FillModifier')?.from ?? null,
+  };
+}
+
+/** The operator stands behind the left side. */
+function operatorOf(node: SyntaxNode): SyntaxNode | null {
+  let child = node.firstChild?.nextSibling ?? null;
+  while (child?.name === 'LineComment') child = child.nextSibling;
+  return child;
+}
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  Pow: '^',
+  Mul: '*',
+  Div: '/',
+  Mod: '%',
+  Add: '+',
+  Sub: '-',
+  Eql: '==',
+  Neq: '!=',
+  Gte: '>=',
+  Gtr: '>',
+  Lte: '<=',
+  Lss: '<',
+};
+
+/** A word is taken as written: MetricsQL has more of them. */
+function operatorName(query: string, { name, from }: SyntaxNode): string {
+  return OPERATORS[name] ?? nameAt(query, from).toLowerCase();
+}
+
+function matchingOf(query: string, clause: SyntaxNode): Matching {
+  const [labels = null, include = null] = clause.getChildren('GroupingLabels');
+  const isLeft = clause.getChild('GroupLeft') !== null;
+  const isRight = clause.getChild('GroupRight') !== null;
+  return {
+    kind: clause.getChild('On') === null ? 'ignoring' : 'on',
+    labels: labelsOf(query, labels),
+    group: isLeft ? 'left' : isRight ? 'right' : null,
+    include: labelsOf(query, include),
+  };
+}

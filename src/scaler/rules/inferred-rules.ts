@@ -1,0 +1,182 @@
+import { type QueryFacts, analyzeQuery } from '../../promql/analyze.js';
+import { type Expression, unwrap } from '../../promql/expressions.js';
+import { mayHave } from '../../promql/label-sets.js';
+import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
+import { excerpt } from '../../promql/types.js';
+import { labelText } from '../../promql/vector-selectors.js';
+import { type Finding, type Path, finding, formatPath } from './finding.js';
+import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+
+/** A query, where it stands, and who answers it. */
+export interface PlacedQuery {
+  readonly query: string;
+  readonly path: Path;
+  readonly isMetricsql: boolean;
+}
+
+type Body = Loose<NonNullable<MetricInput['object']>>;
+
+/** What the syntax tree of a metric's query says against it: types, labels, and what it makes of missing data. */
+export function checkInferred(
+  placed: PlacedQuery,
+  body: Body,
+  member: 'pods' | 'object' | 'external',
+): readonly Finding[] {
+  const facts = analyzeQuery(placed.query);
+  if (facts === null) return [];
+  const ofTypes = checkTypes(placed);
+  if (ofTypes.some(({ code }) => code === 'query-type')) return ofTypes;
+  return [
+    ...ofTypes,
+    ...checkFiller(placed, facts, member),
+    ...(member === 'pods' ? checkPodLabel(placed) : []),
+    ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
+    ...checkFilter(placed, facts, { member, onMissing: body.onMissing }),
+    ...checkMatching(placed, facts),
+    ...checkPatterns(placed),
+  ];
+}
+
+/** Operands that do not fit, and a query that gives no instant vector. The server refuses both. */
+export function checkTypes(placed: PlacedQuery): readonly Finding[] {
+  const { query, path, isMetricsql } = placed;
+  const facts = analyzeQuery(query);
+  if (facts === null) return [];
+  const name = formatPath(path);
+  const findings = facts.problems.map((problem): Finding => {
+    const mayPass = problem.isMetricsql && isMetricsql;
+    const note = problem.isMetricsql
+      ? ` (as MetricsQL ${mayPass ? 'it cannot be checked here' : NEEDS_METRICSQL})`
+      : '';
+    const message = `${name}: ${problem.message}${note}`;
+    return { ...finding(mayPass ? 'query-unknown' : 'query-type', path, message), offset: problem.offset };
+  });
+  if (findings.length > 0 || (facts.type !== 'range' && facts.type !== 'string')) return findings;
+  const message =
+    facts.type === 'string'
+      ? `${name}: the query gives a string, a metric is a number`
+      : `${name}: the query gives a range vector, a metric needs its value now: write rate(...) or avg_over_time(...) around it, or take the range off`;
+  return [finding('query-type', path, message)];
+}
+
+/** A constant in the place of missing data: a failed scrape is then taken for no load. */
+function checkFiller(
+  { query, path }: PlacedQuery,
+  { filler }: QueryFacts,
+  member: 'pods' | 'object' | 'external',
+): readonly Finding[] {
+  if (filler === null) return [];
+  const { value, isWhole, from } = filler;
+  const number = value === null ? 'a number' : String(value);
+  const where = isWhole ? '' : ' in a part of the query';
+  const scales = value === 0 ? ', and that scales down' : '';
+  const isTotal = member !== 'pods';
+  const instead =
+    isTotal && isWhole && value === 0
+      ? ', or write onMissing: zero if no series means 0'
+      : isTotal && !isWhole
+        ? ', or add a guard that is true only while the data is there, such as count(up{job="NAME"} == 1) > 0'
+        : '; spec.fallback sets replicas for a metric without a value';
+  const message = `${formatPath(path)}: "${excerpt(query, filler)}" makes ${number} of data that is missing${where}${scales}: remove it${instead}`;
+  return [{ ...finding('vector-zero', path, message), offset: from }];
+}
+
+/** A query of one series for each pod that drops the label which says of which. */
+export function checkPodLabel({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
+  const facts = analyzeQuery(query);
+  if (facts === null || mayHave(facts.labels, 'pod')) return [];
+  const { isOpen, names } = facts.labels;
+  const other = isOpen ? undefined : [...names].find((name) => /pod/i.test(name));
+  const instead =
+    other === undefined
+      ? 'aggregate by (pod); a total over all pods is an External metric'
+      : other.toLowerCase() === 'pod'
+        ? `label names are case-sensitive, write pod instead of ${other}`
+        : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
+  const message = `${formatPath(path)}: its answer has no label "pod", so that it is of no pod: ${instead}`;
+  return [finding('no-pod-label', path, message)];
+}
+
+/** A selector on a label that no series of the answer has matches none. */
+function checkSelectorLabels(
+  selector: Loose<LabelSelectorInput> | undefined,
+  { labels }: QueryFacts,
+  body: Path,
+): readonly Finding[] {
+  const path = [...body, 'metric', 'selector'];
+  const report = (label: string, place: Path, at: 'key' | 'value'): readonly Finding[] => {
+    if (mayHave(labels, label)) return [];
+    const message = `${formatPath(place)}: no series of the query's answer has the label ${JSON.stringify(label)}, so that none matches: keep it, as by (${label}) does`;
+    return [{ ...finding('selector-label', place, message), at }];
+  };
+  const ofLabels = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
+    report(label, [...path, 'matchLabels', label], 'key'),
+  );
+  const ofExpressions = (selector?.matchExpressions ?? []).flatMap((expression, index) => {
+    const { key, operator, values = [] } = expression ?? {};
+    const isIn = operator === 'In' && values.length > 0;
+    if (key === undefined || (!isIn && operator !== 'Exists')) return [];
+    return report(key, [...path, 'matchExpressions', index, 'key'], 'value');
+  });
+  return [...ofLabels, ...ofExpressions];
+}
+
+/** A comparison around the whole query: where it is false there is no series, and the count is held. */
+function checkFilter(
+  { query, path }: PlacedQuery,
+  { expressions }: QueryFacts,
+  { member, onMissing }: { readonly member: string; readonly onMissing: string | undefined },
+): readonly Finding[] {
+  const whole = unwrap(expressions, expressions.length - 1);
+  if (whole?.form !== 'binary' || whole.isBool || onMissing === 'zero') return [];
+  if (!['==', '!=', '<', '<=', '>', '>='].includes(whole.operator) || keepsValues(query, expressions, whole))
+    return [];
+  const { operator, operatorFrom } = whole;
+  const instead = member === 'pods' ? '' : `, or write ${operator} bool for 1 and 0`;
+  const message = `${formatPath(path)}: where the comparison ${operator} is false, the metric is missing, which never scales down: remove it${instead}`;
+  return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
+}
+
+/** `x >= 0`, `x > -1` and `x != -1` remove what is no value anyway; `x == x` removes NaN. */
+function keepsValues(
+  query: string,
+  expressions: readonly Expression[],
+  { operator, operands }: Extract<Expression, { readonly form: 'binary' }>,
+): boolean {
+  const [left, right] = operands.map((operand) => unwrap(expressions, operand));
+  if (left === undefined || right === undefined) return true;
+  if (operator === '==' && query.slice(left.from, left.to) === query.slice(right.from, right.to)) return true;
+  const bound = right.form === 'number' ? Number(right.text) : NaN;
+  return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
+}
+
+/** Two sides whose labels can never be equal: one has none, the other is aggregated by some. */
+function checkMatching(
+  { path, isMetricsql, query }: PlacedQuery,
+  { unmatched, expressions }: QueryFacts,
+): readonly Finding[] {
+  const expression = unmatched === null ? undefined : expressions[unmatched];
+  if (isMetricsql || expression?.form !== 'binary') return [];
+  const { operator, operatorFrom, operands } = expression;
+  const [left, right] = operands.map((operand) => expressions[operand]);
+  if (left === undefined || right === undefined) return [];
+  const message = `${formatPath(path)}: no series match across ${operator}, for the labels of ${excerpt(query, left)} and ${excerpt(query, right)} differ: write ${operator} on () group_left () or aggregate both sides by the same labels`;
+  return [{ ...finding('no-match', path, message), offset: operatorFrom }];
+}
+
+const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
+
+/** `$pods` is a regular expression: compared as text it is the name of no pod. */
+export function checkPatterns({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
+  const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
+  return selectors.flatMap((expression) => {
+    if (expression.form !== 'selector') return [];
+    return expression.matchers.flatMap(({ label, operator, value, offset }) => {
+      const variable = PATTERN_VARIABLE.exec(value)?.[1];
+      if (variable === undefined || (operator !== '=' && operator !== '!=')) return [];
+      const right = `${labelText(label)}${operator === '=' ? '=~' : '!~'}"${value}"`;
+      const message = `${formatPath(path)}: $${variable} is a regular expression, which ${operator} takes as text: write ${right}`;
+      return [{ ...finding('pattern-as-text', path, message), offset }];
+    });
+  });
+}

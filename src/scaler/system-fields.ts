@@ -1,0 +1,38 @@
+import { type Finding, formatPath, type Path } from './rules/finding.js';
+import { valueAt, without } from './plain.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What the API server, controllers and kubectl write into an object, and a manifest from a cluster brings along. */
+const SYSTEM_FIELDS: readonly Path[] = [
+  ...[
+    'uid',
+    'resourceVersion',
+    'generation',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+    'managedFields',
+    'ownerReferences',
+    'finalizers',
+  ].map((name) => ['metadata', name]),
+  ['metadata', 'annotations', LAST_APPLIED],
+  ['status'],
+];
+
+/** The value without those fields, and one warning that names them all, at the first of them. */
+export function takeSystemFields(value: unknown): {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+} {
+  const present = SYSTEM_FIELDS.filter((path) => valueAt(value, path) !== undefined);
+  const [first] = present;
+  if (first === undefined) return { value, findings: [] };
+  const names = present.map(formatPath);
+  const last = names.pop() ?? '';
+  const subject = names.length === 0 ? `${last} is` : `${names.join(', ')} and ${last} are`;
+  const message = `${subject} set by the cluster and ignored here: remove ${names.length === 0 ? 'it' : 'them'}`;
+  const found: Finding = { code: 'system-fields', message, path: first, at: 'key', offset: null };
+  return { value: present.reduce(without, value), findings: [found] };
+}

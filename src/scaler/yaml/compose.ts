@@ -1,0 +1,37 @@
+import { Composer, type CST, type Document, type LineCounter, Parser } from 'yaml';
+
+/**
+ * The documents of a YAML text as the library has them, each parsed when it is asked for. Hostile text is one mistake a
+ * character, so of what breaks the syntax of a document the parser's first complaint alone is passed on, and errors
+ * are made without their stacks, which take ten times as long as the parsing.
+ */
+export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer({ uniqueKeys: false, stringKeys: true, merge: false, logLevel: 'silent' });
+  const documents = composer.compose(firstErrors(parser.parse(text)));
+  for (;;) {
+    const next = withoutStacks(() => documents.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function* firstErrors(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  let hasError = false;
+  for (const token of tokens) {
+    if (token.type === 'document') hasError = false;
+    if (token.type === 'error' && hasError) continue;
+    hasError ||= token.type === 'error';
+    yield token;
+  }
+}
+
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}

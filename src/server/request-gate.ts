@@ -1,0 +1,156 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Clock } from '../units/clock.js';
+
+/** What a client may send ahead while it is answered; more stays in the kernel's buffer. Above the limit for headers. */
+const MAX_AHEAD_BYTES = 16 * 1024;
+/** A client must take so much of an answer in `STALLED_MS`: 6.4 KiB/s. */
+const PIECE_BYTES = 64 * 1024;
+const STALLED_MS = 10_000;
+/** How long the end of a connection waits for the client to end it, too. */
+const LINGER_MS = 1000;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * A connection that gives Node's HTTP server one request at a time: the next one is read when the answer to the last one
+ * has been sent. Node itself parses all that has arrived and keeps an answer for each: 1,000 requests are in one
+ * segment, and a client that never reads would make it keep 1,000 answers. Drops a client that stops reading.
+ */
+export class RequestGate extends Duplex {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  #ahead: Buffer = NOTHING;
+  /** Bytes of the present line that have gone through. */
+  #lineBytes = 0;
+  #isBusy = false;
+  #isWanted = false;
+  #hasEnded = false;
+  #progressMs: number;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(socket: Socket, clock: Clock) {
+    // A high-water mark of 1: more is asked for only when everything before has been parsed.
+    super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#progressMs = clock.monotonicMs();
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('end', () => {
+      this.#hasEnded = true;
+      this.#advance();
+    });
+    // What became of the request under way is told by the end of its response.
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.destroy());
+    socket.on('timeout', () => this.emit('timeout'));
+  }
+
+  /** Milliseconds since the client last took a piece of an answer; 0 where nothing waits for it. */
+  get stalledMs(): number {
+    return this.writableLength === 0 ? 0 : this.idleMs;
+  }
+
+  /** Milliseconds since it was opened, or since the client last took a piece of an answer. */
+  get idleMs(): number {
+    return this.#clock.monotonicMs() - this.#progressMs;
+  }
+
+  /** A request is being answered until `release`. */
+  hold(): void {
+    this.#isBusy = true;
+  }
+
+  release(): void {
+    this.#isBusy = false;
+    this.#advance();
+  }
+
+  /** Node's HTTP server closes idle connections by this. */
+  setTimeout(ms: number): this {
+    this.#socket.setTimeout(ms);
+    return this;
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    // The stream asks for more before it hands on what it has: only afterwards is it known whether that was a request.
+    queueMicrotask(() => this.#advance());
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#progressMs = this.#clock.monotonicMs();
+    this.#send(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end();
+    // Input that nobody reads would turn the end into a reset, which may overtake the answer.
+    this.#ahead = NOTHING;
+    this.#socket.resume();
+    this.#cancelTimer();
+    this.#cancelTimer = this.#clock.after(LINGER_MS, () => this.destroy());
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#cancelTimer();
+    this.#ahead = NOTHING;
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.writableEnded) return;
+    this.#ahead = this.#ahead.length === 0 ? chunk : Buffer.concat([this.#ahead, chunk]);
+    if (this.#ahead.length >= MAX_AHEAD_BYTES) this.#socket.pause();
+    this.#advance();
+  }
+
+  #advance(): void {
+    if (!this.#isWanted || this.destroyed) return;
+    if (this.#ahead.length > 0) {
+      if (this.#isBusy) return;
+      this.#isWanted = false;
+      const request = this.#cut();
+      if (this.#ahead.length < MAX_AHEAD_BYTES) this.#socket.resume();
+      this.push(request);
+    } else if (this.#hasEnded) {
+      this.#isWanted = false;
+      this.push(null);
+    }
+  }
+
+  /** Up to the blank line that ends a request, or all there is. No request here has a body: one with a body is refused. */
+  #cut(): Buffer {
+    let start = 0;
+    let end = this.#ahead.indexOf(LINE_FEED);
+    while (end !== -1) {
+      const length = this.#lineBytes + end - start;
+      const isBlank = length === 0 || (length === 1 && this.#ahead[end - 1] === CARRIAGE_RETURN);
+      this.#lineBytes = 0;
+      start = end + 1;
+      if (isBlank) break;
+      end = this.#ahead.indexOf(LINE_FEED, start);
+    }
+    const isWhole = end !== -1;
+    const cut = isWhole ? this.#ahead.subarray(0, start) : this.#ahead;
+    if (!isWhole) this.#lineBytes += this.#ahead.length - start;
+    this.#ahead = this.#ahead.subarray(cut.length);
+    return cut;
+  }
+
+  #send(rest: Buffer, done: () => void): void {
+    this.#cancelTimer();
+    this.#cancelTimer = this.#clock.after(STALLED_MS, () => this.destroy());
+    this.#socket.write(rest.subarray(0, PIECE_BYTES), (error) => {
+      this.#cancelTimer();
+      this.#progressMs = this.#clock.monotonicMs();
+      if (error !== undefined && error !== null) this.destroy();
+      else if (rest.length > PIECE_BYTES) this.#send(rest.subarray(PIECE_BYTES), done);
+      else done();
+    });
+  }
+}

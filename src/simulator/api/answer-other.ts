@@ -1,0 +1,67 @@
+import { type JsonObject, stringAt } from '../json.js';
+import { reviewAccess, reviewRules } from './access.js';
+import type { ApiContext } from './context.js';
+import { discover } from './discovery.js';
+import type { Exchange } from './exchange.js';
+import type { Reply, Sent } from './handle.js';
+import { describeOpenApi } from './openapi.js';
+import { parseBody } from './parse-body.js';
+import { decodeReview, decodeRulesReview } from './protobuf.js';
+import type { Subject } from './rules.js';
+import { methodNotAllowed, noSuchResource } from './status-error.js';
+
+const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
+const REVIEWS = '/apis/authorization.k8s.io/v1/';
+
+/** Answers the probes, which need no token; null for anything else. */
+export function answerProbe({ address }: Pick<Exchange, 'address'>): Reply | null {
+  const path = address.pathname.replace(/\/$/, '');
+  return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
+}
+
+/** Answers what is no resource: discovery, access reviews, and 404 for any other path. Throws `StatusError`. */
+export function answerOther(
+  context: ApiContext,
+  subject: Subject,
+  { request, address, sent }: Pick<Exchange, 'request' | 'address' | 'sent'>,
+): Reply {
+  const path = address.pathname.replace(/\/$/, '');
+  if (path.startsWith(REVIEWS))
+    return answerReview(subject, path.slice(REVIEWS.length), request.method ?? 'GET', sent);
+  const found =
+    discover(context.catalog, path, context.advertisedAddress ?? request.headers.host ?? '') ??
+    describeOpenApi(context.catalog, path);
+  if (found !== null) return { code: 200, body: JSON.stringify(found) };
+  // Within a group that is served the group answers, elsewhere nobody does.
+  if (isServed(context, path)) throw noSuchResource();
+  return { code: 404, body: '404 page not found\n' };
+}
+
+function isServed({ catalog }: ApiContext, path: string): boolean {
+  const [, root, ...rest] = path.split('/');
+  const [group, version] = root === 'api' ? ['', rest[0]] : [rest[0], rest[1]];
+  return (
+    (root === 'api' || root === 'apis') &&
+    catalog.resources.some((resource) => resource.group === group && resource.version === version)
+  );
+}
+
+function answerReview(subject: Subject, review: string, method: string, sent: Sent): Reply {
+  if (method !== 'POST') throw methodNotAllowed();
+  const isProtobuf = sent.contentType.includes('protobuf');
+  const bytes = Buffer.from(sent.body, 'latin1');
+  let answer: JsonObject;
+  switch (review) {
+    case 'selfsubjectaccessreviews':
+      answer = reviewAccess(subject, isProtobuf ? decodeReview(bytes) : parseBody(sent.body));
+      break;
+    case 'selfsubjectrulesreviews': {
+      const asked = isProtobuf ? decodeRulesReview(bytes) : parseBody(sent.body);
+      answer = reviewRules(subject, stringAt(asked, 'spec', 'namespace') ?? '');
+      break;
+    }
+    default:
+      throw noSuchResource();
+  }
+  return { code: 201, body: JSON.stringify(answer) };
+}

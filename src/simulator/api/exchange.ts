@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiContext } from './context.js';
+import type { FaultPlan } from './faults.js';
+import type { Sent } from './handle.js';
+import type { RequestLog } from './request-log.js';
+import type { ResourceRequest } from './request.js';
+import type { Rbac } from './rules.js';
+import type { Watches } from './watch.js';
+
+/** What the API server is made of. */
+export interface ApiParts {
+  readonly context: ApiContext;
+  readonly rbac: () => Rbac;
+  readonly faults: FaultPlan;
+  readonly log: RequestLog;
+  readonly watches: Watches;
+  /** Takes back a timer when the simulator closes. */
+  readonly onClose: (stop: () => void) => void;
+}
+
+/** One request and where its answer goes. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly address: URL;
+  readonly authorization: string | undefined;
+  readonly sent: Sent;
+  /** Null for what is no resource. */
+  readonly parsed: ResourceRequest | null;
+  readonly arrived: Pick<Parameters<RequestLog['add']>[0], 'at' | 'monotonicMs'>;
+}

@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http';
+import { authenticate } from './access.js';
+import type { ApiParts, Exchange } from './exchange.js';
+import type { FaultEffect } from './faults.js';
+import type { Reply } from './handle.js';
+import type { ResourceRequest } from './request.js';
+import { accessOf, forbidden } from './rules.js';
+import { StatusError, makeStatus, noSuchResource, serverFault } from './status-error.js';
+
+/** How the server answers a request without a fault. */
+export interface Serving {
+  readonly parts: ApiParts;
+  readonly respond: (parts: ApiParts, exchange: Exchange) => void;
+  readonly carryOut: (parts: ApiParts, exchange: Exchange) => Reply;
+  readonly note: (
+    parts: ApiParts,
+    exchange: Exchange,
+    outcome: { readonly code: number | null; readonly isApplied: boolean },
+  ) => void;
+}
+
+/** Does to a request what a fault says. */
+export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffect): void {
+  const { parts, respond, carryOut, note } = server;
+  const { response, parsed } = exchange;
+  const { clock } = parts.context;
+  switch (fault.kind) {
+    case 'refuse':
+      note(parts, exchange, { code: fault.status, isApplied: false });
+      refuse(response, fault);
+      return;
+    case 'delay':
+      parts.onClose(clock.after(fault.ms, () => respond(parts, exchange)));
+      return;
+    case 'drop':
+      note(parts, exchange, { code: null, isApplied: false });
+      exchange.request.socket.destroy();
+      return;
+    case 'lose-answer':
+      note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
+      exchange.request.socket.destroy();
+      return;
+    case 'apply-late':
+      note(parts, exchange, { code: 504, isApplied: false });
+      refuse(response, { status: 504, reason: 'Timeout' });
+      parts.onClose(
+        clock.after(fault.ms, () => {
+          note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
+        }),
+      );
+      return;
+    case 'stall':
+      note(parts, exchange, { code: null, isApplied: false });
+      return;
+    case 'override-replicas':
+      overrideReplicas(server, exchange, parsed, fault.replicas);
+      return;
+    case 'forbid':
+      forbid(server, exchange);
+      return;
+    case 'throttle':
+      note(parts, exchange, { code: 429, isApplied: false });
+      throttle(response, fault.retryAfterSeconds ?? 1);
+      return;
+    default:
+      fault satisfies never;
+  }
+}
+
+/** As while its roles and bindings are not read yet: nobody may do anything, in the words of RBAC. */
+function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): void {
+  const { parsed, authorization } = exchange;
+  let error: StatusError;
+  try {
+    const { user } = authenticate(parts.rbac(), parts.context.tokens, authorization);
+    error = parsed === null ? noSuchResource() : forbidden(user, accessOf(parsed));
+  } catch (failure) {
+    error = failure instanceof StatusError ? failure : serverFault(String(failure));
+  }
+  note(parts, { ...exchange, response }, { code: error.code, isApplied: false });
+  response.writeHead(error.code, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(error.status));
+}
+
+/** As API priority and fairness refuses: plain text, and when to come again. */
+function throttle(response: ServerResponse, retryAfterSeconds: number): void {
+  response.writeHead(429, {
+    'content-type': 'text/plain; charset=utf-8',
+    'retry-after': String(retryAfterSeconds),
+    'x-content-type-options': 'nosniff',
+  });
+  response.end('Too many requests, please try again later.\n');
+}
+
+function refuse(
+  response: ServerResponse,
+  fault: {
+    readonly status: number;
+    readonly reason?: string;
+    readonly retryAfter?: string;
+    readonly body?: string;
+  },
+): void {
+  const { status, reason = 'InternalError', retryAfter } = fault;
+  const body =
+    fault.body ?? JSON.stringify(makeStatus({ code: status, reason, message: `simulated ${status}` }));
+  const type = body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
+  response.writeHead(status, {
+    'content-type': type,
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+  });
+  response.end(body);
+}
+
+/** Carries the write out with other replicas, as an admission webhook may; the answer shows them. */
+function overrideReplicas(
+  { parts, respond }: Serving,
+  exchange: Exchange,
+  parsed: ResourceRequest | null,
+  replicas: number,
+): void {
+  const isWrite = parsed?.verb === 'patch' || parsed?.verb === 'update' || parsed?.verb === 'create';
+  const { sent } = exchange;
+  const body = isWrite && sent.body.startsWith('{') ? withReplicas(sent.body, replicas) : sent.body;
+  respond(parts, { ...exchange, sent: { ...sent, body } });
+}
+
+function withReplicas(text: string, replicas: number): string {
+  const body: unknown = JSON.parse(text);
+  const object = typeof body === 'object' && body !== null ? { ...body } : {};
+  const spec = 'spec' in object && typeof object.spec === 'object' ? object.spec : {};
+  return JSON.stringify({ ...object, spec: { ...spec, replicas } });
+}

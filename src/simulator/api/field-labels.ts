@@ -1,0 +1,48 @@
+import { type StatusError, badRequest } from './status-error.js';
+
+/** What a field selector may name besides `metadata.name` and `metadata.namespace`, by apiVersion and kind. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'v1/Pod': [
+    ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
+    ...['spec.hostNetwork', 'status.phase', 'status.podIP', 'status.nominatedNodeName'],
+  ],
+  'v1/Event': [
+    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+      (name) => `involvedObject.${name}`,
+    ),
+    ...['reason', 'reportingComponent', 'source', 'type'],
+  ],
+  'v1/Namespace': ['status.phase'],
+  'v1/Node': ['spec.unschedulable'],
+  'v1/ReplicationController': ['status.replicas'],
+  'v1/Service': ['spec.clusterIP', 'spec.type'],
+  'apps/v1/ReplicaSet': ['status.replicas'],
+};
+
+/** How the group `events.k8s.io` calls the fields of core events. */
+const EVENT_FIELDS: Readonly<Record<string, string>> = {
+  reportingController: 'reportingComponent',
+  regarding: 'involvedObject',
+};
+
+/** Returns the path of a stored object that a field selector means. Throws 400 for one that cannot be selected by. */
+export function selectableField(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  label: string,
+): readonly string[] {
+  if (label === 'metadata.name' || label === 'metadata.namespace') return label.split('.');
+  const isNewEvent = apiVersion === 'events.k8s.io/v1';
+  const fields = FIELDS[isNewEvent ? 'v1/Event' : `${apiVersion}/${kind}`] ?? [];
+  const [first = '', ...rest] = label.split('.');
+  const path = isNewEvent ? [EVENT_FIELDS[first] ?? first, ...rest] : [first, ...rest];
+  if (!fields.includes(path.join('.'))) throw unknownLabel(fields, label);
+  return label === 'source' ? ['source', 'component'] : path;
+}
+
+function unknownLabel(fields: readonly string[], label: string): StatusError {
+  return badRequest(
+    fields.length > 0
+      ? `field label not supported: ${label}`
+      : `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

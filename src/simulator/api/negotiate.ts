@@ -1,0 +1,18 @@
+import { notAcceptable } from './status-error.js';
+
+/** In which form a client wants objects: whole, as rows for people, or their metadata alone. */
+export type Form = 'object' | 'table' | 'metadata';
+
+/** Returns the first form of an `Accept` header that can be given, always in JSON. Throws 406 where there is none. */
+export function negotiate(accept: string): Form {
+  if (accept.trim() === '') return 'object';
+  for (const clause of accept.split(',')) {
+    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
+    if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
+    const as = parameters.find((parameter) => parameter.startsWith('as='))?.slice('as='.length);
+    if (as === undefined) return 'object';
+    if (as === 'Table') return 'table';
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return 'metadata';
+  }
+  throw notAcceptable();
+}

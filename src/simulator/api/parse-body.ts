@@ -1,0 +1,44 @@
+import { parse } from 'yaml';
+import { type JsonObject, isObject, stringAt } from '../json.js';
+import type { Resource } from './resources.js';
+import { badRequest } from './status-error.js';
+
+/** A body that is an object, in JSON or YAML; 400 otherwise. An empty body is an empty object. */
+export function parseBody(text: string, contentType = ''): JsonObject {
+  if (text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = contentType.includes('yaml') ? parse(text) : JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${String(error)}`);
+  }
+  if (!isJsonObject(value)) throw badRequest('the object provided is unrecognized: it is no object');
+  return value;
+}
+
+/** A body that may also be a list, as a JSON patch is. */
+export function parsePatch(text: string): JsonObject | readonly JsonObject[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${String(error)}`);
+  }
+  if (isJsonObject(value)) return value;
+  if (Array.isArray(value) && value.every(isJsonObject)) return value;
+  throw badRequest('error decoding patch: neither an object nor a list of operations');
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && isObject(value as JsonObject);
+}
+
+/** The kind in a body must be that of the resource; absent is taken as meant. */
+export function checkKind(resource: Resource, apiVersion: string, body: JsonObject): void {
+  const kind = stringAt(body, 'kind') ?? resource.kind;
+  const version = stringAt(body, 'apiVersion') ?? apiVersion;
+  if (kind === resource.kind && version === apiVersion) return;
+  throw badRequest(
+    `the API version or kind in the data (${version}, ${kind}) does not match the expected (${apiVersion}, ${resource.kind})`,
+  );
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../json.js';
+import type { Writer } from './managed-fields.js';
+import type { Resource } from './resources.js';
+import { badRequest, invalidPatch } from './status-error.js';
+
+/** How an object arrived, which decides how a refusal is put. */
+export type Arrival = 'body' | 'patch';
+
+/**
+ * Says that a client sent fields that are not known, as `fieldValidation` asks for: with Strict 400, for a patch 422; with
+ * Warn a warning for each.
+ */
+export function reportUnknown(
+  fields: readonly string[],
+  about: {
+    readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
+    readonly resource: Pick<Resource, 'kind' | 'version'>;
+    readonly sent: JsonObject;
+    readonly arrival: Arrival;
+  },
+): void {
+  const { writer, resource, sent, arrival } = about;
+  if (fields.length === 0) return;
+  const sentences = fields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  writer.warnings?.push(...sentences);
+  if (writer.isStrict !== true) return;
+  const strict = `strict decoding error: ${sentences.join(', ')}`;
+  const { kind, version } = resource;
+  throw arrival === 'body'
+    ? badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${strict}`)
+    : invalidPatch(sent, strict);
+}

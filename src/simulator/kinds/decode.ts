@@ -1,0 +1,176 @@
+import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
+
+/** A value that does not fit its type, in the words of the real server. */
+export class DecodeError extends Error {
+  override name = 'DecodeError';
+}
+
+/** How to decode. */
+export interface Decoding {
+  /** Takes the paths of fields that the type does not know; they are left out. */
+  readonly unknown?: string[];
+  /** Whether to fill in defaults. */
+  readonly isCompleted?: boolean;
+}
+
+interface Place {
+  readonly path: string;
+  /** The Go type around the field. */
+  readonly go: string;
+}
+
+/**
+ * Returns an object as the server writes it after it has read it: unknown fields and empty ones left out, those that are
+ * always there filled in. Throws `DecodeError` where a value does not fit.
+ */
+export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
+  return decodeObject(type, value, { path: '', go: type.go }, decoding);
+}
+
+function decodeObject(type: ObjectType, value: JsonObject, { path }: Place, decoding: Decoding): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, field] of Object.entries(type.fields)) {
+    const place = { path: path === '' ? name : `${path}.${name}`, go: type.go };
+    const member = decodeField(field, value[name], place, decoding);
+    if (member !== undefined) result[name] = member;
+  }
+  if (decoding.unknown !== undefined) {
+    for (const name of Object.keys(value)) {
+      if (value[name] === undefined || Object.hasOwn(type.fields, name)) continue;
+      decoding.unknown.push(path === '' ? name : `${path}.${name}`);
+    }
+  }
+  return result;
+}
+
+function decodeField(
+  field: Field,
+  value: Json | undefined,
+  place: Place,
+  decoding: Decoding,
+): Json | undefined {
+  const { type, mode, fallback } = field;
+  const isSet = value !== undefined && value !== null;
+  const decoded = isSet ? decodeValue(type, value, place, decoding) : undefined;
+  const isFilled = mode === 'pointer' ? decoded !== undefined : decoded !== undefined && !isEmpty(decoded);
+  if (isFilled || (type.is === 'object' && decoded !== undefined)) return decoded;
+  if (fallback !== undefined && decoding.isCompleted === true) return fallback;
+  if (mode === 'pointer') return undefined;
+  if (type.is === 'object') return decodeObject(type, {}, place, decoding);
+  if (type.is === 'time' || type.is === 'microTime') return mode === 'always' ? null : undefined;
+  return mode === 'always' ? zeroOf(type) : undefined;
+}
+
+function isEmpty(value: Json): boolean {
+  if (isList(value)) return value.length === 0;
+  if (isObject(value)) return Object.keys(value).length === 0;
+  return value === '' || value === 0 || value === false || value === null;
+}
+
+function zeroOf(type: Type): Json {
+  if (type.is === 'int32' || type.is === 'int64' || type.is === 'intOrString') return 0;
+  if (type.is === 'bool') return false;
+  return type.is === 'string' || type.is === 'quantity' ? '' : null;
+}
+
+function decodeValue(type: Type, value: Json, place: Place, decoding: Decoding): Json {
+  switch (type.is) {
+    case 'object':
+      if (!isObject(value)) throw mismatch(value, place, type.go);
+      return decodeObject(type, value, place, decoding);
+    case 'map':
+      if (!isObject(value)) throw mismatch(value, place, 'map[string]string');
+      return decodeMembers(type.of, value, place, decoding);
+    case 'list':
+      return decodeList(type, value, place, decoding);
+    default:
+      return decodeScalar(type, value, place);
+  }
+}
+
+function decodeMembers(type: Type, value: JsonObject, { path, go }: Place, decoding: Decoding): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    // The real server reads null as the empty value of the member, and errors name the map, not its key.
+    const read = member === null ? zeroOf(type) : member;
+    result[key] = decodeValue(type, read, { path, go }, decoding);
+  }
+  return result;
+}
+
+function decodeList(type: ListType, value: Json, { path, go }: Place, decoding: Decoding): Json {
+  if (!isList(value)) throw mismatch(value, { path, go }, `[]${typeName(type.of)}`);
+  return value.map((item, index) => {
+    const place = { path: `${path}[${index}]`, go };
+    if (item !== null) return decodeValue(type.of, item, place, decoding);
+    return type.of.is === 'object' ? decodeObject(type.of, {}, place, decoding) : zeroOf(type.of);
+  });
+}
+
+const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)$/;
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
+const LARGEST = { int32: 2 ** 31 - 1, int64: Number.MAX_SAFE_INTEGER };
+
+function decodeScalar(type: ScalarType, value: Json, place: Place): Json {
+  switch (type.is) {
+    case 'any':
+      return value;
+    case 'string':
+      if (typeof value !== 'string') throw mismatch(value, place, 'string');
+      return value;
+    case 'bool':
+      if (typeof value !== 'boolean') throw mismatch(value, place, 'bool');
+      return value;
+    case 'int32':
+    case 'int64':
+      if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) > LARGEST[type.is])
+        throw mismatch(value, place, type.is);
+      return value;
+    case 'intOrString':
+      if (typeof value !== 'string' && !Number.isInteger(value))
+        throw mismatch(value, place, 'intstr.IntOrString');
+      return value;
+    case 'quantity':
+      if (typeof value !== 'number' && !(typeof value === 'string' && QUANTITY.test(value)))
+        throw new DecodeError(
+          "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        );
+      return String(value);
+    case 'time':
+      return decodeTime(value, place, { pattern: TIME, layout: '2006-01-02T15:04:05Z07:00' });
+    case 'microTime':
+      return decodeTime(value, place, { pattern: MICRO_TIME, layout: '2006-01-02T15:04:05.000000Z07:00' });
+    default:
+      return type.is satisfies never;
+  }
+}
+
+function decodeTime(
+  value: Json,
+  place: Place,
+  { pattern, layout }: { readonly pattern: RegExp; readonly layout: string },
+): string {
+  if (typeof value !== 'string') throw mismatch(value, place, 'string');
+  if (pattern.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  throw new DecodeError(
+    `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)}`,
+  );
+}
+
+function mismatch(value: Json, { path, go }: Place, wanted: string): DecodeError {
+  const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : wireName(value);
+  const field = `${go}.${path.replaceAll(/\[\d+\]/g, '')}`;
+  return new DecodeError(`json: cannot unmarshal ${found} into Go struct field ${field} of type ${wanted}`);
+}
+
+function wireName(value: Json): string {
+  if (isList(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+function typeName(type: Type): string {
+  return type.is === 'object' ? type.go : type.is;
+}

@@ -1,0 +1,177 @@
+import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
+import { type ListType, type Type, any } from './type.js';
+
+/**
+ * Fields of an object, each as its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`) joined by line feeds.
+ * A map, an object or an item of a list may be a member beside its own fields.
+ */
+export type FieldSet = ReadonlySet<string>;
+
+/** What a write did: fields that are new or have another value, and fields that are gone. */
+export interface FieldChanges {
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** Fields that nobody owns: those that identify an object, and those that the server alone writes. */
+const UNOWNED = new Set(['apiVersion', 'kind']);
+const UNOWNED_METADATA = new Set([
+  ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
+  ...['managedFields', 'deletionTimestamp', 'deletionGracePeriodSeconds'],
+]);
+
+/** Returns what a write did to the fields that can have owners. */
+export function fieldChanges(type: Type, before: JsonObject, after: JsonObject): FieldChanges {
+  const changes = { changed: new Set<string>(), removed: new Set<string>() };
+  compare(type, ownable(before), ownable(after), '', changes);
+  return changes;
+}
+
+/** Returns every field that a configuration sets. */
+export function fieldsOf(type: Type, value: JsonObject): FieldSet {
+  const fields = new Set<string>();
+  collect(type, ownable(value), '', fields, 'configured');
+  // Metadata that only identifies the object.
+  fields.delete('f:metadata');
+  return fields;
+}
+
+/** Returns the object without the fields that nobody owns. */
+export function ownable(object: JsonObject): JsonObject {
+  const members = Object.entries(object).filter(([name]) => !UNOWNED.has(name));
+  const rest = Object.fromEntries(members);
+  if (!isObject(rest['metadata'])) return rest;
+  const metadata = Object.entries(rest['metadata']).filter(([name]) => !UNOWNED_METADATA.has(name));
+  return { ...rest, metadata: Object.fromEntries(metadata) };
+}
+
+/** A child of a value that is no leaf. */
+interface Child {
+  readonly type: Type;
+  readonly value: Json;
+}
+
+/** The children of a value by their steps; null for a leaf. Lists without keys and atomic objects are leaves. */
+export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
+  if (isList(value)) {
+    if (type.is !== 'list' || type.keys === undefined) return null;
+    const { of } = type;
+    return new Map(value.map((item) => [stepOf(type, item), { type: of, value: item }]));
+  }
+  if (!isObject(value) || (type.is === 'object' && type.isAtomic === true)) return null;
+  const children = new Map<string, Child>();
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) children.set(`f:${name}`, { type: memberType(type, name), value: member });
+  }
+  return children;
+}
+
+function memberType(type: Type, name: string): Type {
+  if (type.is === 'object') return type.fields[name]?.type ?? any;
+  return type.is === 'map' ? type.of : any;
+}
+
+/** A key that an item leaves out counts with its default. */
+function stepOf({ keys = [], of }: ListType, item: Json): string {
+  if (keys.length === 0) return `v:${JSON.stringify(item)}`;
+  const members = isObject(item) ? item : {};
+  const fallback = (key: string): Json => (of.is === 'object' ? (of.fields[key]?.fallback ?? null) : null);
+  const found = keys.map((key) => [key, members[key] ?? fallback(key)] as const);
+  return `k:${JSON.stringify(Object.fromEntries(found.filter(([, value]) => value !== null)))}`;
+}
+
+function join(path: string, step: string): string {
+  return path === '' ? step : `${path}\n${step}`;
+}
+
+function compare(
+  type: Type,
+  before: Json | undefined,
+  after: Json,
+  path: string,
+  changes: { readonly changed: Set<string>; readonly removed: Set<string> },
+): void {
+  if (before === after) return;
+  const children = childrenOf(type, after);
+  const known = before === undefined || before === null ? null : childrenOf(type, before);
+  if (children === null) {
+    if (before !== undefined && known !== null) collect(type, before, path, changes.removed, 'all');
+    if (!sameJson(before, after)) changes.changed.add(path);
+    return;
+  }
+  // An empty value that was there already, if only as null, has no new owner.
+  if (before === undefined) changes.changed.add(path);
+  for (const [step, child] of children)
+    compare(child.type, known?.get(step)?.value, child.value, join(path, step), changes);
+  for (const [step, child] of known ?? [])
+    if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
+}
+
+/** `configured`: a map or object is a member only where it is empty; an item of a list always is. */
+function collect(
+  type: Type,
+  value: Json,
+  path: string,
+  fields: Set<string>,
+  which: 'all' | 'configured',
+): void {
+  const children = childrenOf(type, value);
+  const last = path.slice(path.lastIndexOf('\n') + 1);
+  const isItem = last.startsWith('k:') || last.startsWith('v:');
+  const isMember = children === null || children.size === 0 || isItem || which === 'all';
+  if (isMember && path !== '') fields.add(path);
+  for (const [step, child] of children ?? [])
+    collect(child.type, child.value, join(path, step), fields, which);
+}
+
+/** Returns a set in the form of `FieldsV1`. */
+export function fieldsToTree(fields: FieldSet): JsonObject {
+  const root: Record<string, Json> = {};
+  for (const path of [...fields].sort()) {
+    let node = root;
+    for (const step of path.split('\n')) {
+      const next = node[step];
+      const child: Record<string, Json> = isObject(next) ? (next as Record<string, Json>) : {};
+      node[step] = child;
+      node = child;
+    }
+  }
+  markMembers(root, '', fields);
+  return root;
+}
+
+function markMembers(node: Record<string, Json>, path: string, fields: FieldSet): void {
+  const steps = Object.keys(node);
+  for (const step of steps) {
+    const child = node[step];
+    if (isObject(child ?? null)) markMembers(child as Record<string, Json>, join(path, step), fields);
+  }
+  if (path !== '' && steps.length > 0 && fields.has(path)) node['.'] = {};
+}
+
+/** Reads a set from the form of `FieldsV1`. */
+export function fieldsFromTree(tree: JsonObject): FieldSet {
+  const fields = new Set<string>();
+  const walk = (node: Json | undefined, path: string): void => {
+    if (!isObject(node)) return;
+    const steps = Object.keys(node);
+    if (path !== '' && (steps.length === 0 || steps.includes('.'))) fields.add(path);
+    for (const step of steps) if (step !== '.') walk(node[step], join(path, step));
+  };
+  walk(tree, '');
+  return fields;
+}
+
+/** A field as conflicts name it: `.spec.template.spec.containers[name="app"].image`. */
+export function fieldText(path: string): string {
+  return path
+    .split('\n')
+    .map((step) => {
+      if (step.startsWith('f:')) return `.${step.slice(2)}`;
+      if (step.startsWith('v:')) return `[=${step.slice(2)}]`;
+      const keys: unknown = JSON.parse(step.slice(2));
+      const terms = Object.entries(typeof keys === 'object' && keys !== null ? keys : {});
+      return `[${terms.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
+    })
+    .join('');
+}

@@ -1,0 +1,74 @@
+import { any, always, atomic, bool, int32, int64, list, map, object, pointer, string, time } from './type.js';
+
+const ownerReference = object('OwnerReference', {
+  apiVersion: always(string),
+  kind: always(string),
+  name: always(string),
+  uid: always(string),
+  controller: pointer(bool),
+  blockOwnerDeletion: pointer(bool),
+});
+
+/** `metadata` of every object. */
+export const objectMeta = object('ObjectMeta', {
+  name: string,
+  generateName: string,
+  namespace: string,
+  selfLink: string,
+  uid: string,
+  resourceVersion: string,
+  generation: int64,
+  creationTimestamp: always(time),
+  deletionTimestamp: pointer(time),
+  deletionGracePeriodSeconds: pointer(int64),
+  labels: map(string),
+  annotations: map(string),
+  ownerReferences: list(ownerReference, ['uid']),
+  finalizers: list(string, []),
+  managedFields: list(any),
+});
+
+const requirement = object('LabelSelectorRequirement', {
+  key: always(string),
+  operator: always(string),
+  values: list(string),
+});
+
+/** A selector of `matchLabels` and `matchExpressions`. */
+export const labelSelector = atomic(
+  object('LabelSelector', { matchLabels: map(string), matchExpressions: list(requirement) }),
+);
+
+/** A condition of a status as most kinds have it. */
+export const condition = object('Condition', {
+  type: always(string),
+  status: always(string),
+  observedGeneration: int64,
+  lastProbeTime: pointer(time),
+  lastUpdateTime: pointer(time),
+  lastTransitionTime: always(time),
+  reason: string,
+  message: string,
+});
+
+/** `spec.scaleTargetRef` and the like. */
+export const objectReference = atomic(
+  object('ObjectReference', {
+    kind: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    apiVersion: string,
+    resourceVersion: string,
+    fieldPath: string,
+  }),
+);
+
+/** `autoscaling/v1`, the same for every kind that scales. */
+export const scale = object('Scale', {
+  kind: string,
+  apiVersion: string,
+  metadata: objectMeta,
+  spec: object('ScaleSpec', { replicas: int32 }),
+  status: object('ScaleStatus', { replicas: always(int32), selector: string }),
+});

@@ -1,0 +1,53 @@
+import type { KubeObject } from '../api/objects.js';
+import type { FieldCause } from '../api/status-error.js';
+import { stringsAt } from '../json.js';
+import { invalid } from './causes.js';
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
+const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+const LABEL_RULE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const LABEL_VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const KEY_RULE =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const MOST_ANNOTATION_BYTES = 256 * 1024;
+
+/** What is wrong with the metadata of an object. */
+export function metadataCauses({ kind, metadata }: KubeObject): readonly FieldCause[] {
+  const labels = stringsAt(metadata, 'labels');
+  const annotations = stringsAt(metadata, 'annotations');
+  const bytes = Object.entries(annotations).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  const tooLong = { reason: 'FieldValueTooLong', text: 'Too long: must have at most 262144 bytes' } as const;
+  return [
+    ...nameCauses(kind, metadata.name),
+    ...Object.keys(labels)
+      .filter((key) => !isQualified(key))
+      .map((key) => invalid('metadata.labels', key, KEY_RULE)),
+    ...Object.values(labels)
+      .filter((text) => text.length > 63 || !LABEL_VALUE.test(text))
+      .map((text) => invalid('metadata.labels', text, LABEL_VALUE_RULE)),
+    ...Object.keys(annotations)
+      .filter((key) => !isQualified(key))
+      .map((key) => invalid('metadata.annotations', key, KEY_RULE)),
+    ...(bytes > MOST_ANNOTATION_BYTES ? [{ ...tooLong, field: 'metadata.annotations' }] : []),
+  ];
+}
+
+function nameCauses(kind: string, name: string): readonly FieldCause[] {
+  const isLabel = kind === 'Namespace';
+  const isFine = isLabel ? name.length <= 63 && LABEL.test(name) : name.length <= 253 && SUBDOMAIN.test(name);
+  return isFine ? [] : [invalid('metadata.name', name, isLabel ? LABEL_RULE : SUBDOMAIN_RULE)];
+}
+
+function isQualified(key: string): boolean {
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (name.length > 63 || !QUALIFIED.test(name)) return false;
+  const prefix = key.slice(0, Math.max(0, slash)).toLowerCase();
+  return slash < 0 || (prefix.length <= 253 && SUBDOMAIN.test(prefix));
+}

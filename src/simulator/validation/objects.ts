@@ -1,0 +1,99 @@
+import type { KubeObject } from '../api/objects.js';
+import type { FieldCause } from '../api/status-error.js';
+import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json.js';
+import { forbidden, invalid, negative, required } from './causes.js';
+
+const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
+const MOST_CONFIG_BYTES = 1024 * 1024;
+const CONFIG_KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.', regex used for validation is '[-._a-zA-Z0-9]+'";
+
+/** What is wrong with a ConfigMap. */
+export function configMapCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
+  const data = stringsAt(object, 'data');
+  const binary = stringsAt(object, 'binaryData');
+  const bytes =
+    Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0) +
+    Object.values(binary).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+  const isFixed = before?.['immutable'] === true;
+  return [
+    ...(isFixed && object['immutable'] !== true
+      ? [forbidden('immutable', 'field is immutable when `immutable` is set')]
+      : []),
+    ...(isFixed && !sameJson(before['data'], object['data'])
+      ? [forbidden('data', 'field is immutable when `immutable` is set')]
+      : []),
+    ...Object.keys({ ...data, ...binary })
+      .filter((key) => key.length > 253 || !CONFIG_KEY.test(key))
+      .map((key) => invalid(`data[${key}]`, key, CONFIG_KEY_RULE)),
+    ...(bytes > MOST_CONFIG_BYTES
+      ? [
+          {
+            reason: 'FieldValueTooLong',
+            field: '[]',
+            text: 'Too long: must have at most 1048576 bytes',
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** What is wrong with a Lease. */
+export function leaseCauses(object: KubeObject): readonly FieldCause[] {
+  const seconds = numberAt(object, 'spec', 'leaseDurationSeconds');
+  return [
+    ...(seconds !== null && seconds <= 0
+      ? [invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')]
+      : []),
+    ...negative('spec.leaseTransitions', valueAt(object, 'spec', 'leaseTransitions')),
+  ];
+}
+
+/** What is wrong with an Event in its core form. */
+export function eventCauses(object: KubeObject): readonly FieldCause[] {
+  const about = stringAt(object, 'involvedObject', 'namespace') ?? '';
+  const namespace = object.metadata.namespace ?? '';
+  const isFine = about === '' ? namespace === 'default' || namespace === '' : about === namespace;
+  return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
+}
+
+/** What the group `events.k8s.io` asks of a new Event besides. */
+export function newEventCauses(object: KubeObject): readonly FieldCause[] {
+  const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
+  return [
+    ...(isMissing('eventTime') ? [required('eventTime')] : []),
+    ...(isMissing('reportingController') ? [required('reportingController')] : []),
+    ...(isMissing('reportingInstance') ? [required('reportingInstance')] : []),
+    ...(isMissing('action') ? [required('action')] : []),
+    ...(isMissing('reason') ? [required('reason')] : []),
+    ...(['Normal', 'Warning'].includes(stringAt(object, 'type') ?? '')
+      ? []
+      : [invalid('type', object['type'], 'has invalid value: ')]),
+  ];
+}
+
+/** What is wrong with a HorizontalPodAutoscaler in its v2 form. */
+export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
+  const spec = objectAt(object, 'spec');
+  const least = numberAt(spec, 'minReplicas') ?? 1;
+  const most = numberAt(spec, 'maxReplicas') ?? 0;
+  const target = objectAt(spec, 'scaleTargetRef');
+  return [
+    ...(least < 1 ? [invalid('spec.minReplicas', least, 'must be greater than or equal to 1')] : []),
+    ...(most < 1 ? [invalid('spec.maxReplicas', most, 'must be greater than 0')] : []),
+    ...(most >= 1 && most < least
+      ? [invalid('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`')]
+      : []),
+    ...(stringAt(target, 'kind') === '' ? [required('spec.scaleTargetRef.kind')] : []),
+    ...(stringAt(target, 'name') === '' ? [required('spec.scaleTargetRef.name')] : []),
+    ...listAt(spec, 'metrics').flatMap((metric, index) => {
+      const type = stringAt(metric, 'type') ?? '';
+      const source = type.charAt(0).toLowerCase() + type.slice(1);
+      const path = `spec.metrics[${index}]`;
+      if (type === '') return [required(`${path}.type`, 'must specify a metric source type')];
+      return valueAt(metric, source) === undefined
+        ? [required(`${path}.${source}`, 'must populate information for the given metric source')]
+        : [];
+    }),
+  ];
+}

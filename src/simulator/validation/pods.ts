@@ -1,0 +1,98 @@
+import type { KubeObject } from '../api/objects.js';
+import type { FieldCause } from '../api/status-error.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json.js';
+import { forbidden, invalid, required, unsupported } from './causes.js';
+
+const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
+/** What may change in the spec of a pod. */
+const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
+/** What admission adds. */
+const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
+
+/** What is wrong with a pod. */
+export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {
+  const cost = costCauses(pod);
+  return [
+    // The real server checks annotations twice on an update, and says so twice.
+    ...(before === null ? cost : [...cost, ...cost]),
+    ...podSpecCauses(objectAt(pod, 'spec'), 'spec'),
+    ...(before === null ? [] : changeCauses(pod, before)),
+  ];
+}
+
+function costCauses(pod: KubeObject): readonly FieldCause[] {
+  const cost = stringAt(pod, 'metadata', 'annotations', DELETION_COST);
+  if (cost === null) return [];
+  const isFine = /^(0|-?[1-9]\d*)$/.test(cost) && Math.abs(Number(cost)) <= 2 ** 31 - 1;
+  return isFine ? [] : [invalid(`metadata.annotations[${DELETION_COST}]`, cost, 'must be a 32bit integer')];
+}
+
+function changeCauses(pod: KubeObject, before: KubeObject): readonly FieldCause[] {
+  if (sameJson(fixedSpec(pod), fixedSpec(before))) return [];
+  return [
+    forbidden(
+      'spec',
+      'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)',
+    ),
+  ];
+}
+
+/** The spec without what may change; a pod that a controller wrote may have got defaults since. */
+function fixedSpec(pod: KubeObject): JsonObject {
+  const spec = objectAt(pod, 'spec');
+  const kept = Object.entries(spec).filter(([name]) => !MUTABLE.includes(name) && !ADMITTED.includes(name));
+  const containers = listAt(spec, 'containers').map((container) => stringAt(container, 'name'));
+  return { ...Object.fromEntries(kept), containers };
+}
+
+/** What is wrong with the spec of a pod or of a template. */
+export function podSpecCauses(spec: JsonObject, path: string): readonly FieldCause[] {
+  const containers = listAt(spec, 'containers');
+  return [
+    ...(containers.length === 0 ? [required(`${path}.containers`)] : []),
+    ...containerCauses(containers, `${path}.containers`),
+    ...containerCauses(listAt(spec, 'initContainers'), `${path}.initContainers`),
+  ];
+}
+
+function containerCauses(containers: readonly Json[], path: string): readonly FieldCause[] {
+  return containers.flatMap((container, index) => {
+    const place = `${path}[${index}]`;
+    const name = stringAt(container, 'name') ?? '';
+    const image = stringAt(container, 'image') ?? '';
+    const policy = stringAt(container, 'imagePullPolicy');
+    const isTwice = containers.slice(0, index).some((other) => stringAt(other, 'name') === name);
+    return [
+      ...(name === '' ? [required(`${place}.name`)] : []),
+      ...(name !== '' && isTwice
+        ? [
+            {
+              reason: 'FieldValueInvalid',
+              field: `${place}.name`,
+              text: `Duplicate value: "${name}"`,
+            } as const,
+          ]
+        : []),
+      ...(image === '' ? [required(`${place}.image`)] : []),
+      ...(policy !== null && !['Always', 'IfNotPresent', 'Never'].includes(policy)
+        ? [unsupported(`${place}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never'])]
+        : []),
+      ...resourceCauses(container, place),
+    ];
+  });
+}
+
+function resourceCauses(container: Json, path: string): readonly FieldCause[] {
+  const requests = objectAt(container, 'resources', 'requests');
+  return Object.entries(requests).flatMap(([resource, amount]) =>
+    typeof amount === 'string' && amount.startsWith('-')
+      ? [invalid(`${path}.resources.requests[${resource}]`, amount, 'must be greater than or equal to 0')]
+      : [],
+  );
+}
+
+/** True where a selector of labels holds for these labels; expressions are taken to hold. */
+export function selects(selector: Json | undefined, labels: JsonObject): boolean {
+  if (!isObject(selector)) return false;
+  return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);
+}

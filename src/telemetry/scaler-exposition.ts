@@ -1,0 +1,58 @@
+import type { Ledger, ScalerStatus } from './ledger.js';
+import { SCALER_METRICS } from './metric-table.js';
+import { SCALER_SERIES } from './scaler-series.js';
+import type { ScalerMetricKey } from './scaler-series.js';
+
+/** Scalers in a piece: about a millisecond of work. */
+const SCALERS_AT_ONCE = 250;
+
+/**
+ * Yields the rows of all scalers in the text format of Prometheus, in pieces. They are read from the ledger when they are
+ * asked for: recording a cycle costs nothing here, and the series of a removed scaler or of a limit that let go cannot
+ * linger. (prom-client's own way, set() and remove(), hashes every label set, and writes a metric in one go.)
+ */
+export function* writeScalerMetrics(ledger: Pick<Ledger, 'list'>): Generator<string, void> {
+  for (const key of Object.keys(SCALER_METRICS)) {
+    if (!isScalerMetric(key)) continue;
+    const { name, help, type } = SCALER_METRICS[key];
+    yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    let lines = '';
+    let scalers = 0;
+    for (const status of ledger.list()) {
+      lines += writeSeries(key, status);
+      scalers += 1;
+      if (scalers % SCALERS_AT_ONCE !== 0) continue;
+      yield lines;
+      lines = '';
+    }
+    yield `${lines}\n`;
+  }
+}
+
+function isScalerMetric(key: string): key is ScalerMetricKey {
+  return Object.hasOwn(SCALER_SERIES, key);
+}
+
+function writeSeries(key: ScalerMetricKey, status: ScalerStatus): string {
+  const { namespace, name: scaler } = status.scaler;
+  const { name } = SCALER_METRICS[key];
+  let lines = '';
+  for (const { labels, value } of SCALER_SERIES[key](status)) {
+    const text = Object.entries({ namespace, scaler, ...labels }).map(
+      ([label, text]) => `${label}="${escapeValue(text)}"`,
+    );
+    lines += `${name}{${text.join(',')}} ${writeValue(value)}\n`;
+  }
+  return lines;
+}
+
+function escapeValue(text: string): string {
+  return /[\\"\n]/.test(text)
+    ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+    : text;
+}
+
+function writeValue(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+}

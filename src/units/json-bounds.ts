@@ -1,0 +1,81 @@
+/** What a JSON text may hold at most. */
+export interface JsonBounds {
+  /** Levels of arrays and objects. */
+  readonly depth: number;
+  /** Members, elements, arrays and objects in all. */
+  readonly items: number;
+}
+
+/** A JSON text is beyond its bounds; the message says which. */
+export class JsonBoundsError extends Error {
+  override name = 'JsonBoundsError';
+}
+
+/** Looks at a JSON text in pieces, before it is parsed. */
+export interface JsonMeter {
+  /** Takes the next piece. Returns why the text must not be parsed, or null. */
+  readonly add: (piece: Uint8Array) => string | null;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Counts levels and items of a JSON text as it arrives: 16 MiB of `{},` parsed are more than 800 MB of objects. One pass
+ * over the bytes, with nothing kept; what is no JSON is for the parser to refuse.
+ */
+export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
+  let depth = 0;
+  let items = 0;
+  let isText = false;
+  let isEscaped = false;
+
+  return {
+    add: (piece) => {
+      // By index: an iterator takes ten times as long.
+      for (let index = 0; index < piece.length; index += 1) {
+        const byte = piece[index];
+        if (isText) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === BACKSLASH) isEscaped = true;
+          else if (byte === QUOTE) isText = false;
+          continue;
+        }
+        switch (byte) {
+          case QUOTE:
+            isText = true;
+            break;
+          case OPEN_BRACKET:
+          case OPEN_BRACE:
+            depth += 1;
+            items += 1;
+            if (depth > mostDepth) return `more than ${mostDepth} levels of arrays and objects`;
+            break;
+          case CLOSE_BRACKET:
+          case CLOSE_BRACE:
+            depth -= 1;
+            break;
+          case COMMA:
+            items += 1;
+            break;
+          default:
+            break;
+        }
+      }
+      return items > mostItems ? `more than ${mostItems} elements and members` : null;
+    },
+  };
+}
+
+/** Parses a JSON text within bounds. Throws `SyntaxError` for what is no JSON, `JsonBoundsError` beyond them. */
+export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): unknown {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  const excess = createJsonMeter(bounds).add(bytes);
+  if (excess !== null) throw new JsonBoundsError(excess);
+  return JSON.parse(typeof text === 'string' ? text : new TextDecoder().decode(text)) as unknown;
+}

@@ -1,0 +1,26 @@
+import { connect } from 'node:net';
+import type { Flood } from './flood.js';
+
+/**
+ * A client that asks and never reads, in a process of its own so that its cpu time is not the service's. Each of its
+ * connections sends all its requests at once; one that the service drops is opened again. Ends with its parent.
+ */
+process.on('disconnect', () => process.exit());
+process.on('message', (flood: Flood) => {
+  for (let index = 0; index < flood.connections; index += 1) open(flood);
+});
+process.send?.('ready');
+
+const REOPEN_MS = 200;
+
+function open(flood: Flood): void {
+  const socket = connect(flood.port, '127.0.0.1');
+  const request = `GET ${flood.path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+  socket.on('connect', () => socket.write(request.repeat(flood.requests)));
+  socket.on('error', () => undefined);
+  socket.on('close', () => setTimeout(() => open(flood), REOPEN_MS));
+  // Without a reader the end of a connection that still has data is never seen: what a write meets tells.
+  const probe = setInterval(() => socket.write(request), 1000);
+  socket.on('close', () => clearInterval(probe));
+  socket.pause();
+}

@@ -1,0 +1,19 @@
+import { expect, it } from '@jest/globals';
+import { createNarrator } from '../../../src/cli/demo/narrate.js';
+import { World } from '../../control/world.js';
+
+it('narrates a pause that sets 3 replicas, and the first change after it, with their reasons', async () => {
+  const world = new World();
+  world.load = 90;
+  let told = '';
+  const stdout = { isTerminal: false, write: (text: string) => void (told += text) };
+  const narrator = createNarrator({ stdout, env: {}, clock: world.clock });
+  world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
+  narrator.tell(await world.cycle());
+  world.cluster.annotations = {};
+  world.load = 60;
+  narrator.tell(await world.nextCycle());
+
+  expect(told).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (metrics ask for 9)\n');
+  expect(told).toContain('3 -> 6     resumed: load is at 60, target 10 per pod: 3 -> 6\n');
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { createNarrator, type Narrator } from '../../../src/cli/demo/narrate.js';
+import { createScalerFiles } from '../../../src/config/scaler-files.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
+import { parseInstant } from '../../../src/units/time.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folderOf } from '../fake-io.js';
+import { cpuSnapshot, recordOf } from '../live-service.js';
+
+/** A narrator at 2026-01-01T00:00:00Z, and what it has written. */
+function narrating(): { readonly narrator: Narrator; readonly lines: () => readonly string[] } {
+  let text = '';
+  const stdout = { isTerminal: false, write: (chunk: string) => void (text += chunk) };
+  const clock = new ManualClock('2026-01-01T00:00:00Z');
+  const narrator = createNarrator({ stdout, env: {}, clock });
+  return { narrator, lines: () => text.split('\n').filter((line) => line !== '') };
+}
+
+function tell(narrator: Narrator, record: CycleRecord): void {
+  narrator.tell({ record, decidedState: null } as unknown as Parameters<Narrator['tell']>[0]);
+}
+
+const PAUSE: Pause = {
+  by: 'annotation',
+  direction: 'both',
+  until: null,
+  replicas: null,
+  message: 'scaling is paused by annotation; incident 7',
+};
+
+describe('the story of a pause', () => {
+  it('tells its begin, its change and its end, each once', () => {
+    const { narrator, lines } = narrating();
+    const steady = cpuSnapshot(60);
+    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, message: 'scale-up is paused' }, null, null])
+      tell(narrator, recordOf(steady, { pause }));
+
+    expect(lines()).toEqual([
+      '   +0 s  shop/web                   scaling is paused by annotation; incident 7',
+      '   +0 s  shop/web                   scale-up is paused',
+      '   +0 s  shop/web                   it is resumed',
+    ]);
+  });
+
+  it('says of one that was over by then that it has ended', () => {
+    const { narrator, lines } = narrating();
+    const until = parseInstant('2026-01-01T00:00:00Z');
+    tell(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
+    tell(narrator, recordOf(cpuSnapshot(60)));
+
+    expect(lines()[1]).toContain('its pause has ended');
+  });
+});
+
+describe('the story of a target', () => {
+  it('that is gone is told once', () => {
+    const { narrator, lines } = narrating();
+    const conditions = [
+      {
+        type: 'AbleToScale',
+        status: 'False',
+        reason: 'FailedGetScale',
+        message: 'there is no such deployment',
+      },
+    ] as const;
+    for (let cycle = 0; cycle < 3; cycle += 1)
+      tell(narrator, recordOf(cpuSnapshot(60), { decision: null, conditions }));
+
+    expect(lines()).toEqual(['   +0 s  shop/web                   there is no such deployment']);
+  });
+});
+
+describe('the story of documents', () => {
+  const WEB = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
+`;
+
+  it('tells that one changes, breaks, is fixed, comes and goes', async () => {
+    const folder = folderOf({ 'web.yaml': WEB });
+    const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+    const files = createScalerFiles({ paths: [folder], clock: SYSTEM_CLOCK });
+    const { narrator, lines } = narrating();
+    const steps: readonly (() => void)[] = [
+      () => undefined,
+      () => undefined,
+      () => write('web.yaml', WEB.replace('5', '6')),
+      () => write('web.yaml', WEB.replace('5', 'five')),
+      () => write('web.yaml', WEB.replace('5', 'six')),
+      () => write('web.yaml', WEB.replace('5', '6')),
+      () => write('api.yaml', WEB.replaceAll('name: web', 'name: api')),
+      () => rmSync(join(folder, 'web.yaml')),
+    ];
+
+    for (const step of steps) {
+      step();
+      narrator.tellDocuments(await files.load());
+    }
+
+    expect(lines().map((line) => line.slice(9).replace(/ {2,}/, ': '))).toEqual([
+      'shop/web: its document has changed, and is in force',
+      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "five", must be a whole number',
+      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "six", must be a whole number',
+      'web.yaml: its document is no longer refused',
+      'shop/api: is new, and is scaled from now on',
+      'shop/web: its document is deleted: it keeps its replicas and is no longer scaled',
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../src/simulator/json.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { cluster, document, type Examined, examined, healthy, prometheus } from './rig.js';
+
+async function examine(
+  simulator: Simulator,
+  documents: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<Examined> {
+  const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+  const { url } = await prometheus(healthy(pods));
+  return examined({ prometheus: url, kubernetes: simulator.url, documents, args });
+}
+
+describe('other-scaler, next to a dry run', () => {
+  const HELD = {
+    desiredReplicas: 5,
+    currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1m' } } }],
+    lastScaleTime: '2026-01-01T00:00:00Z',
+  };
+  const besideHpa = async (status: JsonObject): Promise<Simulator> => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    simulator.addObject({
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { namespace: 'shop', name: 'web-hpa' },
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 3 },
+      status,
+    });
+    return simulator;
+  };
+  const messagesOf = ({ findings }: Examined): readonly string[] =>
+    findings.filter(({ check }) => check === 'other-scaler').map(({ message }) => message);
+
+  it.each([
+    [
+      'of the document',
+      '  dryRun: true\n',
+      [],
+      HELD,
+      'wants 5; promscaler_shadow_difference_replicas compares the two',
+    ],
+    [
+      'of the service',
+      '',
+      ['--dry-run'],
+      HELD,
+      'wants 5; promscaler_shadow_difference_replicas compares the two',
+    ],
+    [
+      'of the document, before the HPA has computed',
+      '  dryRun: true\n',
+      [],
+      { desiredReplicas: 0 },
+      'has not computed a replica count, so there is nothing to compare yet',
+    ],
+  ])('%s it is what is compared, and all is well', async (_what, spec, args, status, wanted) => {
+    const simulator = await besideHpa(status);
+
+    const report = await examine(simulator, { web: document('web', spec) }, args);
+
+    expect(report.of('other-scaler')).toEqual([]);
+    expect(messagesOf(report)).toEqual([
+      `dry run next to HorizontalPodAutoscaler shop/web-hpa, which ${wanted}`,
+    ]);
+  });
+
+  it('without one it is a failure, which names the dry run', async () => {
+    const simulator = await besideHpa(HELD);
+
+    const { of } = await examine(simulator, { web: document('web') });
+
+    expect(of('other-scaler')).toMatchObject([
+      { status: 'failed', mend: expect.stringContaining('dryRun: true here') },
+    ]);
+  });
+});

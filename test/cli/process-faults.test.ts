@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { folderOf } from './fake-io.js';
+
+const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
+const CONFIG =
+  'server: { port: 0 }\nkubernetes: { url: http://127.0.0.1:9 }\nprometheus: { default: { urls: [http://127.0.0.1:9] } }\n';
+
+/** Runs the built service with code of its own in the process, and gives what it writes. */
+async function run(code: string): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
+  const cwd = folderOf({ 'promscaler.yaml': CONFIG, 'scalers/none.yaml': '' });
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(code)}`, CLI];
+  const child = spawn(process.execPath, [...node, 'run', '--config', 'promscaler.yaml'], { cwd });
+  let text = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    if (text.includes('Node.js warned')) child.kill('SIGTERM');
+  });
+  const [exitCode] = (await once(child, 'close')) as [number];
+  return { exitCode, lines: text.trimEnd().split('\n') };
+}
+
+describe('what Node tells of the process', () => {
+  it('a warning is a line of the log, and nothing else is written', async () => {
+    const { exitCode, lines } = await run("setTimeout(() => process.emitWarning('eleven', 'Strange'), 2500)");
+
+    const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(exitCode).toBe(0);
+    expect(records).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'Node.js warned', name: 'Strange', error: 'eleven' }),
+    );
+  });
+
+  it.each([
+    ['a rejection', "setTimeout(() => Promise.reject(new Error('lost')), 2500)"],
+    ['an exception', "setTimeout(() => { throw new Error('lost'); }, 2500)"],
+  ])('%s that nobody handles is a line of the log, and the process ends with 1', async (_what, code) => {
+    const { exitCode, lines } = await run(code);
+
+    const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(exitCode).toBe(1);
+    expect(records.at(-1)).toMatchObject({ level: 'error', error: 'lost' });
+  });
+});

@@ -1,0 +1,146 @@
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createBackgroundReader } from '../../src/config/background-reader.js';
+import type { DocumentReader } from '../../src/config/document-reader.js';
+import type { ReadDocument } from '../../src/scaler/read-scalers.js';
+import { ManualClock, eventually } from '../support/manual-clock.js';
+
+/** The worker is a program of its own: the built one. */
+const ENTRY = pathToFileURL(resolve('dist/config/reading-worker.js'));
+const MIB = 1024 * 1024;
+
+function readerOf(options: { clock?: ManualClock; signal?: AbortSignal; entry?: URL } = {}): DocumentReader {
+  const { clock = new ManualClock(), signal = new AbortController().signal, entry = ENTRY } = options;
+  return createBackgroundReader({ clock, signal, entry });
+}
+
+async function read(text: string, reader = readerOf()): Promise<readonly ReadDocument[]> {
+  try {
+    return await reader.read({ file: 'a.yaml', content: { text } }, {});
+  } finally {
+    reader.close();
+  }
+}
+
+function documentText(name: string, spec = ''): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec: { scaleTargetRef: { name: web }, maxReplicas: 10${spec} }
+`;
+}
+
+function documentsOf(count: number): string {
+  return Array.from({ length: count }, (_, index) => documentText(`w${index}`)).join('---\n');
+}
+
+/** What a document consists of, again and again, and what is said of it first. */
+const HOSTILE: readonly (readonly [string, string])[] = [
+  ['"', 'yaml-syntax'],
+  ['[', 'too-deep'],
+  ['{', 'too-deep'],
+  [']', 'yaml-syntax'],
+  ['[]', 'yaml-syntax'],
+  ['- ', 'too-deep'],
+  ['? ', 'too-deep'],
+  ['&a ', 'yaml-syntax'],
+  ['*a ', 'yaml-syntax'],
+  ['!a ', 'yaml-syntax'],
+  ['a:\n a:\n', 'yaml-size'],
+  ['- [a]\n', 'wrong-type'],
+  ['--- a\n', 'wrong-type'],
+  ['%a\n---\n', 'yaml-syntax'],
+  ['- *a\n', 'yaml-alias'],
+  ['\t', ''],
+  ['# a\n', ''],
+];
+
+describe('createBackgroundReader', () => {
+  const shared = readerOf();
+  afterAll(() => shared.close());
+
+  it('reads a large text as this thread would, with frozen scalers', async () => {
+    const documents = await read(documentsOf(350) + documentText('x', ', foo: 1'));
+
+    const names = documents.map(({ scaler }) => scaler?.name ?? null);
+    expect(names).toEqual([...Array.from({ length: 350 }, (_, index) => `w${index}`).slice(0, 349), null]);
+    expect(Object.isFrozen(documents[0]?.scaler?.spec)).toBe(true);
+    expect(documents.at(-1)?.problems.map(({ code }) => code)).toContain('duplicate-key');
+  });
+
+  it('does not start a worker for 16,384 characters, and does for one more', async () => {
+    const entry = pathToFileURL('/no/such/worker.js');
+    const small = documentText('web').padEnd(16_384, ' ');
+
+    expect((await read(small, readerOf({ entry })))[0]?.scaler?.name).toBe('web');
+    expect((await read(`${small} `, readerOf({ entry })))[0]?.problems).toMatchObject([
+      { code: 'internal-error', file: 'a.yaml' },
+    ]);
+  });
+
+  it.each(HOSTILE)('refuses 64 KiB of %j', async (part, code) => {
+    const text = part.repeat(Math.floor(65_536 / part.length));
+
+    const documents = await shared.read({ file: 'a.yaml', content: { text } }, {});
+
+    expect(documents[0]?.problems[0]?.code ?? '').toBe(code);
+  });
+
+  it('lets others have a turn while it reads 1 MiB of quotes', async () => {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 5);
+
+    const documents = await read('"'.repeat(MIB));
+    clearInterval(timer);
+
+    expect(documents.flatMap(({ problems }) => problems)).toHaveLength(1);
+    expect(turns).toBeGreaterThan(5);
+  }, 120_000);
+
+  it('reads an object of the cluster as the text that it would be in a file', async () => {
+    const values = Array.from({ length: 900 }, (_, index) => `value-${index}-${'x'.repeat(10)}`);
+    const requirement = { key: 'a', operator: 'In', values };
+    const metric = { name: 'm', selector: { matchExpressions: [requirement] } };
+    const spec = {
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: 10,
+      metrics: [{ external: { metric, query: 'x', target: { value: 1 } } }],
+    };
+    const object = { namespace: 'shop', name: 'web', specText: JSON.stringify(spec) };
+    const reader = readerOf();
+
+    const [document] = await reader.read({ file: 'o', content: { object } }, {});
+    reader.close();
+
+    expect(object.specText.length).toBeGreaterThan(16_384);
+    expect(document?.scaler?.document.spec).toEqual(spec);
+  });
+
+  it('gives up on a text that takes longer than 60 s, and reads the next one', async () => {
+    const clock = new ManualClock();
+    const reader = readerOf({ clock });
+
+    const first = reader.read({ file: 'a.yaml', content: { text: '- [a]\n'.repeat(100_000) } }, {});
+    await eventually(() => clock.pending === 1);
+    clock.advance(60_000);
+
+    expect((await first)[0]?.problems).toMatchObject([
+      {
+        code: 'yaml-size',
+        message: 'reading a.yaml: it takes longer than 60 s; what is not read stays as it was',
+      },
+    ]);
+    expect(await read(documentsOf(200), reader)).toHaveLength(200);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('ends a reading at once when the service stops', async () => {
+    const stop = new AbortController();
+    const reading = read('- [a]\n'.repeat(100_000), readerOf({ signal: stop.signal }));
+
+    stop.abort();
+
+    expect((await reading)[0]?.problems).toMatchObject([{ code: 'yaml-size' }]);
+  });
+});

@@ -1,0 +1,78 @@
+import * as promises from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+
+let onRead: (folder: string) => Promise<void> = () => Promise.resolve();
+
+jest.unstable_mockModule('node:fs/promises', () => ({
+  ...promises,
+  readdir: async (path: string): Promise<readonly string[]> => {
+    await onRead(path);
+    return promises.readdir(path);
+  },
+}));
+const { readGeneration } = await import('../../src/config/read-generation.js');
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'half-seen-swap-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function addGeneration(number: number, names: readonly string[]): Promise<void> {
+  const data = `..2026_${number}`;
+  await mkdir(join(folder, data));
+  for (const name of names) await writeFile(join(folder, data, name), `# ${name}`);
+  await symlink(data, join(folder, '..data_tmp'));
+  await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+}
+
+async function namesOf(path: string): Promise<readonly string[] | string> {
+  const { files, error } = await readGeneration(path, null);
+  return error ?? files.map(({ name }) => name.slice(path.length + 1));
+}
+
+it.each([
+  ['the one file of', ['a.yaml'], '.', ''],
+  ['the first of two files of', ['a.yaml', 'b.yaml'], '.', ''],
+  ['a folder around', ['a.yaml'], '..', ''],
+])(
+  'reads the new generation where the kubelet deletes %s the old one meanwhile',
+  async (_what, names, place) => {
+    const outer = folder;
+    folder = join(outer, 'mount');
+    await mkdir(folder);
+    await addGeneration(1, names);
+    let reads = 0;
+    onRead = async (read) => {
+      if (!read.includes('..2026_1')) return;
+      reads += 1;
+      // The kubelet swaps `..data` first and then deletes the files of the old generation one by one.
+      await addGeneration(2, names);
+      await rm(join(read, 'a.yaml'));
+    };
+
+    const seen = await namesOf(join(folder, place));
+    folder = outer;
+
+    expect(reads).toBe(1);
+    expect(seen).toEqual(names.map((name) => (place === '.' ? name : join('mount', name))));
+  },
+);
+
+it('is unreadable, not empty, where generations come faster than they can be read', async () => {
+  await addGeneration(1, ['a.yaml']);
+  let number = 1;
+  onRead = async (read) => {
+    await addGeneration((number += 1), ['a.yaml']);
+    await rm(join(read, 'a.yaml'));
+  };
+
+  expect(await namesOf(folder)).toBe(`${folder} was swapped while it was read`);
+});

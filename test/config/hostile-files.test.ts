@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
+import { MAX_FILE_BYTES } from '../../src/scaler/yaml/read-yaml.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hostile-files-'));
+  await writeFile(join(folder, 'good.yaml'), documentText('good'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+function documentText(name: string): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec: { scaleTargetRef: { name: web }, maxReplicas: 10 }
+`;
+}
+
+function load(...paths: readonly string[]): Promise<LoadedScalers> {
+  return createScalerFiles({ paths: paths.length > 0 ? paths : [folder], clock: new ManualClock() }).load();
+}
+
+function namesOf({ scalers }: LoadedScalers): readonly string[] {
+  return scalers.map(({ name }) => name);
+}
+
+function messagesOf({ problems }: LoadedScalers): readonly string[] {
+  return problems.map(({ message }) => message.replaceAll(`${folder}/`, ''));
+}
+
+const NO_FILE = 'this is a pipe, socket or device, a regular file was expected';
+
+describe('a folder with an entry that is no regular file', () => {
+  it('reports a named pipe, and reads the others', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
+
+    const loaded = await load();
+
+    expect(namesOf(loaded)).toEqual(['good']);
+    expect(messagesOf(loaded)).toEqual([`reading pipe.yaml: ${NO_FILE}`]);
+  });
+
+  it('reports a link to a device that never ends, and a socket', async () => {
+    await symlink('/dev/zero', join(folder, 'zero.yaml'));
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(folder, 'socket.yaml'), resolve));
+
+    const loaded = await load();
+    server.close();
+
+    expect(namesOf(loaded)).toEqual(['good']);
+    expect(messagesOf(loaded)).toEqual([`reading socket.yaml: ${NO_FILE}`, `reading zero.yaml: ${NO_FILE}`]);
+  });
+
+  it('reports a link that leads to nothing, and one that leads to itself', async () => {
+    await symlink(join(folder, 'missing'), join(folder, 'dangling.yaml'));
+    await symlink(join(folder, 'loop.yaml'), join(folder, 'loop.yaml'));
+
+    const loaded = await load();
+
+    expect(namesOf(loaded)).toEqual(['good']);
+    expect(messagesOf(loaded)).toEqual([
+      'reading dangling.yaml: this link leads to nothing',
+      'reading loop.yaml: this link leads back to itself',
+    ]);
+  });
+
+  it('leaves out what is no document file by its name, whatever it is', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await symlink('/dev/zero', join(folder, 'zero.txt'));
+    await symlink(join(folder, 'missing'), join(folder, 'dangling'));
+
+    const loaded = await load();
+
+    expect(namesOf(loaded)).toEqual(['good']);
+    expect(messagesOf(loaded)).toEqual([]);
+  });
+
+  it('reports a path of the config that is a pipe', async () => {
+    const pipe = join(folder, 'pipe.yaml');
+    execFileSync('mkfifo', [pipe]);
+
+    expect(messagesOf(await load(pipe))).toEqual([`reading pipe.yaml: ${NO_FILE}`]);
+  });
+});
+
+describe('a folder with folders', () => {
+  it('follows a link to a folder, and lists a folder that links lead back to once', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'hostile-files-'));
+    await writeFile(join(other, 'far.yaml'), documentText('far'));
+    await symlink(other, join(folder, 'other'));
+    for (let index = 0; index < 10; index += 1) await symlink(folder, join(folder, `loop-${index}`));
+
+    const loaded = await load();
+    await rm(other, { recursive: true });
+
+    expect(namesOf(loaded)).toEqual(['far', 'good']);
+    expect(messagesOf(loaded)).toEqual([]);
+  });
+
+  it('keeps the documents of a folder that can no longer be listed', async () => {
+    const inner = join(folder, 'inner');
+    await mkdir(inner);
+    await writeFile(join(inner, 'web.yaml'), documentText('web'));
+    const files = createScalerFiles({ paths: [folder], clock: new ManualClock() });
+    await files.load();
+    await chmod(inner, 0);
+    // Root may read everything, and then there is nothing to see here.
+    const loaded = await files.load();
+    await chmod(inner, 0o700);
+
+    expect(namesOf(loaded)).toEqual(['good', 'web']);
+  });
+});
+
+describe('a large file', () => {
+  it('is read up to 1 MiB', async () => {
+    const text = documentText('large');
+    await writeFile(join(folder, 'large.yaml'), text.padEnd(MAX_FILE_BYTES, ' '));
+
+    expect(namesOf(await load())).toEqual(['good', 'large']);
+  });
+
+  it('is an error of its own with one byte more, and with 8 TiB of nothing', async () => {
+    await writeFile(join(folder, 'large.yaml'), documentText('large').padEnd(MAX_FILE_BYTES + 1, ' '));
+    await writeFile(join(folder, 'sparse.yaml'), '');
+    await truncate(join(folder, 'sparse.yaml'), 2 ** 43);
+
+    const loaded = await load();
+
+    expect(namesOf(loaded)).toEqual(['good']);
+    expect(messagesOf(loaded)).toEqual([
+      'reading large.yaml: it is longer than 1 MiB, the most that is read',
+      'reading sparse.yaml: it is longer than 1 MiB, the most that is read',
+    ]);
+  });
+});
+
+it('a folder with 5,000 entries is read', async () => {
+  const names = Array.from({ length: 5000 }, (_, index) => `n${index}`);
+  await Promise.all(names.map((name) => writeFile(join(folder, name), '')));
+
+  expect(namesOf(await load())).toEqual(['good']);
+});

@@ -1,0 +1,9 @@
+import { describe, expect, it } from '@jest/globals';
+import { isMountPoint } from '../../src/config/read-generation.js';
+
+describe('isMountPoint', () => {
+  it('finds a file on another device than its folder', () => {
+    expect(isMountPoint({ dev: 2 }, { dev: 1 })).toBe(true);
+    expect(isMountPoint({ dev: 1 }, { dev: 1 })).toBe(false);
+  });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, it } from '@jest/globals';
+import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
+import { freshMemory } from '../../src/control/memory/memory.js';
+import type { Memory } from '../../src/control/memory/memory.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import { SILENT } from '../../src/kubernetes/log.js';
+import { createStateStore } from '../../src/kubernetes/state/store.js';
+import { failure } from './fake-cluster.js';
+import { FakeStateMaps } from './fake-state-maps.js';
+import { at, buildScaler, settledMemory, World } from './world.js';
+
+/** A world whose minimum is 0, at 5 replicas, with a load of nothing. */
+function idleWorld(spec: Readonly<Record<string, unknown>> = {}): World {
+  const world = new World({ minReplicas: 0, ...spec });
+  world.load = 0;
+  return world;
+}
+
+function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
+  world.cluster.annotations = Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
+  );
+}
+
+/** Whose 0 it is: what the next cycle makes of it where the document's minimum is 2. */
+async function countUnderMinimum(world: World): Promise<number> {
+  world.scaler = buildScaler({ minReplicas: 2 });
+  annotate(world, {});
+  world.load = 0;
+  await world.nextCycle();
+  return world.cluster.specReplicas;
+}
+
+const isOurs = ({ state }: Memory): boolean => state.zeroedBySelf;
+
+describe('a 0 of promscaler', () => {
+  it('is its own, goes on being it, and ends with a minimum of 2', async () => {
+    const world = idleWorld();
+
+    const first = await world.cycle();
+    const second = await world.nextCycle();
+
+    expect(first.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 0 });
+    expect([first.memory, second.memory].map(isOurs)).toEqual([true, true]);
+    expect(await countUnderMinimum(world)).toBe(2);
+  });
+
+  it('is its own after a restart', async () => {
+    const world = idleWorld();
+    const maps = new FakeStateMaps();
+    const { clock } = world;
+    const store = () =>
+      createStateStore({
+        transport: maps,
+        namespace: 'promscaler',
+        clock,
+        log: SILENT,
+        leadership: alwaysLeads('test'),
+      });
+    world.state = store();
+    await world.cycle();
+    await clock.advanceAndSettle(60_000);
+    world.memory = freshMemory(clock.now(), null);
+    world.state = store();
+
+    expect(isOurs((await world.nextCycle()).memory)).toBe(true);
+    expect(await countUnderMinimum(world)).toBe(2);
+  });
+
+  it('is its own where the answer of its PATCH was lost', async () => {
+    const world = idleWorld();
+    world.cluster.patchScripts.push((apply) => {
+      apply();
+      throw failure('timeout');
+    });
+    await world.cycle();
+
+    expect(isOurs((await world.nextCycle()).memory)).toBe(true);
+  });
+
+  it("is nobody's any more where somebody has set 5 and then 0", async () => {
+    const world = idleWorld();
+    await world.cycle();
+    world.cluster.setReplicas(5);
+    world.load = 50;
+    await world.nextCycle();
+    world.cluster.setReplicas(0);
+    world.load = 0;
+
+    expect(isOurs((await world.nextCycle()).memory)).toBe(false);
+    expect(await countUnderMinimum(world)).toBe(0);
+  });
+
+  it.each([
+    ['a pause of scale-down', { paused: 'scale-down' }],
+    ['a dry run', { dryRun: true }],
+  ])("is nobody's any more where somebody has set 5, %s kept it from going, and then 0", async (_, spec) => {
+    const world = idleWorld();
+    await world.cycle();
+    world.cluster.setReplicas(5);
+    world.scaler = buildScaler({ minReplicas: 0, ...spec });
+    await world.nextCycle();
+    world.cluster.setReplicas(0);
+
+    expect(isOurs((await world.nextCycle()).memory)).toBe(false);
+    expect(await countUnderMinimum(world)).toBe(0);
+  });
+});
+
+describe('a 0 that somebody else has set', () => {
+  it("stays somebody else's, though promscaler would have it, too", async () => {
+    const world = idleWorld();
+    world.cluster.setReplicas(0);
+
+    const { memory, record } = await world.cycle();
+
+    expect(record.decision).toMatchObject({ desiredReplicas: 0, recommendedReplicas: 0 });
+    expect(isOurs(memory)).toBe(false);
+    expect(await countUnderMinimum(world)).toBe(0);
+  });
+
+  it('is left as soon as a metric asks for it with a minimum of 0', async () => {
+    const world = idleWorld();
+    world.cluster.setReplicas(0);
+    world.load = 30;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0, to: 3 });
+  });
+
+  it("between decision and PATCH stays somebody else's", async () => {
+    const world = idleWorld();
+    world.load = 80;
+    world.cluster.beforeReads.push(() => {
+      world.cluster.setReplicas(0);
+      world.load = 0;
+    });
+    world.scaler = buildScaler({ minReplicas: 2 });
+
+    const { memory, record } = await world.cycle();
+
+    expect(record.decision).toMatchObject({ currentReplicas: 0, desiredReplicas: 0 });
+    expect(isOurs(memory)).toBe(false);
+  });
+
+  it("while a PATCH from 5 to 3 was under way stays somebody else's", async () => {
+    const world = idleWorld();
+    world.load = 30;
+    world.memory = settledMemory({ zeroedBySelf: true });
+    world.cluster.patchScripts.push(() => {
+      throw failure('timeout');
+    });
+    await world.cycle();
+    world.cluster.setReplicas(0);
+    world.load = 0;
+    world.clock.advance(60_000);
+
+    expect(isOurs((await world.cycle()).memory)).toBe(false);
+  });
+
+  it('and that an admission webhook has made of our 3 is not ours', async () => {
+    const world = idleWorld();
+    world.load = 30;
+    world.cluster.patchScripts.push((apply) => {
+      const scale = apply();
+      world.cluster.specReplicas = 0;
+      return { ...scale, specReplicas: 0 };
+    });
+
+    expect(isOurs((await world.cycle()).memory)).toBe(false);
+  });
+});
+
+describe('paused-replicas of 0', () => {
+  it('makes a 0 ours, also one that was there already: whoever resumes wants it to wake up', async () => {
+    const world = idleWorld();
+    world.cluster.setReplicas(0);
+    annotate(world, { 'paused-replicas': '0' });
+
+    expect(isOurs((await world.cycle()).memory)).toBe(true);
+    expect(await countUnderMinimum(world)).toBe(2);
+  });
+
+  it.each([
+    ['in a dry run', { dryRun: true }, {}],
+    ['beside another autoscaler', {}, { sharesTargetWith: 'Scaler shop/web-2' }],
+  ])('makes no 0 ours %s, where it is not carried out', async (_, spec, input) => {
+    const world = idleWorld(spec);
+    world.cluster.setReplicas(0);
+    annotate(world, { 'paused-replicas': '0' });
+
+    expect(isOurs((await world.cycle(input)).memory)).toBe(false);
+    expect(await countUnderMinimum(world)).toBe(0);
+  });
+});
+
+describe('a workload that wakes up', () => {
+  it('has a new start of what its fallback waits for: not 20 at once, but after 60 s', async () => {
+    const world = new World({
+      minReplicas: 0,
+      scaleUpLimitMinimum: 20,
+      fallback: { afterSeconds: 60, replicas: 20 },
+    });
+    world.cluster.setReplicas(0);
+    world.answers = { of: () => Promise.resolve([NO_SERIES]), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
+    for (let count = 0; count < 10; count += 1) await world.nextCycle();
+    expect(world.cluster.specReplicas).toBe(0);
+    world.cluster.setReplicas(2);
+
+    const counts: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      await world.nextCycle();
+      counts.push(world.cluster.specReplicas);
+    }
+
+    expect(counts).toEqual([2, 2, 2, 2, 20]);
+    expect(world.memory.state.failingSince.get('External/load')).toBe(at(15 * 11));
+  });
+});
+
+const NO_SERIES = { class: 'missing', message: 'the query returned no series' } as const;

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Decision, LimitStep } from '../../src/decision/decision.js';
+import type { Snapshot } from '../../src/decision/snapshot.js';
+import { checkAll, scheduledSnapshots } from './random-snapshots.js';
+
+/** What a step may do, from the count before it, beside the present count and the bounds in force. */
+const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Decision) => boolean>> = {
+  untrusted_metric: ({ from, to }, { currentReplicas }) => to === currentReplicas && from < to,
+  stabilization: ({ from, to }, { currentReplicas }) => to > from || to >= currentReplicas,
+  recovery_hold: ({ from, to }, { currentReplicas }) => to === currentReplicas && from < to,
+  downscale_confirmation: ({ from, to }, { currentReplicas }) => from < to && to <= currentReplicas,
+  policy: ({ from, to }, { currentReplicas: now }) =>
+    from > now ? from > to && to >= now : from < to && to <= now,
+  scale_up_limit: ({ from, to }, { currentReplicas }) => from > to && to >= currentReplicas,
+  step_limit: ({ from, to }, { currentReplicas }) => from < to && to <= currentReplicas,
+  min_replicas: ({ from, to }, { minReplicas }) => from < to && to === minReplicas,
+  max_replicas: ({ from, to }, { maxReplicas }) => from > to && to >= maxReplicas,
+  forbidden_window: ({ to }, { currentReplicas }) => to === currentReplicas,
+};
+
+/** Of a sentence, without times, names, arrows and ranges. */
+function numbersIn(text: string): readonly number[] {
+  const plain = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|schedule-\d|web-\d|->/g, ' ');
+  return [...plain.matchAll(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g)].map(([number]) => Number(number));
+}
+
+function check(property: (snapshot: Snapshot, decision: Decision) => void): void {
+  checkAll(scheduledSnapshots, property);
+}
+
+describe('whatever the snapshot, 500 of them with schedules', () => {
+  it('moves each count the way that its limit may, between counts of 0 and more', () => {
+    check((_, decision) => {
+      for (const step of decision.limits) {
+        expect(Math.min(step.from, step.to)).toBeGreaterThanOrEqual(0);
+        expect([step, RULES[step.limit](step, decision)]).toEqual([step, true]);
+      }
+    });
+  });
+
+  it('gives no reason with a figure below 0', () => {
+    check((_, { reason, limits, conditions }) => {
+      const texts = [
+        reason,
+        ...limits.map((step) => step.reason),
+        ...conditions.map(({ message }) => message),
+      ];
+      for (const text of texts) {
+        const isOfAnAnswer = text.includes('must be finite');
+        if (!isOfAnAnswer) expect([text, numbersIn(text).filter((number) => number < 0)]).toEqual([text, []]);
+      }
+    });
+  });
+
+  it('names every step in the sentence, with the count that it left, but for a hold that a bound has overruled', () => {
+    check((_, { reason, limits, recommendedReplicas, metrics }) => {
+      if (recommendedReplicas === null || limits.some(({ limit }) => limit === 'untrusted_metric')) return;
+      const isOver = limits.some(({ limit }) => limit === 'max_replicas');
+      const told = limits.filter(
+        ({ limit }) => !isOver || (limit !== 'recovery_hold' && limit !== 'downscale_confirmation'),
+      );
+      const found = [...reason.matchAll(/(\d+) by ([a-z]+_[a-z_]+|policy|stabilization) \(/g)];
+      expect(found.map(([, to, limit]) => [limit, Number(to)])).toEqual(
+        told.map(({ limit, to }) => [limit, to]),
+      );
+      expect(metrics.length).toBeGreaterThan(0);
+    });
+  });
+
+  it('says ScalingLimited with the direction, the bound and the count that were in the way', () => {
+    check((snapshot, { conditions, limits, recommendedReplicas, minReplicas, maxReplicas }) => {
+      const condition = conditions.find(({ type }) => type === 'ScalingLimited');
+      if (condition === undefined || recommendedReplicas === null) return;
+      const rates = limits.filter(({ limit }) => RATES.has(limit));
+      const [first, last] = [rates.at(0), rates.at(-1)];
+      if (first === undefined || last === undefined || first.from === last.to) {
+        expect(condition).toMatchObject({ status: 'False', reason: 'DesiredWithinRange' });
+        return;
+      }
+      const numbers = numbersIn(condition.message);
+      const current = snapshot.target.specReplicas;
+      switch (condition.reason) {
+        case 'ScaleUpLimit':
+          expect([last.to, numbers]).toEqual([Math.max(last.to, current), [last.to]]);
+          expect(last.to).toBeLessThan(maxReplicas);
+          break;
+        case 'ScaleDownLimit':
+          expect([last.to, numbers]).toEqual([Math.min(last.to, current), [last.to]]);
+          expect(last.to).toBeGreaterThan(minReplicas);
+          break;
+        case 'TooManyReplicas':
+          expect(numbers).toEqual([first.from, maxReplicas]);
+          expect(first.from).toBeGreaterThan(maxReplicas);
+          break;
+        default:
+          expect([condition.reason, numbers.slice(0, 2)]).toEqual([
+            'TooFewReplicas',
+            [first.from, minReplicas],
+          ]);
+          expect(first.from).toBeLessThan(minReplicas);
+      }
+    });
+  });
+});
+
+/** What comes after the holds and before the forbidden windows. */
+const RATES: ReadonlySet<string> = new Set([
+  'policy',
+  'scale_up_limit',
+  'step_limit',
+  'min_replicas',
+  'max_replicas',
+]);

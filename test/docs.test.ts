@@ -1,0 +1,90 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const page = (name: string): string => readFileSync(join(ROOT, 'docs/design', name), 'utf8');
+const ALGORITHM = page('algorithm.md');
+const RELIABILITY = page('reliability.md');
+
+/** All lines of `src` and `test` that cite a page, with the line behind each, for a citation may go on there. */
+const CITATIONS = ['src', 'test']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  .filter((name) => name.endsWith('.ts') && name !== 'test/docs.test.ts')
+  .flatMap((name) => {
+    const lines = readFileSync(join(ROOT, name), 'utf8').split('\n');
+    return lines.flatMap((line, index) =>
+      /(algorithm|reliability|snapshot)\.md/.test(line)
+        ? [
+            {
+              where: `${name}:${index + 1}`,
+              text: `${line} ${(lines[index + 1] ?? '').replace(/^\s*\*/, '')}`,
+            },
+          ]
+        : [],
+    );
+  });
+
+/** The requirements of the page: rows of its tables, and the ranges that rows of faults stand for. */
+function requirementIds(): ReadonlySet<string> {
+  const rows = [...RELIABILITY.matchAll(/^\| ([A-Z]\d+)(?: to ([A-Z])(\d+))? +\|/gm)];
+  return new Set(
+    rows.flatMap(([, first = '', letter, last]) => {
+      if (letter === undefined) return [first];
+      const from = Number(first.slice(1));
+      return Array.from({ length: Number(last) - from + 1 }, (_, index) => `${letter}${from + index}`);
+    }),
+  );
+}
+
+const IDS = requirementIds();
+const POINTS = new Set([...ALGORITHM.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number)));
+const SECTIONS = new Set([...ALGORITHM.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)));
+const DECISIONS = [...RELIABILITY.slice(RELIABILITY.indexOf('## 11.')).matchAll(/^(\d+)\. /gm)].length;
+
+/** The part of a citation of `name` that may name an id: up to the end of the sentence. */
+function cited(text: string, name: string): string {
+  const start = text.indexOf(name);
+  return start === -1
+    ? ''
+    : (/^[^*"'`]*?(?=\. |\.$|;|\)|$)/.exec(text.slice(start + name.length))?.[0] ?? '');
+}
+
+describe('what comments and tests cite', () => {
+  it('is found in the pages', () => {
+    expect(CITATIONS.length).toBeGreaterThan(50);
+    expect(IDS.size).toBeGreaterThan(150);
+    expect([POINTS.size, SECTIONS.size, DECISIONS]).toEqual([37, 6, 16]);
+  });
+
+  it('exists under its id in reliability.md', () => {
+    const missing = CITATIONS.flatMap(({ where, text }) =>
+      [...cited(text, 'reliability.md').matchAll(/\b[KWPDCSOIF]\d{1,3}\b/g)]
+        .filter(([id]) => !IDS.has(id))
+        .map(([id]) => `${where}: ${id}`),
+    );
+
+    expect(missing).toEqual([]);
+  });
+
+  it('exists as a decision of reliability.md, and as a point, step or section of algorithm.md', () => {
+    const missing = CITATIONS.flatMap(({ where, text }) => {
+      const decisions = [...cited(text, 'reliability.md').matchAll(/\bdecisions? (\d+)/g)];
+      const numbers = [...cited(text, 'algorithm.md').matchAll(/\b(point|step|section)s? (\d+)/g)];
+      return [
+        ...decisions.filter(([, number]) => Number(number) > DECISIONS),
+        ...numbers.filter(([, kind, number]) => !isThere(kind ?? '', Number(number))),
+      ].map(([found]) => `${where}: ${found}`);
+    });
+
+    expect(missing).toEqual([]);
+  });
+});
+
+function isThere(kind: string, number: number): boolean {
+  if (kind === 'step') return number >= 1 && number <= 7;
+  return kind === 'section' ? SECTIONS.has(number) : POINTS.has(number);
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kubectlFile } from '../support/kubectl.js';
+import { CLI } from './service-process.js';
+import { waitFor } from './waiting.js';
+
+/** A demo in a folder for temporary files of its own. */
+export interface DemoProcess {
+  readonly child: ChildProcess;
+  /** What it has written so far. */
+  readonly output: () => string;
+  /** Resolves when the introduction is there. */
+  readonly opened: () => Promise<void>;
+  /** The commands that it prints, without the one that opens an editor. */
+  readonly commands: () => readonly string[];
+  /** What is left in its folder, and the processes that were started with a path in it. */
+  readonly leftovers: () => readonly string[];
+  /** Ends it by force and removes the folder. */
+  readonly dispose: () => void;
+}
+
+/** Starts `demo --port 0`, or a line of bash in which $DEMO stands for it. */
+export function startDemo(line: string | null = null): DemoProcess {
+  const folder = mkdtempSync(join(tmpdir(), 'promscaler-demo-test-'));
+  const demo = `${process.execPath} ${CLI} demo --port 0`;
+  const env = { ...process.env, TMPDIR: folder, DEMO: demo };
+  const child =
+    line === null
+      ? spawn(process.execPath, [CLI, 'demo', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'], env })
+      : spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  return {
+    child,
+    output: () => output,
+    opened: async () => {
+      await waitFor(() => output.includes('own page:'), { what: 'the demo' });
+    },
+    commands: () =>
+      output
+        .split('\n')
+        .filter(
+          (text) => /^ {2}(kubectl|curl|promscaler|\/\S+ |node )/.test(text) && !text.includes(' edit '),
+        )
+        .map((text) => text.trim()),
+    leftovers: () => [...readdirSync(folder), ...processesWith(folder)],
+    dispose: () => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function processesWith(folder: string): readonly string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return /^\d+$/.test(pid) && line.includes(folder) ? [line] : [];
+    } catch {
+      // It has ended meanwhile, or is none of ours.
+      return [];
+    }
+  });
+}
+
+/** Waits for its end; its exit code. */
+export async function endOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+/** What a command line left behind; `seconds`: it is ended after that, for one that goes on by itself. */
+export async function runLine(
+  line: string,
+  seconds = 30,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const kubectl = await kubectlFile();
+  const command = line.replace(/^kubectl /, `${kubectl} `);
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', `exec ${command}`], { timeout: seconds * 1000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+      resolve({ code, output: `${stdout}${stderr}` });
+    });
+  });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { KubernetesRequest, Transport } from '../../../src/kubernetes/requests/transport.js';
+import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { listAll, listNotOlder, resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+const SCOPE = resourceScope('/api/v1', 'pods', 'shop');
+
+describe('listAll', () => {
+  it('takes 3 pages for one list', async () => {
+    const { transport } = scripted((_request, index) => page(2, index < 2 ? `token-${index}` : ''));
+
+    await expect(all(transport)).resolves.toMatchObject({
+      items: Array.from({ length: 6 }, () => ({ a: 1 })),
+    });
+  });
+
+  it('refuses a token that came before, at once', async () => {
+    const { transport, count } = scripted((_request, index) => page(1, index % 2 === 0 ? 'a' : 'b'));
+
+    await expect(all(transport)).rejects.toThrow('listing pods of namespace shop: the same page twice');
+    expect(count()).toBe(3);
+  });
+
+  it('refuses tokens that never end after 2,000 pages', async () => {
+    const { transport, count } = scripted((_request, index) => page(0, `token-${index}`));
+
+    await expect(all(transport)).rejects.toThrow('more than 2000 pages');
+    expect(count()).toBe(2000);
+  });
+
+  it.each([
+    [300_000, 'taken'],
+    [300_001, 'refused'],
+  ])('%i objects on one page are %s', async (count, verdict) => {
+    const { transport } = scripted(() => page(count, ''));
+
+    const outcome = await all(transport).then(
+      ({ items }) => (items.length === count ? 'taken' : 'cut'),
+      (error: unknown) => (String(error).includes('more than 300000 objects') ? 'refused' : String(error)),
+    );
+
+    expect(outcome).toBe(verdict);
+  });
+
+  it('refuses objects of more than 256 MiB', async () => {
+    const big = { ...page(0, ''), items: [{ text: 'x'.repeat(20 * 1024 * 1024) }] };
+    const { transport, count } = scripted((_request, index) => ({
+      ...big,
+      metadata: { resourceVersion: '7', continue: `token-${index}` },
+    }));
+
+    await expect(all(transport)).rejects.toThrow('objects of more than 268435456 bytes');
+    expect(count()).toBe(13);
+  });
+});
+
+describe('listNotOlder', () => {
+  it('reads in pages what is too large as a whole', async () => {
+    const { transport, queries } = scripted(({ query }) => {
+      if (query?.['limit'] === undefined)
+        throw new KubernetesError('bad_answer', 'maxContentLength exceeded');
+      return page(1, '');
+    });
+
+    const listing = { transport, scope: SCOPE, convert: asIs, signal: new AbortController().signal };
+
+    await expect(listNotOlder(listing, '7', new ManualClock())).resolves.toMatchObject({ items: [{ a: 1 }] });
+    expect(queries().map((query) => query?.['limit'])).toEqual([undefined, '500']);
+  });
+});
+
+const asIs = (object: JsonObject): JsonObject => object;
+
+function all(transport: Transport) {
+  return listAll({ transport, scope: SCOPE, convert: asIs, signal: new AbortController().signal });
+}
+
+function page(count: number, token: string): JsonObject {
+  const items = Array.from({ length: count }, () => ({ a: 1 }));
+  return { kind: 'PodList', metadata: { resourceVersion: '7', continue: token }, items };
+}
+
+function scripted(answer: (request: KubernetesRequest, index: number) => JsonObject): {
+  readonly transport: Transport;
+  readonly count: () => number;
+  readonly queries: () => readonly KubernetesRequest['query'][];
+} {
+  const requests: KubernetesRequest[] = [];
+  const transport: Transport = {
+    request: (request) => {
+      requests.push(request);
+      return Promise.resolve().then(() => answer(request, requests.length - 1));
+    },
+    openWatch: () => Promise.reject(new Error('no watch here')),
+    close: () => undefined,
+  };
+  return { transport, count: () => requests.length, queries: () => requests.map(({ query }) => query) };
+}

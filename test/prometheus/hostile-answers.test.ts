@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { classifyAnswer } from '../../src/prometheus/classify-answer.js';
+import { createPrometheusClient } from '../../src/prometheus/client.js';
+import { aSource } from '../support/builders.js';
+import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+});
+
+async function serve(...parameters: Parameters<typeof startServer>): Promise<FakeServer> {
+  const server = await startServer(...parameters);
+  cleanups.push(server.close);
+  return server;
+}
+
+const ask = ({ url }: FakeServer) =>
+  createPrometheusClient(aSource({ urls: [url] }), realClock).query('up', { timeoutMs: 20_000 });
+
+const MIB = 1024 * 1024;
+const BODY = vectorBody([{ labels: {}, value: 3 }]);
+
+describe('the status of an answer', () => {
+  it.each([200, 203])('%i is a whole answer', (status) => {
+    expect(classifyAnswer({ status, contentType: null, body: BODY })).toMatchObject({ class: 'value' });
+  });
+
+  it.each([201, 202, 204, 205, 206, 207, 226, 299])('%i is none, though its body is whole', (status) => {
+    expect(classifyAnswer({ status, contentType: null, body: BODY })).toEqual({
+      class: 'failed',
+      reason: 'bad_answer',
+      message: `HTTP ${status}: only 200 and 203 are whole answers`,
+    });
+  });
+
+  it('206 says nothing of when the server began', async () => {
+    const server = await serve((response) =>
+      response.writeHead(206).end('{"status":"success","data":{"startTime":"2026-01-01T00:00:00Z"}}'),
+    );
+
+    const client = createPrometheusClient(aSource({ urls: [server.url] }), realClock);
+
+    await expect(client.startTime({ timeoutMs: 2000 })).resolves.toBeNull();
+  });
+});
+
+/** What is no text, told by a word; many of them throw where they are made a text. */
+const NO_TEXTS: readonly string[] = [
+  '{"toString":1}',
+  '{"toString":null,"valueOf":null}',
+  '{"__proto__":{"toString":1}}',
+  '{"constructor":1}',
+  '{"toJSON":1}',
+  '[{"toString":1}]',
+  '[[[]]]',
+  '[]',
+  '{}',
+  'null',
+  'true',
+  '1.5',
+  '1e999',
+];
+
+describe('a member of the wrong type', () => {
+  it.each(NO_TEXTS)('%s as a sample value is an invalid answer', (value) => {
+    const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,${value}]}]}}`;
+
+    expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'invalid' });
+  });
+
+  it.each(NO_TEXTS)('%s as a scalar is an invalid answer', (value) => {
+    const body = `{"status":"success","data":{"resultType":"scalar","result":[1,${value}]}}`;
+
+    expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'invalid' });
+  });
+
+  it.each(NO_TEXTS)('%s as a warning makes the answer partial', (value) => {
+    const body = BODY.replace('{"status"', `{"warnings":[${value}],"status"`);
+
+    expect(JSON.parse(body)).toHaveProperty('warnings');
+    expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'partial' });
+  });
+
+  it.each(NO_TEXTS.filter((value) => value !== '{}'))('%s in any other place is no value', (value) => {
+    const bodies = [
+      `{"status":${value}}`,
+      `{"status":"success","data":${value}}`,
+      `{"status":"success","data":{"resultType":${value},"result":[]}}`,
+      `{"status":"success","data":{"resultType":"vector","result":{"0":${value},"length":1}}}`,
+      `{"status":"success","data":{"resultType":"vector","result":[${value}]}}`,
+      `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"pod":${value}},"value":[1,"1"]}]}}`,
+      `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":${value}}]}}`,
+      `{"status":"error","errorType":${value},"error":${value}}`,
+    ];
+    for (const body of bodies) {
+      expect(classifyAnswer({ status: 200, contentType: null, body }).class).toMatch(/^(?:failed|invalid)$/);
+    }
+  });
+
+  it.each(['-1e300', '1e300', '253402300800', '-1e12'])('a time of %s is none', (seconds) => {
+    const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[${seconds},"1"]}]}}`;
+
+    expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'invalid' });
+  });
+
+  it('labels may be called as a member of every object is', () => {
+    const metric = '{"__proto__":"a","constructor":"b","toString":"c"}';
+    const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":${metric},"value":[1,"1"]}]}}`;
+
+    const answer = classifyAnswer({ status: 200, contentType: null, body });
+
+    expect(answer.class === 'value' && Object.entries(answer.series[0]?.labels ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['toString', 'c'],
+    ]);
+  });
+});
+
+describe('the size of an answer', () => {
+  it.each([
+    ['empty objects', '{},', 'the answer has more than 500000 elements and members'],
+    ['empty arrays', '[],', 'the answer has more than 500000 elements and members'],
+    ['objects with a name of their own', '{"a":0},', 'the answer has more than 500000 elements and members'],
+    ['levels', '[', 'the answer has more than 64 levels of arrays and objects'],
+  ])('of %s is bounded before it is parsed', async (_what, piece, why) => {
+    const server = await serve((response) =>
+      response.end(`{"status":"success","data":[${piece.repeat(Math.floor((15 * MIB) / piece.length))}`),
+    );
+
+    const answer = await ask(server);
+
+    expect(answer).toMatchObject({ class: 'failed', reason: 'too_large' });
+    expect(answer).toHaveProperty('message', expect.stringContaining(why));
+  });
+
+  it('may be 16 MiB of text, and is refused above it', async () => {
+    const most = `${BODY}${' '.repeat(16 * MIB - BODY.length)}`;
+    const sizes = [most, `${most} `];
+    const server = await serve((response) => response.end(sizes.shift()));
+
+    await expect(ask(server)).resolves.toMatchObject({ class: 'value' });
+    await expect(ask(server)).resolves.toMatchObject({ class: 'failed', reason: 'too_large' });
+  });
+
+  it('counts what a gzip of a few KiB becomes', async () => {
+    const { gzipSync } = await import('node:zlib');
+    const bomb = gzipSync(Buffer.alloc(64 * MIB, ' '));
+    const server = await serve((response) =>
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(bomb),
+    );
+
+    await expect(ask(server)).resolves.toMatchObject({ class: 'failed', reason: 'too_large' });
+  });
+
+  it('is bounded for all that come at once from one source: 10 of 15 MiB, and afterwards one is taken', async () => {
+    const whole = `${BODY}${' '.repeat(15 * MIB - BODY.length)}`;
+    const last = ' '.repeat(1024);
+    const waiting: (() => void)[] = [];
+    const server = await serve((response) => {
+      response.write(whole.slice(0, -last.length));
+      waiting.push(() => response.end(last));
+    });
+    const client = createPrometheusClient(
+      aSource({ urls: [server.url], maxConcurrentQueries: 10 }),
+      realClock,
+    );
+    const answers = Array.from({ length: 10 }, () =>
+      client.query('up', { timeoutMs: 20_000, mayRetry: false }).then((answer) => {
+        for (const end of waiting.splice(0)) end();
+        return answer;
+      }),
+    );
+
+    const classes = (await Promise.all(answers)).map((answer) =>
+      answer.class === 'failed' ? answer.reason : answer.class,
+    );
+    const after = client.query('up', { timeoutMs: 20_000 });
+    const timer = setInterval(() => {
+      for (const end of waiting.splice(0)) end();
+    }, 20);
+
+    expect(classes).toContain('too_large');
+    await expect(after).resolves.toMatchObject({ class: 'value' });
+    clearInterval(timer);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../src/prometheus/answer.js';
+import type { QueryQueue } from '../../src/prometheus/query-queue.js';
+import { createSourceAges, KEPT, type SourceAge } from '../../src/prometheus/source-age.js';
+import type { Instant } from '../../src/units/time.js';
+import { at } from '../support/builders.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { values } from './fakes.js';
+
+const targets = (count: number): Answer => values([{ labels: {}, value: count }]);
+const none: Answer = { class: 'missing', message: 'no series' };
+const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
+
+/** A source that gives these answers one after the other, the last one for ever; null for a start time: it tells none. */
+function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)[] = [null]) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  let starts = 0;
+  const queue: QueryQueue = {
+    ask: (query) => {
+      asked.push(query);
+      return Promise.resolve(answers[Math.min(asked.length, answers.length) - 1] ?? none);
+    },
+    startTime: () => {
+      starts += 1;
+      return Promise.resolve(startTimes[Math.min(starts, startTimes.length) - 1] ?? null);
+    },
+  };
+  const ages = createSourceAges({ queue, clock });
+  const read = (periodSeconds = 15): Promise<SourceAge> =>
+    ages.read({ periodSeconds, round: 1, signal: new AbortController().signal });
+  const states = async (count: number): Promise<readonly string[]> => {
+    const all: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      clock.advance(15_000);
+      all.push((await read()).history.state);
+    }
+    return all;
+  };
+  return { clock, asked, read, states, startCount: () => starts };
+}
+
+describe('the age of a source', () => {
+  it('is its start time where it tells one, and nothing else is asked', async () => {
+    const { read, asked } = setUp([none], [at(-50)]);
+
+    await expect(read()).resolves.toEqual({ startTime: at(-50), history: KEPT });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    [1, 60],
+    [60, 60],
+    [61, 61],
+    [300, 300],
+  ])(
+    'is asked of data that is older than the last round: period %i s, offset %i s',
+    async (period, offset) => {
+      const { read, asked } = setUp([targets(9)]);
+
+      await read(period);
+
+      expect(asked).toEqual([`count(up offset ${offset}s)`]);
+    },
+  );
+
+  it.each([
+    ['nothing is left', none, 'lost'],
+    ['4 of 10 targets are left', targets(4), 'lost'],
+    ['5 of 10 targets are left', targets(5), 'kept'],
+    ['11 of 10 targets are left', targets(11), 'kept'],
+    ['it cannot be asked', failure, 'unknown'],
+    ['it answers in part', { ...targets(9), class: 'partial', why: 'x' } as Answer, 'unknown'],
+    ['it answers NaN', targets(NaN), 'unknown'],
+  ])('where %s is %s', async (_, answer, state) => {
+    const { states } = setUp([targets(10), answer]);
+
+    await expect(states(2)).resolves.toEqual(['kept', state]);
+  });
+
+  it('is lost for as long as nothing is left, and kept from when all targets are back', async () => {
+    const { states } = setUp([targets(10), none, none, targets(3), targets(9)]);
+
+    await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
+  });
+
+  it('says nothing where there never were targets, and after a quarter of an hour without them', async () => {
+    await expect(setUp([none]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
+
+    const { states } = setUp([targets(10), none]);
+    const all = await states(70);
+
+    expect(all.lastIndexOf('lost')).toBe(60);
+    expect(all.slice(61)).toEqual(Array(9).fill('kept'));
+  });
+
+  it('is read once for those who ask at the same time, and again for who asks after it was sent', async () => {
+    const { read, clock, startCount } = setUp([none], [at(0), at(10)]);
+    const together = [read(), read(), read()];
+    await Promise.resolve();
+    await Promise.resolve();
+    const later = [read(), read()];
+
+    const first = await Promise.all(together);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    clock.advance(100);
+    const second = await Promise.all(later);
+
+    expect(first.map(({ startTime }) => startTime)).toEqual([at(0), at(0), at(0)]);
+    expect(second.map(({ startTime }) => startTime)).toEqual([at(10), at(10)]);
+    expect(startCount()).toBe(2);
+  });
+});

@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { metricObserver } from '../../src/control/observe-metrics.js';
+import { runCycle } from '../../src/control/cycle.js';
+import { createMetricSource } from '../../src/prometheus/planner.js';
+import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
+import { addSeconds } from '../../src/units/time.js';
+import { FakeCluster } from '../control/fake-cluster.js';
+import { buildScaler, settledMemory, World } from '../control/world.js';
+import { aSource } from '../support/builders.js';
+import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
+import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
+import { type FakeServer, realClock, startServer } from './fakes.js';
+
+/** Bringing VictoriaMetrics on a fresh machine is part of the first test's time. */
+const START_MS = 240_000;
+/** More are worth a run by hand; each takes 4 s. */
+const KILLS = 2;
+const HOLD_SECONDS = 2;
+const REPLICAS = 6;
+const ROUNDS_AFTER = 5;
+
+const endings: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(endings.splice(0).map((end) => end()));
+});
+
+/** Six queues of ten messages each, and six targets that are up, for ten minutes until now. */
+function history(names: readonly number[]): readonly WrittenSeries[] {
+  // VictoriaMetrics evaluates at whole seconds, and somewhat in the past where it is not told not to.
+  const now = Date.now() / 1000 - 5;
+  const seconds = Array.from({ length: 21 }, (_, index) => now - 600 + index * 30);
+  return names.flatMap((name) => [
+    {
+      labels: { __name__: 'queue_messages', queue: `q${name}` },
+      samples: seconds.map((second) => [second, 10] as const),
+    },
+    {
+      labels: { __name__: 'up', instance: `i${name}` },
+      samples: seconds.map((second) => [second, 1] as const),
+    },
+  ]);
+}
+
+/** What a fresh engine has of one scrape of one of them. */
+function beginning(): readonly WrittenSeries[] {
+  return history([0]).map(({ labels, samples }) => ({ labels, samples: samples.slice(-1) }));
+}
+
+/** A gateway before the engine that shows no page but the API, and no sign of what it stands before. */
+function gatewayTo(port: number): Promise<FakeServer> {
+  return startServer((response, { url, form }) => {
+    if (!url.startsWith('/api/v1/query')) {
+      response.writeHead(404).end();
+      return;
+    }
+    fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', body: form }).then(
+      async (answer) => response.writeHead(answer.status).end(await answer.text()),
+      () => response.writeHead(502).end(),
+    );
+  });
+}
+
+interface Service {
+  readonly cluster: FakeCluster;
+  readonly cycle: () => Promise<void>;
+  /** As if the values had come for long. */
+  readonly settle: () => void;
+}
+
+/** A service without stabilization that wants one replica for each ten messages, and has run for long. */
+function serviceOf(url: string): Service {
+  const sources = new Map([['default', aSource({ urls: [url] })]]);
+  const metrics = createMetricSource({ sources, clock: realClock, onQuery: () => undefined });
+  const query = 'sum(queue_messages)';
+  const scaler = buildScaler({
+    syncPeriodSeconds: 1,
+    metrics: [
+      { external: { metric: { name: 'queue' }, query, target: { type: 'AverageValue', averageValue: 10 } } },
+    ],
+  });
+  const { signal } = new AbortController();
+  const world = new World();
+  const cluster = new FakeCluster();
+  cluster.setReplicas(REPLICAS);
+  cluster.statusReplicas = REPLICAS;
+  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: HOLD_SECONDS });
+  let memory = settledMemory();
+  return {
+    cluster,
+    cycle: async () => {
+      const answers = metrics.startRound([{ scaler, periodSeconds: 1 }], signal);
+      const input = { scaler, memory, now: realClock.now(), answers, sharesTargetWith: null, signal };
+      const ports = { ...world.ports(), clock: realClock, cluster, observeMetrics };
+      ({ memory } = await runCycle({ ...input, isCurrent: () => true }, ports));
+    },
+    settle: () => {
+      const since = addSeconds(realClock.now(), -3600);
+      const settled = (hold: MetricHold): MetricHold => ({ ...hold, valuesSince: since });
+      memory = { ...memory, holds: new Map([...memory.holds].map(([key, hold]) => [key, settled(hold)])) };
+    },
+  };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What was written is found a moment later. */
+async function visible(engine: RunningVictoriaMetrics): Promise<void> {
+  await engine.flush();
+  const isThere = async (): Promise<boolean> =>
+    Object.keys(await askAt(engine.url, 'queue_messages', Date.now() / 1000)).length > 0;
+  while (!(await isThere())) await pause(20);
+}
+
+/** Kills and empties the engine between two rounds; gives the counts that it was scaled down to. */
+async function loweringsAround(kills: number, hasGateway: boolean): Promise<readonly number[]> {
+  let engine: RunningVictoriaMetrics = await startVictoriaMetrics();
+  const { port } = engine;
+  endings.push(() => engine.kill());
+  const gateway = hasGateway ? await gatewayTo(port) : null;
+  if (gateway !== null) endings.push(gateway.close);
+  const service = serviceOf(gateway?.url ?? engine.url);
+  const lowerings: number[] = [];
+  for (let kill = 0; kill < kills; kill += 1) {
+    service.cluster.setReplicas(REPLICAS);
+    await remoteWrite(engine.url, history([0, 1, 2, 3, 4, 5]));
+    await visible(engine);
+    // Until the engine itself is older than the hold.
+    await pause((HOLD_SECONDS + 1) * 1000 - (hasGateway ? 2500 : 0));
+    await service.cycle();
+    service.settle();
+    await service.cycle();
+    const before = service.cluster.arrived.length;
+    // Between two rounds: an answer in the meantime would be a failure or empty, which is a break by itself.
+    await engine.kill();
+    engine = await startVictoriaMetrics({ port });
+    await remoteWrite(engine.url, beginning());
+    await visible(engine);
+    for (let round = 0; round < ROUNDS_AFTER; round += 1) await service.cycle();
+    lowerings.push(...service.cluster.arrived.slice(before).map(({ replicas }) => replicas));
+  }
+  return lowerings;
+}
+
+describe('VictoriaMetrics that is killed, emptied and back at once', () => {
+  it(
+    'never scales down what has no stabilization: it tells its start among its metrics',
+    async () => {
+      await expect(loweringsAround(KILLS, false)).resolves.toEqual([]);
+    },
+    START_MS,
+  );
+
+  it(
+    'never scales down what has no stabilization where a gateway hides its metrics: it has lost its targets of before',
+    async () => {
+      await expect(loweringsAround(KILLS, true)).resolves.toEqual([]);
+    },
+    START_MS,
+  );
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseScaler } from '../../src/scaler/parse-scaler.js';
+
+const SPEC = { scaleTargetRef: { name: 'web' }, minReplicas: 5, maxReplicas: '3' };
+const METADATA = { name: 'web', namespace: 'shop', uid: 'a' };
+
+function codesOf(document: unknown): readonly string[] {
+  return parseScaler(document).problems.map(({ code }) => code);
+}
+
+describe('a document of another kind', () => {
+  it.each(['scaler', 'Scalar', 'HorizontalPodAutoscaler', 'CHPA', 'Foo'])(
+    'as %s shows its other problems too, the apiVersion in the same message',
+    (kind) => {
+      const codes = codesOf({ apiVersion: 'autoscaling/v2', kind, metadata: METADATA, spec: SPEC });
+
+      expect(codes).toEqual(['wrong-kind', 'system-fields', 'wrong-type']);
+    },
+  );
+
+  it('under the right apiVersion is not told to change it', () => {
+    const { problems } = parseScaler({
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'scaler',
+      metadata: METADATA,
+      spec: SPEC,
+    });
+
+    expect(problems[0]?.message).toBe('kind is scaler, must be Scaler; did you mean "Scaler"?');
+  });
+
+  it('with a spec of its own has this problem alone: a Deployment is no misspelt scaler', () => {
+    const spec = { replicas: 2, selector: {}, template: { spec: {} } };
+
+    expect(codesOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: METADATA, spec })).toEqual([
+      'wrong-kind',
+    ]);
+  });
+
+  it('is not hidden by a wrong apiVersion, nor does that hide anything', () => {
+    const document = { apiVersion: 'promscaler.dev/v2', kind: 'Scaler', metadata: METADATA, spec: SPEC };
+
+    expect(codesOf(document)).toEqual(['system-fields', 'wrong-value', 'wrong-type']);
+  });
+});
+
+describe('what the cluster sets in an object', () => {
+  const document = {
+    apiVersion: 'promscaler.dev/v1',
+    kind: 'Scaler',
+    metadata: {
+      ...METADATA,
+      resourceVersion: '1',
+      generation: 2,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      managedFields: [{ manager: 'kubectl' }],
+      ownerReferences: [{ kind: 'App' }],
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', team: 'a' },
+    },
+    spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 3 },
+    status: { conditions: [] },
+  };
+
+  it('is one warning that names every field, and the document is good', () => {
+    const { scaler, problems } = parseScaler(document);
+
+    expect(scaler?.document.metadata).toEqual({
+      name: 'web',
+      namespace: 'shop',
+      annotations: { team: 'a' },
+    });
+    expect(problems.map(({ severity, code, path }) => [severity, code, path])).toEqual([
+      ['warning', 'system-fields', 'metadata.uid'],
+    ]);
+    expect(problems[0]?.message).toBe(
+      'metadata.uid, metadata.resourceVersion, metadata.generation, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] and status are set by the cluster and ignored here: remove them',
+    );
+  });
+
+  it('is nothing to warn of where it is null, as `kubectl create --dry-run` writes creationTimestamp', () => {
+    const metadata = { name: 'web', namespace: 'shop', creationTimestamp: null };
+
+    expect(codesOf({ ...document, metadata, status: null })).toEqual([]);
+  });
+
+  it('does not cover an unknown field beside it, nor metadata that is no map', () => {
+    expect(codesOf({ ...document, metadata: { ...METADATA, uuid: 'x' } })).toEqual([
+      'system-fields',
+      'unknown-field',
+    ]);
+    expect(codesOf({ ...document, metadata: [1] })).toEqual(['system-fields', 'wrong-type']);
+  });
+});

@@ -1,0 +1,153 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import type { RequestHandler } from 'express';
+import { createPageTurns } from '../../src/server/page-turns.js';
+import { startServer } from '../../src/server/server.js';
+import type { RunningServer } from '../../src/server/server.js';
+import { ManualClock, eventually } from '../support/manual-clock.js';
+
+const servers: RunningServer[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+describe('createPageTurns', () => {
+  it('makes 10 ms of pages at a time: 3 of 5 ms each take 2 turns, in the order asked for', async () => {
+    const made: string[] = [];
+    const clock = new ManualClock();
+    const { turns, url } = await start(clock, (request, response) => {
+      made.push(request.path);
+      clock.advance(5);
+      response.end();
+    });
+    const answers = ['/1', '/2', '/3'].map(async (path) => (await fetch(url + path)).status);
+    await eventually(() => turns.length === 1);
+    await settle();
+
+    turns[0]?.();
+    expect(made).toHaveLength(2);
+    await eventually(() => turns.length === 2);
+    turns[1]?.();
+
+    expect(await Promise.all(answers)).toEqual([200, 200, 200]);
+    expect(turns).toHaveLength(2);
+  });
+
+  it('makes no page while connections come, but for one after 250 ms', async () => {
+    let made = 0;
+    let connections = 0;
+    const clock = new ManualClock();
+    const { turns, url } = await start(
+      clock,
+      (_request, response) => {
+        made += 1;
+        response.end();
+      },
+      () => (connections += 1),
+    );
+    const answer = fetch(url);
+    await eventually(() => turns.length === 1);
+
+    clock.advance(249);
+    turns[0]?.();
+    expect(made).toBe(0);
+    clock.advance(1);
+    turns[1]?.();
+
+    expect((await answer).status).toBe(200);
+  });
+
+  it('does not make a page whose client has left', async () => {
+    let made = 0;
+    const { turns, url } = await start(new ManualClock(), (_request, response) => {
+      made += 1;
+      response.end();
+    });
+    const leaving = new AbortController();
+    const left = fetch(url, { signal: leaving.signal }).catch(() => 'left');
+    await eventually(() => turns.length === 1);
+
+    leaving.abort();
+    await left;
+    await settle();
+    turns[0]?.();
+
+    expect(made).toBe(0);
+  });
+
+  it('answers 503 while 32 MiB wait for clients that do not read, and again once they are gone', async () => {
+    const { turns, url, port } = await start(new ManualClock(), (_request, response) => {
+      response.end(Buffer.alloc(48 * 1024 * 1024));
+    });
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.pause().write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await eventually(() => turns.length === 1);
+    turns[0]?.();
+    await settle();
+
+    const refused = fetch(url);
+    await eventually(() => turns.length === 2);
+    turns[1]?.();
+    const { status, headers } = await refused;
+    socket.destroy();
+    await settle();
+    const taken = fetch(url);
+    await eventually(() => turns.length === 3);
+    turns[2]?.();
+
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    const { status: later, body } = await taken;
+    await body?.cancel();
+    expect(later).toBe(200);
+  });
+
+  it('answers for a page that throws', async () => {
+    const { turns, url } = await start(new ManualClock(), () => {
+      throw new Error('broken');
+    });
+
+    const answer = fetch(url);
+    await eventually(() => turns.length === 1);
+    turns[0]?.();
+
+    expect((await answer).status).toBe(500);
+  });
+});
+
+/** Turns come when a test calls them. */
+async function start(
+  clock: ManualClock,
+  page: RequestHandler,
+  connections = (): number => 0,
+): Promise<{ readonly turns: (() => void)[]; readonly url: string; readonly port: number }> {
+  const turns: (() => void)[] = [];
+  const { now, monotonicMs, random } = clock;
+  const byHand = (_ms: number, callback: () => void): (() => void) => {
+    turns.push(callback);
+    return () => undefined;
+  };
+  const { inTurn } = createPageTurns({ clock: { now, monotonicMs, random, after: byHand }, connections });
+  const app = express().set('env', 'test').use(inTurn(page));
+  const after = (_ms: number, callback: () => void): (() => void) => {
+    const timer = setTimeout(callback, 1000);
+    return () => clearTimeout(timer);
+  };
+  const server = await startServer({
+    app,
+    port: 0,
+    host: '127.0.0.1',
+    clock: { now, monotonicMs, random, after },
+  });
+  servers.push(server);
+  return { turns, url: server.url, port: server.port };
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 30));
+}

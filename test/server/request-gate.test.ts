@@ -1,0 +1,208 @@
+import { EventEmitter, once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startServer } from '../../src/server/server.js';
+import type { RunningServer } from '../../src/server/server.js';
+import { ManualClock, eventually } from '../support/manual-clock.js';
+
+const sockets: Socket[] = [];
+const servers: { readonly server: RunningServer; readonly clock: ManualClock }[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const { server, clock } of servers.splice(0)) {
+    const closed = server.close();
+    clock.advance(1000);
+    await closed;
+  }
+});
+
+const REQUEST = 'GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const MIB = Buffer.alloc(1024 * 1024, 'x');
+
+describe('a connection', () => {
+  it('has one request under way, though 1,000 have arrived, and the next one once the answer is sent', async () => {
+    const { open, responses } = await start();
+    const client = open(REQUEST.repeat(1000));
+
+    await eventually(() => responses.length === 1);
+    await settle();
+    expect(responses).toHaveLength(1);
+    responses[0]?.end('first');
+
+    await eventually(() => responses.length === 2);
+    await eventually(() => client.text().includes('first'));
+  });
+
+  it('is asked for no more answers than the kernel takes: 1,000 of 1 MiB that nobody reads are never made', async () => {
+    let answers = 0;
+    const { open } = await start((_request, response) => {
+      answers += 1;
+      response.end(MIB);
+    });
+
+    open(REQUEST.repeat(1000), { reads: false });
+    await stands(() => answers);
+
+    expect(answers).toBeLessThan(50);
+  });
+
+  it.each([
+    ['in one segment', [REQUEST.repeat(3)]],
+    ['byte by byte', Array.from(REQUEST.repeat(3))],
+    ['cut in the blank line', [REQUEST.slice(0, -1), `\n${REQUEST}${REQUEST.slice(0, -3)}`, '\n\r\n']],
+    ['after blank lines', ['\r\n\r\n', `\r\n${REQUEST}`, REQUEST, `\r\n${REQUEST}`]],
+  ])('gets 3 answers in their order for requests that come %s', async (_how, parts) => {
+    let answers = 0;
+    const { open } = await start((_request, response) => response.end(`<${(answers += 1)}>`));
+    const client = open();
+
+    for (const part of parts) {
+      client.socket.write(part);
+      await settle();
+    }
+
+    await eventually(() => client.text().includes('<3>'));
+    expect(client.text().match(/<\d>/g)).toEqual(['<1>', '<2>', '<3>']);
+  });
+
+  it('gets the answers to 2 requests that it sent before it said that no more would come', async () => {
+    const { open } = await start((_request, response) => response.end('answer'));
+
+    const client = open(REQUEST.repeat(2));
+    client.socket.end();
+
+    await eventually(() => client.isClosed());
+    expect(client.text().match(/answer/g)).toHaveLength(2);
+  });
+
+  it('learns that a body is refused, however long it is', async () => {
+    const { open } = await start((_request, response) => {
+      response.writeHead(413, { Connection: 'close' }).end('refused');
+    });
+
+    const client = open(
+      `POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n${'x'.repeat(500_000)}`,
+    );
+
+    await eventually(() => client.text().includes('refused'));
+  });
+
+  it('is told at once that its client has left, so that nobody works for it any more', async () => {
+    const { open, responses } = await start();
+    const client = open(REQUEST);
+    await eventually(() => responses.length === 1);
+    const closed = once(responses[0] ?? new EventEmitter(), 'close');
+
+    client.socket.destroy();
+
+    await closed;
+  });
+
+  it('is dropped when nothing of an answer was read for 10,000 ms, not for 9,999', async () => {
+    const { open, clock, responses } = await start();
+    open(REQUEST, { reads: false });
+    await eventually(() => responses.length === 1);
+    responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
+    await stands(() => responses[0]?.writableLength ?? 0);
+    const closed = { is: false };
+    responses[0]?.on('close', () => (closed.is = true));
+
+    clock.advance(9999);
+    await settle();
+    expect(closed.is).toBe(false);
+    clock.advance(1);
+
+    await eventually(() => closed.is);
+  });
+
+  it('keeps its place for as long as it reads, be it slowly', async () => {
+    const { open, clock, responses } = await start();
+    const client = open(REQUEST, { reads: false });
+    await eventually(() => responses.length === 1);
+    responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
+
+    for (let turn = 0; turn < 5; turn += 1) {
+      await stands(() => responses[0]?.writableLength ?? 0);
+      clock.advance(9000);
+      let read = 0;
+      while (read < 8 * 1024 * 1024) {
+        const chunk = client.socket.read() as Buffer | null;
+        if (chunk === null) await once(client.socket, 'readable');
+        else read += chunk.length;
+      }
+    }
+
+    expect(responses[0]?.destroyed).toBe(false);
+  });
+});
+
+describe('the bound of connections', () => {
+  it('gives the place of a client that has not read for 1,000 ms to a new one, not that of one of 999 ms', async () => {
+    const { open, clock, responses } = await start(undefined, 1);
+    open(REQUEST, { reads: false });
+    await eventually(() => responses.length === 1);
+    responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
+    await stands(() => responses[0]?.writableLength ?? 0);
+
+    clock.advance(999);
+    const early = open(REQUEST);
+    await eventually(() => early.isClosed());
+    clock.advance(1);
+    open(REQUEST);
+
+    await eventually(() => responses.length === 2);
+    expect(responses[0]?.destroyed).toBe(true);
+  });
+});
+
+async function start(
+  app?: RequestListener,
+  maxConnections = 256,
+): Promise<{
+  readonly open: (text?: string, options?: { readonly reads: boolean }) => Client;
+  readonly clock: ManualClock;
+  readonly responses: ServerResponse[];
+}> {
+  const clock = new ManualClock();
+  const responses: ServerResponse[] = [];
+  const record: RequestListener = (_request, response) => responses.push(response);
+  const server = await startServer({ app: app ?? record, port: 0, host: '127.0.0.1', clock, maxConnections });
+  servers.push({ server, clock });
+  return { open: (text, options) => openClient(server.port, text, options), clock, responses };
+}
+
+interface Client {
+  readonly socket: Socket;
+  readonly text: () => string;
+  readonly isClosed: () => boolean;
+}
+
+function openClient(port: number, request = '', { reads } = { reads: true }): Client {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  sockets.push(socket);
+  let text = '';
+  let isClosed = false;
+  if (reads) socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+  else socket.pause();
+  socket.on('close', () => (isClosed = true));
+  if (request !== '') socket.write(request);
+  return { socket, text: () => text, isClosed: () => isClosed };
+}
+
+/** Long enough for what is on its way through the loopback. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Until a figure stands still. */
+async function stands(figure: () => number): Promise<void> {
+  let last = Number.NaN;
+  for (let same = 0; same < 5;) {
+    await settle();
+    same = figure() === last ? same + 1 : 0;
+    last = figure();
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it } from '@jest/globals';
+import { withoutTrailingSlashes } from '../../src/units/base-url.js';
+
+it.each([
+  ['http://p:9090', 'http://p:9090'],
+  ['http://p:9090/', 'http://p:9090'],
+  ['http://p:9090/a//b///', 'http://p:9090/a//b'],
+  ['', ''],
+  ['///', ''],
+])('makes %j %j', (url, base) => {
+  expect(withoutTrailingSlashes(url)).toBe(base);
+});
