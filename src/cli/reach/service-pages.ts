@@ -117,9 +117,11 @@ export function isMissing(error: unknown): error is KubernetesError {
   );
 }
 
-/** What the service itself has said: the message names the page and the status before it. */
+/** What the service itself said: the message names the page and the status before it. */
 function sentenceOf({ message }: KubernetesError): string {
-  return message.slice(message.indexOf('404')).replace(/^404[^:]*: /, '');
+  const status = ': 404 Not Found: ';
+  const start = message.indexOf(status);
+  return start < 0 ? message : message.slice(start + status.length);
 }
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
