@@ -1,4 +1,5 @@
 import type { FallbackMode } from '../scaler/spec.js';
+import type { Instant } from '../units/time.js';
 import type { State } from './snapshot.js';
 
 /** What `decide` gives back. Everything that is told later - log, metrics, conditions, API - reads it from here. */
@@ -24,6 +25,9 @@ export interface Decision {
   readonly state: State;
 }
 
+/** A decision without its state, as it is kept for the past. */
+export type PastDecision = Omit<Decision, 'state'>;
+
 /** What one metric says. */
 export interface MetricResult {
   readonly name: string;
@@ -46,8 +50,8 @@ export interface MetricResult {
 export interface FallbackUse {
   readonly mode: FallbackMode;
   readonly replicas: number;
-  /** RFC 3339: when the metric last had a value, or was first asked for in vain. */
-  readonly since: string;
+  /** When the metric last had a value, or was first queried in vain. */
+  readonly since: Instant;
   /** Why it has none now. */
   readonly error: string;
 }
@@ -86,8 +90,8 @@ export interface LimitStep {
   readonly from: number;
   readonly to: number;
   readonly reason: string;
-  /** RFC 3339: when it lets go, where that is known. */
-  readonly until: string | null;
+  /** When the limit ends; null where that depends on more than time. */
+  readonly until: Instant | null;
 }
 
 export type ConditionType =

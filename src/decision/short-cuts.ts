@@ -1,6 +1,5 @@
 import type { Condition, LimitStep } from './decision.js';
 import { ABLE_TO_GET_SCALE, SCALING_DISABLED } from './conditions.js';
-import { formatInstant } from '../units/time.js';
 import { describeFloor } from './schedules.js';
 import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
@@ -46,7 +45,7 @@ export function takeShortCut(
       limit: 'min_replicas',
       to: minReplicas,
       reason: `${specReplicas} replicas are below ${which}`,
-      until: bounds.floor === null ? null : formatInstant(bounds.floor.until),
+      until: bounds.floor?.until ?? null,
     });
   }
   return null;

@@ -1,7 +1,7 @@
 import { formatMilli } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { formatInstant } from '../units/time.js';
-import type { Decision } from './decision.js';
+import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
 import { writableSample } from './proposals/judge-sample.js';
 import type { Pod, Recommendation, Sample, Snapshot, State } from './snapshot.js';
 
@@ -17,9 +17,26 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
   };
 }
 
-/** The JSON form of a decision. */
-export function decisionToJson(decision: Decision): Readonly<Record<string, unknown>> {
-  return { ...decision, state: stateToJson(decision.state) };
+/** Returns the JSON form of a decision; without `state` for one of the past, which has none. */
+export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
+  return {
+    ...decision,
+    metrics: decision.metrics.map(metricToJson),
+    limits: decision.limits.map(stepToJson),
+    ...('state' in decision ? { state: stateToJson(decision.state) } : {}),
+  };
+}
+
+function metricToJson({ fallback, ...result }: MetricResult): Readonly<Record<string, unknown>> {
+  return fallback === undefined ? result : { ...result, fallback: fallbackToJson(fallback) };
+}
+
+function fallbackToJson(fallback: FallbackUse): Readonly<Record<string, unknown>> {
+  return { ...fallback, since: formatInstant(fallback.since) };
+}
+
+function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
+  return { ...step, until: instantOrNull(step.until) };
 }
 
 /** Field by field: what is observed has more of a pod than a snapshot has, and no reader takes that. */

@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express';
-import type { Decision } from '../decision/decision.js';
+import type { Decision, PastDecision } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
@@ -18,7 +18,7 @@ export interface ScalerPageParts {
   readonly archive: Pick<Records['archive'], 'read'>;
   readonly history: Pick<Records['history'], 'read'>;
   readonly writeSnapshot: (snapshot: Snapshot) => unknown;
-  readonly writeDecision: (decision: Decision) => unknown;
+  readonly writeDecision: (decision: Decision | PastDecision) => unknown;
   readonly version: string;
   /** Whether this process is the one that scales. */
   readonly isLeading: () => boolean;
@@ -53,8 +53,7 @@ export function listScalers({ ledger, version, isLeading, problems }: ScalerPage
 /** All that is known of one. */
 export function showScaler(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, _query, response) => {
-    const { decision } = status.record;
-    response.json(viewScalerDetail(status, decision === null ? null : parts.writeDecision(decision)));
+    response.json(viewScalerDetail(status, writeOrNull(parts, status.record.decision)));
   });
 }
 
@@ -68,7 +67,8 @@ export function listDecisions(parts: ScalerPageParts): RequestHandler {
     const entries = entriesBehind(entriesAt(status.history, at), behind).filter(
       ({ decision }) => !onlyChanges || (decision?.action ?? 'none') !== 'none',
     );
-    const page = fillPage(entries, { limit, view: viewDecision });
+    const view = (entry: HistoryEntry): unknown => viewDecision(entry, writeOrNull(parts, entry.decision));
+    const page = fillPage(entries, { limit, view });
     const next = page.moreBehind;
     sendJson(
       response,
@@ -78,6 +78,10 @@ export function listDecisions(parts: ScalerPageParts): RequestHandler {
       }),
     );
   });
+}
+
+function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | PastDecision | null): unknown {
+  return decision === null ? null : writeDecision(decision);
 }
 
 /** The last snapshot as it stands in the ledger, an older one out of the archive. */

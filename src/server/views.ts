@@ -54,7 +54,11 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     maxReplicas: decision?.maxReplicas ?? null,
     reason: reasonOf(record),
     metrics: viewMetrics(status),
-    limits: (decision?.limits ?? []).map(({ limit, reason, until }) => ({ limit, reason, until })),
+    limits: (decision?.limits ?? []).map(({ limit, reason, until }) => ({
+      limit,
+      reason,
+      until: instantOrNull(until),
+    })),
     conditions: status.conditions.map(({ lastTransition, ...condition }) => ({
       ...condition,
       lastTransitionTime: formatInstant(lastTransition),
@@ -111,9 +115,11 @@ export function viewScalerDetail(
   };
 }
 
-/** One row of the history. */
-export function viewDecision(entry: HistoryEntry): DecisionView {
-  const { firstAt, lastAt, count, outcome, conditions, decision } = entry;
+/** One row of the history; `decision` is the decision's JSON form. */
+export function viewDecision(
+  { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
+  decision: unknown,
+): Omit<DecisionView, 'decision'> & { readonly decision: unknown } {
   return {
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),

@@ -1,4 +1,4 @@
-import type { Condition, ConditionType, Decision } from '../decision/decision.js';
+import type { Condition, ConditionType, Decision, PastDecision } from '../decision/decision.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
@@ -17,7 +17,7 @@ export interface HistoryEntry {
   /** Cycles, at least 1. */
   readonly count: number;
   /** Without `state`, which only the last record holds. */
-  readonly decision: Omit<Decision, 'state'> | null;
+  readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
 }
@@ -160,7 +160,7 @@ function addToHistory(
   return [entry, ...history.slice(0, room - 1)];
 }
 
-function withoutState(decision: Decision): Omit<Decision, 'state'> {
+function withoutState(decision: Decision): PastDecision {
   return {
     currentReplicas: decision.currentReplicas,
     desiredReplicas: decision.desiredReplicas,

@@ -1,7 +1,6 @@
 import type { Decision, MetricResult } from '../decision/decision.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
-import { parseInstant } from '../units/time.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
@@ -53,8 +52,7 @@ function steps(status: ScalerStatus): Decision['limits'] {
 function heldSeries(status: ScalerStatus): readonly Series[] {
   const until = new Map<string, number>();
   for (const step of steps(status)) {
-    const instant = step.until === null ? null : parseInstant(step.until);
-    if (instant !== null) until.set(step.limit, instant / 1000);
+    if (step.until !== null) until.set(step.limit, step.until / 1000);
   }
   return labeled('limit', until);
 }

@@ -35,7 +35,7 @@ describe('/api/v1/scalers', () => {
     ledger.add(
       record({
         at: at(15),
-        decision: decision({ desiredReplicas: 5, limits: [limitStep({ until: '2026-01-01T00:05:00Z' })] }),
+        decision: decision({ desiredReplicas: 5, limits: [limitStep({ until: at(300) })] }),
         conditions: [condition()],
         outcome: PATCHED,
         state: { lastScaleDown: at(-60) },
@@ -72,7 +72,7 @@ describe('/api/v1/scalers', () => {
               },
             ],
             limits: [
-              { limit: 'stabilization', reason: 'a recommendation of 3', until: '2026-01-01T00:05:00Z' },
+              { limit: 'stabilization', reason: 'a recommendation of 3', until: at(300) },
             ],
             conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
             outcome: PATCHED,

@@ -60,7 +60,7 @@ describe('createMetrics', () => {
             metricResult({ name: 'queue-depth', proposal: 7, current: { value: 70 } }),
           ],
           limits: [
-            limitStep({ until: '2026-01-01T00:05:00.5Z' }),
+            limitStep({ until: at(300.5) }),
             limitStep({ limit: 'max_replicas', from: 7, to: 5 }),
           ],
         }),
@@ -125,7 +125,7 @@ describe('createMetrics', () => {
 
   it('drops limit and condition of the cycle before', async () => {
     const { ledger, metrics } = build();
-    ledger.add(record({ decision: decision({ limits: [limitStep({ until: '2026-01-01T00:05:00Z' })] }) }));
+    ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
 
     ledger.add(record({ conditions: [condition({ reason: 'SucceededRescale' })] }));
 

@@ -14,7 +14,7 @@ it('promtool check metrics finds nothing in a page with the process, 2 scalers a
   const ledger = createLedger();
   const metrics = metricsOf(ledger, { process: true });
   for (const name of ['web', 'api']) {
-    const limits = [limitStep({ until: '2026-01-01T00:05:00Z' })];
+    const limits = [limitStep({ until: at(300) })];
     ledger.add(
       record({
         scaler: scaler(name),

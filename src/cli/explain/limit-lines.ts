@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
-import { formatInstant, parseInstant, secondsBetween } from '../../units/time.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Explained } from './explained.js';
 import { alignColumns, formatSeconds } from './words.js';
@@ -58,8 +58,7 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
 
 function limitHolds({ decision, now }: Explained): readonly Hold[] {
   const holds = decision.limits.map(({ limit, until }): Hold => {
-    const instant = until === null ? null : parseInstant(until);
-    if (instant !== null) return [limit, untilText(instant, now)];
+    if (until !== null) return [limit, untilText(until, now)];
     return [limit, OPEN_END[limit] ?? 'until it lets go'];
   });
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;

@@ -1,4 +1,3 @@
-import { formatInstant } from '../../units/time.js';
 import type { LimitName, LimitStep } from '../decision.js';
 import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
 import { confirmDownscale } from './downscale-confirmation.js';
@@ -56,8 +55,7 @@ export function applyLimits(context: LimitContext): LimitedCount {
   for (const { name, apply } of LIMITS) {
     const limited = apply(replicas, context);
     if (limited !== null && limited.to !== replicas) {
-      const until = limited.until === null ? null : formatInstant(limited.until);
-      steps.push({ limit: name, from: replicas, to: limited.to, reason: limited.reason, until });
+      steps.push({ limit: name, from: replicas, ...limited });
       replicas = limited.to;
     }
     after.set(name, replicas);

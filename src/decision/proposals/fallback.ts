@@ -23,7 +23,7 @@ export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: S
   const { mode, replicas } = fallback;
   const proposal =
     mode === 'currentReplicasIfHigher' ? Math.max(replicas, snapshot.target.specReplicas) : replicas;
-  const use: FallbackUse = { mode, replicas, since: formatInstant(since), error: result.error };
+  const use: FallbackUse = { mode, replicas, since, error: result.error };
   return { ...result, proposal, error: null, ratio: null, fallback: use };
 }
 
@@ -33,5 +33,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 
 /** `no value since 2026-01-01T00:00:00Z (no series): 5 replicas in its place by fallback atLeast`. */
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${since} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
+  return `no value since ${formatInstant(since)} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
 }
