@@ -1,13 +1,10 @@
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
-import type { Condition } from './decision.js';
+import type { Condition, LimitName, LimitStep } from './decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold } from './limits/limits.js';
 import type { LimitedCount } from './limits/limits.js';
-import { policyLimit } from './limits/policy.js';
-import { scaleUpLimit } from './limits/scale-up-limit.js';
-import { stepLimit } from './limits/step-limit.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
@@ -72,13 +69,14 @@ export function limitConditions(context: LimitContext, limited: LimitedCount): r
 }
 
 function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Condition {
-  const step = (name: string): boolean => steps.some(({ limit }) => limit === name);
-  if (step('forbidden_window')) return inBackoff(context, after.get('max_replicas') ?? context.current);
+  const step = (name: LimitName): LimitStep | undefined => steps.find(({ limit }) => limit === name);
+  const window = step('forbidden_window');
+  if (window !== undefined) return inBackoff(context, window);
   const isHeld = !isBoundOverHold(steps);
-  if (isHeld && step('recovery_hold')) {
+  if (isHeld && step('recovery_hold') !== undefined) {
     return able('RecoveryHold', 'scale-down is held until the metrics have given values for long enough');
   }
-  if (isHeld && step('downscale_confirmation')) {
+  if (isHeld && step('downscale_confirmation') !== undefined) {
     return able(
       'ScaleDownStabilized',
       'a scale-down goes to the highest count of the decisions that confirm it',
@@ -97,43 +95,45 @@ function able(reason: string, message: string): Condition {
   return { type: 'AbleToScale', status: 'True', reason, message };
 }
 
-function inBackoff(context: LimitContext, wanted: number): Condition {
-  const up = upscaleForbiddenUntil(context);
-  const down = downscaleForbiddenUntil(context);
-  const both = up !== null && down !== null;
-  const oneWay = wanted > context.current ? 'BackoffUpscale' : 'BackoffDownscale';
-  const until = wanted > context.current ? up : down;
+function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condition {
+  const isUp = from > to;
+  const otherWay = isUp ? downscaleForbiddenUntil(context) : upscaleForbiddenUntil(context);
+  const oneWay = isUp ? 'BackoffUpscale' : 'BackoffDownscale';
   return {
     type: 'AbleToScale',
     status: 'False',
-    reason: both ? 'BackoffBoth' : oneWay,
+    reason: otherWay === null ? oneWay : 'BackoffBoth',
     message: `the time since the last change is too short, until ${until === null ? 'later' : formatInstant(until)}`,
   };
 }
 
 /** Compares the count before the rate limits and bounds with the one after. (algorithm.md, points 28, 34, 35) */
-function scalingLimited(context: LimitContext, { after }: LimitedCount): Condition {
+function scalingLimited(context: LimitContext, limited: LimitedCount): Condition {
+  const { after } = limited;
   const stabilized = after.get('downscale_confirmation') ?? context.recommended;
   const bounded = after.get('max_replicas') ?? stabilized;
   if (bounded === stabilized) {
     return limitedBy('False', 'DesiredWithinRange', 'the desired count is within the acceptable range');
   }
-  return bounded > stabilized ? tooLow(context, stabilized) : tooHigh(context, stabilized);
+  return bounded > stabilized ? tooLow(context, stabilized, limited) : tooHigh(context, stabilized, limited);
 }
 
 /** A count that does not rise is above `maxReplicas` because a schedule has lowered it: no limit of the way up counts. */
-function tooHigh(context: LimitContext, stabilized: number): Condition {
-  const { current, spec, bounds } = context;
+function tooHigh(
+  { current, spec, bounds }: LimitContext,
+  stabilized: number,
+  limited: LimitedCount,
+): Condition {
   const isRising = stabilized > current;
-  const limit = isRising ? smallest(policyLimit(stabilized, context)?.replicas, scaleUpLimit(context)) : null;
+  const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
     return limitedBy('True', 'ScaleUpLimit', `the count may not rise above ${limit} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
   return limitedBy('True', 'TooManyReplicas', `${stabilized} replicas are desired, ${bound}`);
 }
 
-function tooLow(context: LimitContext, stabilized: number): Condition {
-  const limit = largest(policyLimit(stabilized, context)?.replicas, stepLimit(context)?.replicas);
+function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
+  const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
     ? limitedBy('True', 'ScaleDownLimit', `the count may not fall below ${limit} now`)
     : limitedBy(
@@ -147,12 +147,7 @@ function limitedBy(status: 'True' | 'False', reason: string, message: string): C
   return { type: 'ScalingLimited', status, reason, message };
 }
 
-function largest(a: number | undefined, b: number | undefined): number | null {
-  if (a === undefined) return b ?? null;
-  return b === undefined ? a : Math.max(a, b);
-}
-
-function smallest(a: number | null | undefined, b: number | null): number | null {
-  if (a === null || a === undefined) return b;
-  return b === null ? a : Math.min(a, b);
+/** Returns the count that the last of these limits to change it left; null where none of them did. */
+function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
+  return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }
