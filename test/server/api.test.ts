@@ -72,7 +72,7 @@ describe('/api/v1/scalers', () => {
               },
             ],
             limits: [
-              { limit: 'stabilization', reason: 'a recommendation of 3', until: at(300) },
+              { limit: 'stabilization', reason: 'a recommendation of 3', until: '2026-01-01T00:05:00Z' },
             ],
             conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
             outcome: PATCHED,

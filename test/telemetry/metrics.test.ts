@@ -59,10 +59,7 @@ describe('createMetrics', () => {
             metricResult({ name: 'memory', proposal: 2, current: { averageValue: 600.5 } }),
             metricResult({ name: 'queue-depth', proposal: 7, current: { value: 70 } }),
           ],
-          limits: [
-            limitStep({ until: at(300.5) }),
-            limitStep({ limit: 'max_replicas', from: 7, to: 5 }),
-          ],
+          limits: [limitStep({ until: at(300.5) }), limitStep({ limit: 'max_replicas', from: 7, to: 5 })],
         }),
         conditions: [condition(), condition({ type: 'Held', status: 'False', reason: 'NotHeld' })],
         dryRun: true,
