@@ -10,8 +10,8 @@ import type { CycleInput, CyclePorts } from './ports.js';
 import { storedStateOf } from './memory/stored-memory.js';
 import type { Hold } from './why-held.js';
 
-/** What came of carrying out a decision. */
-export interface Deed {
+/** The result of carrying out an order. */
+export interface CarriedOut {
   /** Null where the decision asks for nothing or is held. */
   readonly result: ScaleResult | null;
   /** The memory with what the state store holds by now. */
@@ -26,20 +26,20 @@ export async function carryOut(
     readonly target: ScaleTarget;
     readonly memory: Memory;
     /** Its count is the one to go to. */
-    readonly asked: Decision;
+    readonly order: Decision;
     readonly hold: Hold | null;
   },
-): Promise<Deed> {
+): Promise<CarriedOut> {
   const { scaler, now, isCurrent, signal } = input;
   const { clock, cluster, leadership } = ports;
-  const { target, asked, hold } = wanted;
+  const { target, order, hold } = wanted;
   await ports.deletionCosts?.attend(input, {
     target,
-    from: asked.currentReplicas,
-    to: asked.desiredReplicas,
+    from: order.currentReplicas,
+    to: order.desiredReplicas,
     isHeld: hold !== null,
   });
-  if (asked.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
+  if (order.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
   const done = await ports.takeTurn();
   let { memory } = wanted;
   try {
@@ -56,8 +56,8 @@ export async function carryOut(
     const patience = new AbortController().signal;
     const change = {
       target,
-      from: asked.currentReplicas,
-      to: asked.desiredReplicas,
+      from: order.currentReplicas,
+      to: order.desiredReplicas,
       pending: memory.unresolved,
       isWanted: isCurrent,
     };

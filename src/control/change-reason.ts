@@ -9,20 +9,20 @@ import type { Pause } from '../telemetry/cycle-record.js';
 export function changeReason(
   decision: Decision,
   {
-    asked,
+    order,
     pause,
     wasPaused,
   }: {
     /** What is to be carried out. */
-    readonly asked: Decision;
+    readonly order: Decision;
     readonly pause: Pause | null;
     /** In the cycle before. */
     readonly wasPaused: boolean;
   },
 ): string | undefined {
-  const { currentReplicas: from, desiredReplicas: to } = asked;
-  const order = orderText(decision, pause);
-  if (order !== null) return `${from === to ? `stays at ${to}` : `${from} -> ${to}`}: ${order}`;
+  const { currentReplicas: from, desiredReplicas: to } = order;
+  const text = orderText(decision, pause);
+  if (text !== null) return `${from === to ? `stays at ${to}` : `${from} -> ${to}`}: ${text}`;
   return pause === null && wasPaused && from !== to ? `resumed: ${decision.reason}` : undefined;
 }
 

@@ -9,7 +9,7 @@ import { withMove, withoutChange } from './memory/memory.js';
  * was decided and whatever the bounds are: it is a person's order. It counts for windows and policies as any change of
  * ours. A 0 of an order is a 0 of ours, also where the target was there already: it wakes up when the pause is over.
  */
-export function askedOf(
+export function orderOf(
   decision: Decision,
   { pause, before, now }: { readonly pause: Pause | null; readonly before: State; readonly now: Instant },
 ): Decision {

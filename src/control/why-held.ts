@@ -19,7 +19,7 @@ export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
   /** What is to be carried out. */
-  readonly asked: Decision;
+  readonly order: Decision;
   readonly pause: Pause | null;
   readonly sharesTargetWith: string | null;
   readonly otherScaler: OtherScaler | null;
@@ -37,17 +37,17 @@ export function whyHeld(input: {
     const message = `${conflict} scales the same target: nothing is patched until it is gone`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
-  const { asked, pause } = input;
-  if (pause !== null && stops(pause, asked.action)) return heldByPause(pause);
+  const { order, pause } = input;
+  if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
     const message = other === null ? why : `${why}; ${other} scales the target`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
-  if (input.degraded !== null && asked.action === 'scale-down') {
+  if (input.degraded !== null && order.action === 'scale-down') {
     return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(input.degraded) };
   }
-  return heldByOverride(input.memory, asked);
+  return heldByOverride(input.memory, order);
 }
 
 function heldByPause({ message }: Pause): Hold {
