@@ -117,7 +117,7 @@ describe('a watch that has gone quiet', () => {
           from: 3,
           to: 5,
           reason: 'the API server has told nothing of the pods for 181 s',
-          until: '2026-01-01T00:00:15Z',
+          until: at(15),
         },
       ],
     });
