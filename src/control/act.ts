@@ -68,13 +68,17 @@ export const INTENT_SECONDS = 5;
 /** Why a change is given up whose document is gone or another one by now. */
 export const NOT_WANTED = 'the scaler is not wanted any more';
 
+/** Why a change waits that would take the place of one that may have been made. */
+const OUTCOME_UNKNOWN = 'the outcome of an earlier change is not known yet';
+
 /**
  * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
  * Patches nothing where the live count is not the one that the decision started from, where this process does not lead
- * any more, or later than 5 s after the read. A conflict is read and announced anew, never sent again as it was; so is a
- * PATCH that was answered with 429, after its `Retry-After`. Where
- * nothing can be stored a scale-up goes on without an intent, a scale-down does not. Throws on a count that is no
- * count: that is our own fault and must not reach the server. Source: reliability.md, W3, W4, W10, W11.
+ * any more, later than 5 s after the read, or while an earlier change may have been made that its precondition does not
+ * exclude. A conflict is read and announced anew, never sent again as it was; so is a PATCH that was answered with 429,
+ * after its `Retry-After`. Where nothing can be stored a scale-up goes on without an intent, a scale-down does not.
+ * Throws on a count that is no count: that is our own fault and must not reach the server. Source: reliability.md, W3,
+ * W4, W10, W11, W12.
  */
 export async function changeReplicas(
   ports: ChangePorts,
@@ -128,8 +132,9 @@ async function prepare(
     const moved = whatMoved(change, scale, progress.conflicts > 0);
     if (moved !== null) return moved;
     const { resourceVersion } = scale;
+    if (!isExcluded(change.pending, resourceVersion)) return { kind: 'given-up', message: OUTCOME_UNKNOWN };
     const generation = target.generation ?? null;
-    const earlier = earlierCounts(change, resourceVersion);
+    const earlier = earlierCounts(change);
     const intent = {
       epoch: leadership.epoch(),
       from,
@@ -155,9 +160,17 @@ async function prepare(
   }
 }
 
-/** What a PATCH that may still go through beside ours asks for: it has the same precondition. */
-function earlierCounts({ to, pending }: ScaleChange, resourceVersion: string): readonly number[] {
-  if (pending?.resourceVersion !== resourceVersion) return [];
+/**
+ * Whether of an earlier change and ours one can go through at most, for they have the same precondition. Else the earlier
+ * one may have been made and taken back since: ours would take the place of its intent, and its window would be lost.
+ */
+function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
+  return pending === null || pending.resourceVersion === resourceVersion;
+}
+
+/** What an earlier PATCH may still come to: it has the same precondition as ours. */
+function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
+  if (pending === null) return [];
   return [...new Set(announcedCounts(pending))].filter((count) => count !== to);
 }
 

@@ -33,6 +33,18 @@ class Rig {
   }
 }
 
+/** An earlier change whose outcome is not known, of the resourceVersion that the target still has. */
+const PENDING: Intent = {
+  epoch: '2/b',
+  from: 5,
+  to: 8,
+  earlier: [],
+  resourceVersion: '100',
+  generation: 1,
+  at: at(-15),
+};
+const UNKNOWN_YET = 'the outcome of an earlier change is not known yet';
+
 const FAILED: PutResult = { kind: 'failed', message: 'the store is away' };
 
 describe('the intent of a change', () => {
@@ -51,16 +63,39 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toHaveLength(1);
   });
 
-  it.each([
-    ['each count once that may still be reached, but its own', '100', [9, 8, 7, 9], [9, 7]],
-    ['none that was asked for another resourceVersion', '99', [9, 7], []],
-  ])('names %s', async (_, resourceVersion, [to = 0, ...earlier], named) => {
+  it('names each count once that may still be reached, but its own', async () => {
     const rig = new Rig();
-    rig.pending = { epoch: '2/b', from: 5, to, earlier, resourceVersion, generation: 1, at: at(-15) };
+    rig.pending = { ...PENDING, to: 9, earlier: [8, 7, 9] };
 
     await rig.change(8);
 
-    expect(rig.intents).toMatchObject([{ to: 8, earlier: named }]);
+    expect(rig.intents).toMatchObject([{ to: 8, earlier: [9, 7] }]);
+  });
+
+  it.each([8, 2])(
+    'of a change to %d never replaces one that its precondition does not exclude',
+    async (to) => {
+      const rig = new Rig();
+      rig.pending = { ...PENDING, resourceVersion: '99' };
+
+      expect(await rig.change(to)).toEqual({ kind: 'given-up', message: UNKNOWN_YET });
+      expect(rig.intents).toEqual([]);
+      expect(rig.cluster.arrived).toEqual([]);
+    },
+  );
+
+  it('is not stored again after a conflict, by which the earlier change may have gone through', async () => {
+    const rig = new Rig();
+    rig.pending = PENDING;
+    rig.cluster.patchScripts.push((apply) => {
+      rig.cluster.setReplicas(8);
+      rig.cluster.setReplicas(5);
+      return apply();
+    });
+
+    expect(await rig.change(8)).toEqual({ kind: 'given-up', message: UNKNOWN_YET });
+    expect(rig.intents).toHaveLength(1);
+    expect(rig.cluster.arrived).toHaveLength(1);
   });
 
   it('is stored anew with the new resourceVersion when only that has moved', async () => {

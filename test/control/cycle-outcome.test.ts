@@ -13,6 +13,8 @@ const LOST_ANSWER: PatchScript = (apply) => {
 /** Nothing goes through, no answer comes. */
 const LOST_REQUEST: PatchScript = () => Promise.reject(failure('connection'));
 
+const UNKNOWN_YET = 'the outcome of an earlier change is not known yet';
+
 describe('a PATCH whose answer is lost', () => {
   it('is told as failed and counts for nothing yet', async () => {
     const world = new World();
@@ -107,6 +109,39 @@ describe('a PATCH whose answer is lost', () => {
 
     expect(memory.unresolved !== null).toBe(isOpen);
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
+  });
+
+  it('keeps its window of 180 s where somebody takes it back to 5 before the watch shows any of it', async () => {
+    const world = new World({ upscaleForbiddenWindowSeconds: 180 });
+    world.load = 80;
+    world.cluster.watchedVersion = 100;
+    world.cluster.patchScripts.push(LOST_ANSWER);
+    await world.cycle();
+    world.cluster.setReplicas(5);
+
+    const outcomes: string[] = [];
+    for (let count = 0; count < 17; count += 1) outcomes.push((await world.nextCycle()).record.outcome.kind);
+
+    // It is taken to have happened at 60 s, for the watch never tells.
+    expect(outcomes.slice(0, 3)).toEqual(['conflict', 'conflict', 'conflict']);
+    expect(outcomes.slice(3, 16)).toEqual(Array.from({ length: 13 }, () => 'none'));
+    expect(outcomes.slice(16)).toEqual(['patched']);
+  });
+
+  it('is made again once the watch shows that nothing has changed the spec', async () => {
+    const world = new World({ upscaleForbiddenWindowSeconds: 180 });
+    world.load = 80;
+    world.cluster.watchedVersion = 100;
+    world.cluster.patchScripts.push(LOST_REQUEST);
+    await world.cycle();
+    world.cluster.touch();
+
+    const waiting = await world.nextCycle();
+    world.cluster.watchedVersion = null;
+    const again = await world.nextCycle();
+
+    expect(waiting.record.outcome).toMatchObject({ kind: 'conflict', message: UNKNOWN_YET });
+    expect(again.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('waits with everything while the target cannot be read live', async () => {

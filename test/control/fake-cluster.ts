@@ -33,6 +33,8 @@ export class FakeCluster implements Cluster {
   statusReplicas = 5;
   /** What the watch shows where it lags behind; null: what the server holds. */
   watchedReplicas: number | null = null;
+  /** The resourceVersion that the watch shows where it lags behind; null: what the server holds. */
+  watchedVersion: number | null = null;
   annotations: Readonly<Record<string, string>> = {};
   /** Who set the replicas last, by `managedFields`. */
   managers: readonly string[] = [];
@@ -93,6 +95,7 @@ export class FakeCluster implements Cluster {
       ref,
       namespace,
       ...scale,
+      resourceVersion: String(this.watchedVersion ?? this.version),
       specReplicas: this.watchedReplicas ?? scale.specReplicas,
       selector: [{ key: 'app', operator: 'In' as const, values: ['web'] }],
       annotations: this.annotations,

@@ -278,7 +278,7 @@ function repetitionDelayMs(
     return null;
   // A connection the server had closed while it was idle is noticed only by the next request.
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
-  const limitedMs = rateLimitMs(error);
+  const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;
   return error.kind === 'server_error' && error.retryAfterSeconds !== null
     ? Math.max(error.retryAfterSeconds, 0.5) * 1000 * (1 + clock.random())

@@ -31,8 +31,6 @@ export interface Pause {
 
 /** A server that was away is found again within twice that. */
 const LONGEST_OUTAGE_MS = 5000;
-/** How often in a row a 429 is answered with its `Retry-After` alone. */
-const PROMPT_RETRIES = 10;
 const RELIST_REST_MS = 120_000;
 
 /** The pauses of one list and watch. Source: reliability.md, 1.3 and K11. */
@@ -40,7 +38,7 @@ export function createPauses(clock: Clock): Pauses {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
   const refusals = { list: createRefusals(clock), watch: createRefusals(clock) };
-  let rateLimits = 0;
+  let isLimited = false;
 
   /** A server that has just started may say of what it serves that it is forbidden, or that it is not there. */
   const afterRefusal = ({ verb, error }: ListOrWatchFailure): Pause => {
@@ -66,21 +64,30 @@ export function createPauses(clock: Clock): Pauses {
     }
   };
 
+  /**
+   * The first 429 is answered with its `Retry-After` alone, those after it with no less than a back-off. So is each one
+   * of a list: the transport has sent it three times.
+   */
+  const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
+    const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);
+    const isFirst = !isLimited;
+    isLimited = limitedMs !== null;
+    if (limitedMs === null || (isFirst && verb === 'watch')) return limitedMs;
+    return Math.max(limitedMs, backoff.next());
+  };
+
   return {
     after: (failure) => {
       const { error } = failure;
       if (error.kind === 'forbidden' || error.kind === 'not_found') return afterRefusal(failure);
       refusals.list.clear();
       refusals.watch.clear();
-      const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);
-      rateLimits = limitedMs === null ? 0 : rateLimits + 1;
-      if (limitedMs !== null && rateLimits <= PROMPT_RETRIES) return { ms: limitedMs, isBelieved: true };
-      return { ms: afterFailure(failure), isBelieved: true };
+      return { ms: afterRateLimit(failure) ?? afterFailure(failure), isBelieved: true };
     },
     afterShortWatch: () => backoff.next(),
     clear: (verb) => {
       refusals[verb].clear();
-      rateLimits = 0;
+      isLimited = false;
     },
   };
 }

@@ -283,7 +283,7 @@ describe('writeStatuses, where a write fails', () => {
   it.each([
     [3, 3],
     [null, 1],
-    [0, 0.5],
+    [0, 1],
   ])(
     'sends the next after a 429 with a Retry-After of %p s after exactly %p s',
     async (retryAfterSeconds, seconds) => {

@@ -79,20 +79,27 @@ const stepLimit: Invariant = {
     }),
 };
 
-/** From the count at the start of the period, which is the present one less our own changes within it. */
+/**
+ * From the count at the start of the period, which is the present one less our own changes within it. The instants of
+ * decisions are known by the requests about them alone: near the start, a change counts where it widens the limit.
+ */
 function policyLimit(history: History, write: Write): number {
   const { behavior } = targetOf(history, write.scaler).plan;
   const isUp = directionOf(write) === 'up';
   const rule = isUp ? behavior?.up : behavior?.down;
   if (rule === undefined) return write.to;
   const startMs = write.decidedMs - rule.periodSeconds * 1000;
-  const sinceMs = startMs + clockSlackMs(history, startMs, write.atMs);
+  const slackMs = clockSlackMs(history, startMs, write.atMs);
+  const isWithin = (other: Write): boolean =>
+    directionOf(other) === directionOf(write)
+      ? other.begunMs > startMs + slackMs
+      : other.atMs > startMs - slackMs;
   const own = history.writes.filter(
     (other) =>
       other.scaler === write.scaler &&
       other.uid === write.uid &&
       other.atMs < write.atMs &&
-      other.begunMs > sinceMs &&
+      isWithin(other) &&
       (history.isDurable || other.process === write.process),
   );
   const changed = own.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -83,7 +83,7 @@ function delayMs(
   if (!(error instanceof product.KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
-  const limitedMs = product.rateLimitMs(error);
+  const limitedMs = product.rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;
   return error.kind === 'server_error' && error.retryAfterSeconds !== null
     ? Math.max(error.retryAfterSeconds, 0.5) * 1000 * (1 + clock.random())

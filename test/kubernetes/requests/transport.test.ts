@@ -250,7 +250,7 @@ describe('repetitions', () => {
   it.each([
     ['its Retry-After of 5 s', { 'retry-after': '5' }, 5000],
     ['1 s without a Retry-After', {}, 1000],
-    ['0.5 s for a Retry-After of 0', { 'retry-after': '0' }, 500],
+    ['1 s for a Retry-After of 0', { 'retry-after': '0' }, 1000],
   ])(
     'repeats a GET after a 429 when exactly %s have passed, whatever chance says',
     async (_what, headers, ms) => {
@@ -270,17 +270,24 @@ describe('repetitions', () => {
     },
   );
 
-  it('sends a GET three times in all where every answer is 429', async () => {
-    fake.on('GET', PATH, status(429, 'busy', { 'retry-after': '1' }));
+  it.each([
+    ['1 s, then 2 s, where each names 1 s', '1', [1000, 2000]],
+    ['3 s each where each names 3 s', '3', [3000, 3000]],
+  ])('sends a GET three times in all where every answer is 429: after %s', async (_, seconds, waitsMs) => {
+    fake.on('GET', PATH, status(429, 'busy', { 'retry-after': seconds }));
     const failing = failure(READ);
-    for (let count = 1; count <= 2; count += 1) {
-      await eventually(() => reports.length === count);
+    const sent: number[] = [];
+    for (const [index, ms] of waitsMs.entries()) {
+      await eventually(() => reports.length === index + 1);
       await settle();
-      clock.advance(1000);
+      clock.advance(ms - 1);
+      await settle();
+      sent.push(fake.requests.length);
+      clock.advance(1);
     }
 
     expect((await failing).kind).toBe('rate_limited');
-    expect(fake.requests).toHaveLength(3);
+    expect([...sent, fake.requests.length]).toEqual([1, 2, 3]);
   });
 
   it('does not wait for a Retry-After of 60 s where the deadline is 10 s', async () => {
