@@ -84,6 +84,49 @@ describe('the age of a source', () => {
     await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
   });
 
+  it('remembers when a loss was found, and why, after the data asked for is there again', async () => {
+    const { states, read } = setUp([targets(10), none, none, targets(10)]);
+    await states(4);
+
+    // Found by the second reading, at 30 s.
+    const why = 'the source has lost earlier data (0 of 10 targets are left)';
+    await expect(read()).resolves.toEqual({
+      startTime: null,
+      history: { state: 'kept', loss: { at: at(30), why } },
+    });
+  });
+
+  it('remembers a loss of targets of which some are left, which the next reading no longer finds', async () => {
+    const { states, read } = setUp([targets(10), targets(3)]);
+
+    await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
+    await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30) } } });
+  });
+
+  it('finds another loss after the data was there again', async () => {
+    const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
+    await states(6);
+
+    await expect(read()).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(75) } } });
+  });
+
+  it('does not take the gap of an earlier loss for another one, which a longer period still asks for', async () => {
+    const { clock, states, read } = setUp([targets(10), none, targets(10), none, none]);
+    await states(3);
+    clock.advance(15_000);
+
+    await expect(read(300)).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(30) } } });
+    await expect(read(15)).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(60) } } });
+  });
+
+  it.each([3600, -3600])('knows the age of a loss after the clock was set by %i s', async (seconds) => {
+    const { clock, states, read } = setUp([targets(10), none, targets(10)]);
+    await states(2);
+    clock.jump(seconds);
+
+    await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30 + seconds) } } });
+  });
+
   it('says nothing where there never were targets, and after a quarter of an hour without them', async () => {
     await expect(setUp([none]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
 
