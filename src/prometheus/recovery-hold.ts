@@ -4,7 +4,7 @@ import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
-import { type HistoryState, KEPT, type SourceAge } from './source-age.js';
+import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Since when a metric has given values without a break. */
@@ -38,15 +38,6 @@ export type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/**
- * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
- * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
- */
-const LONGEST_SILENCE_SECONDS = 60;
-
-/** A rhythm slower than that must not be a break in itself. */
-const LONGEST_SILENCE_PERIODS = 1.5;
-
 const PROCESS_START = 'no earlier values are known';
 
 /**
@@ -76,8 +67,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
   const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
-  const longest = Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
-  if (silence > longest) {
+  if (silence > longestSilenceSeconds(periodSeconds)) {
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }

@@ -55,8 +55,22 @@ const LEAST_SHARE_LEFT = 0.5;
 /** Data that has not come back after so long has been taken out of the source. */
 const LONGEST_LOSS_MS = 900_000;
 
-/** An engine without a start time is asked for data this old, at least; else a period old. */
-const LEAST_OFFSET_SECONDS = 60;
+/**
+ * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
+ * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
+ */
+const LONGEST_SILENCE_SECONDS = 60;
+
+/** A longer sync period must not be a break in itself. */
+const LONGEST_SILENCE_PERIODS = 1.5;
+
+/** A scraper that keeps what was not taken sends an emptied engine up to two scrapes from before, at a scrape interval of 30 s. */
+const UNSENT_SECONDS = 60;
+
+/** Returns how long a source may give no answer before that is a break. */
+export function longestSilenceSeconds(periodSeconds: number): number {
+  return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
+}
 
 export function createSourceAges(parts: { readonly queue: QueryQueue; readonly clock: Clock }): SourceAges {
   const { queue, clock } = parts;
@@ -68,7 +82,8 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
     const options: AskOptions = { seconds: TIMEOUT_SECONDS, signal };
     const startTime = await queue.startTime(options);
     if (startTime !== null) return { startTime, history: KEPT };
-    const offsetSeconds = Math.ceil(Math.max(LEAST_OFFSET_SECONDS, periodSeconds));
+    // A loss between two answers whose distance is no break must still show in the second one.
+    const offsetSeconds = Math.ceil(longestSilenceSeconds(periodSeconds) + UNSENT_SECONDS);
     const answer = await queue.ask(`count(up offset ${offsetSeconds}s)`, { ...options, round });
     return { startTime, history: history.learn(answer, offsetSeconds) };
   };

@@ -49,12 +49,12 @@ describe('the age of a source', () => {
   });
 
   it.each([
-    [1, 60],
-    [60, 60],
-    [61, 61],
-    [300, 300],
+    [1, 120],
+    [40, 120],
+    [60, 150],
+    [300, 510],
   ])(
-    'is asked of data that is older than the last round: period %i s, offset %i s',
+    'is asked of data from 60 s before the last round that may have been answered: period %i s, offset %i s',
     async (period, offset) => {
       const { read, asked } = setUp([targets(9)]);
 
@@ -102,6 +102,37 @@ describe('the age of a source', () => {
     await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
     await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30) } } });
   });
+
+  it.each([
+    [15, 15],
+    [15, 60],
+    [60, 60],
+    [60, 90],
+    [300, 450],
+  ])(
+    'finds a loss between two answers, at a period of %i s the second %i s later, though its scrapers send 59 s again',
+    async (period, later) => {
+      const clock = new ManualClock();
+      let sinceMs = -Infinity;
+      const ages = createSourceAges({
+        clock,
+        queue: {
+          ask: (query) => {
+            const offset = Number(/offset (\d+)s/.exec(query)?.[1]);
+            return Promise.resolve(clock.monotonicMs() - offset * 1000 < sinceMs ? none : targets(10));
+          },
+          startTime: () => Promise.resolve(null),
+        },
+      });
+      const read = (): Promise<SourceAge> =>
+        ages.read({ periodSeconds: period, round: 1, signal: new AbortController().signal });
+      await read();
+      sinceMs = clock.monotonicMs() - 59_000;
+      clock.advance(later * 1000);
+
+      await expect(read()).resolves.toMatchObject({ history: { state: 'lost' } });
+    },
+  );
 
   it('finds another loss after the data was there again', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
