@@ -95,6 +95,11 @@ export const BUGS: readonly Bug[] = [
     edit('prometheus/source-age.js', 'count < before * LEAST_SHARE_LEFT', 'false'),
   ),
   bug(
+    'loss-forgotten',
+    { by: ['I2'], when: ['emptied'] },
+    edit('prometheus/recovery-hold.js', '&& !isYoung(loss.at)', ''),
+  ),
+  bug(
     'stabilization-skipped',
     { by: ['I3', 'I24'], when: [] },
     edit(
