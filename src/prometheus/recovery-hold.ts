@@ -4,7 +4,7 @@ import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
-import { type HistoryState, KEPT, type SourceAge } from './source-age.js';
+import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Since when a metric has given values without a break. */
@@ -38,15 +38,6 @@ export type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/**
- * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
- * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
- */
-const LONGEST_SILENCE_SECONDS = 60;
-
-/** A rhythm slower than that must not be a break in itself. */
-const LONGEST_SILENCE_PERIODS = 1.5;
-
 const PROCESS_START = 'no earlier values are known';
 
 /**
@@ -55,7 +46,7 @@ const PROCESS_START = 'no earlier values are known';
  * Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
-  const { now, outcome, startTime, holdSeconds, periodSeconds } = input;
+  const { now, outcome, holdSeconds, periodSeconds } = input;
   const atLeastUntil = addSeconds(now, holdSeconds);
   const before: MetricHold = previous ?? {
     valuesSince: null,
@@ -69,29 +60,40 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   if (outcome.kind === 'broken') {
     return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: outcome.why };
   }
-  const { history = KEPT } = input;
-  if (history.state === 'lost') {
-    return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: history.why };
-  }
-  if (startTime !== null && startTime > addSeconds(now, -holdSeconds)) {
+  const youth = youthOf(input);
+  if (youth !== null) {
     // Each answer until the server is H old is a break, and the values after that must come for another H.
-    const until = latest(addSeconds(startTime, 2 * holdSeconds), atLeastUntil);
-    const cause = `the server started at ${formatInstant(startTime)}`;
-    return { valuesSince: null, until, lastAnswerAt: now, cause };
+    const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
+    return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
   const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
-  const longest = Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
-  if (silence > longest) {
+  if (silence > longestSilenceSeconds(periodSeconds)) {
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
   // A clock that was set back would otherwise put the begin of the run into the future.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
   const until = addSeconds(valuesSince, holdSeconds);
-  if (history.state === 'kept' || until > now)
+  const { history = KEPT } = input;
+  if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
   // Not a break, or a source that fails now and then would never scale down; but nothing is lowered on it now.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
+}
+
+/** Returns since when a server younger than H has run; null for an older one, and where nothing is known of its age. */
+function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
+  readonly began: Instant;
+  readonly cause: string;
+} | null {
+  const isYoung = (began: Instant): boolean => began > addSeconds(now, -holdSeconds);
+  if (startTime !== null) {
+    if (!isYoung(startTime)) return null;
+    return { began: startTime, cause: `the server started at ${formatInstant(startTime)}` };
+  }
+  const { loss } = history;
+  if (loss === null || (history.state !== 'lost' && !isYoung(loss.at))) return null;
+  return { began: loss.at, cause: loss.why };
 }
 
 /** H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`). */

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
+import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
@@ -11,11 +11,21 @@ export interface SourceAge {
   readonly history: HistoryState;
 }
 
-/** `lost`: it was there a while ago and is not now. `unknown`: whether it is there could not be asked. */
+/** `lost`: data of a while ago was there and is not now. `unknown`: the query for it failed. */
 export type HistoryState =
-  { readonly state: 'kept' } | { readonly state: 'lost' | 'unknown'; readonly why: string };
+  | { readonly state: 'kept'; readonly loss: Loss | null }
+  | { readonly state: 'lost'; readonly loss: Loss }
+  | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
-export const KEPT: HistoryState = { state: 'kept' };
+/** The last loss of data that was found. */
+export interface Loss {
+  /** When it was found: the server began to run before that. */
+  readonly at: Instant;
+  /** Part of a sentence. */
+  readonly why: string;
+}
+
+export const KEPT: HistoryState = { state: 'kept', loss: null };
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
@@ -45,8 +55,22 @@ const LEAST_SHARE_LEFT = 0.5;
 /** Data that has not come back after so long has been taken out of the source. */
 const LONGEST_LOSS_MS = 900_000;
 
-/** An engine without a start time is asked for data this old, at least; else a period old. */
-const LEAST_OFFSET_SECONDS = 60;
+/**
+ * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
+ * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
+ */
+const LONGEST_SILENCE_SECONDS = 60;
+
+/** A longer sync period must not be a break in itself. */
+const LONGEST_SILENCE_PERIODS = 1.5;
+
+/** A scraper that keeps what was not taken sends an emptied engine up to two scrapes from before, at a scrape interval of 30 s. */
+const UNSENT_SECONDS = 60;
+
+/** Returns how long a source may give no answer before that is a break. */
+export function longestSilenceSeconds(periodSeconds: number): number {
+  return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
+}
 
 export function createSourceAges(parts: { readonly queue: QueryQueue; readonly clock: Clock }): SourceAges {
   const { queue, clock } = parts;
@@ -58,8 +82,10 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
     const options: AskOptions = { seconds: TIMEOUT_SECONDS, signal };
     const startTime = await queue.startTime(options);
     if (startTime !== null) return { startTime, history: KEPT };
-    const query = `count(up offset ${Math.ceil(Math.max(LEAST_OFFSET_SECONDS, periodSeconds))}s)`;
-    return { startTime, history: history.learn(await queue.ask(query, { ...options, round })) };
+    // A loss between two answers whose distance is no break must still show in the second one.
+    const offsetSeconds = Math.ceil(longestSilenceSeconds(periodSeconds) + UNSENT_SECONDS);
+    const answer = await queue.ask(`count(up offset ${offsetSeconds}s)`, { ...options, round });
+    return { startTime, history: history.learn(answer, offsetSeconds) };
   };
 
   const begin = (options: AgeOptions): Promise<SourceAge> => {
@@ -95,30 +121,69 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
 }
 
 /** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
-function createHistoryWatch(clock: Clock): { readonly learn: (answer: Answer) => HistoryState } {
+function createHistoryWatch(clock: Clock): {
+  readonly learn: (answer: Answer, offsetSeconds: number) => HistoryState;
+} {
   let known: number | null = null;
   let knownMs = 0;
+  const losses = createLossMemory(clock);
 
   return {
-    learn: (answer) => {
+    learn: (answer, offsetSeconds) => {
       const nowMs = clock.monotonicMs();
+      const askedMs = nowMs - offsetSeconds * 1000;
       const count = countOf(answer);
-      if (known === null || nowMs - knownMs > LONGEST_LOSS_MS) {
-        known = count === null || count === 0 ? null : count;
-        knownMs = nowMs;
-        return KEPT;
+      const before = nowMs - knownMs > LONGEST_LOSS_MS ? null : known;
+      if (count === null) {
+        if (before === null) return { state: 'kept', loss: losses.last() };
+        return {
+          state: 'unknown',
+          loss: losses.last(),
+          why: 'whether the source has lost data is not known',
+        };
       }
-      if (count === null) return { state: 'unknown', why: 'whether the source has lost data is not known' };
-      const before = known;
-      if (count > 0) {
-        known = count;
+      if (count > 0 || before === null) {
+        known = count === 0 ? null : count;
         knownMs = nowMs;
       }
-      if (count >= before * LEAST_SHARE_LEFT) return KEPT;
-      return {
-        state: 'lost',
-        why: `the source has lost earlier data (${count} of ${before} targets are left)`,
-      };
+      if (before !== null && count < before * LEAST_SHARE_LEFT) {
+        const why = `the source has lost earlier data (${count} of ${before} targets are left)`;
+        return { state: 'lost', loss: losses.found(askedMs, why) };
+      }
+      if (count > 0) losses.kept(askedMs);
+      return { state: 'kept', loss: losses.last() };
+    },
+  };
+}
+
+/**
+ * The last loss, for scalers that query the source only when the data asked for is there again. Its age is elapsed
+ * time: a wall clock that is set does not change it.
+ */
+function createLossMemory(clock: Clock): {
+  readonly last: () => Loss | null;
+  readonly kept: (askedMs: number) => void;
+  readonly found: (askedMs: number, why: string) => Loss;
+} {
+  let loss: { readonly foundMs: number; readonly why: string } | null = null;
+  /** The latest instant that has had data since the loss; null: none had. */
+  let keptMs: number | null = null;
+
+  const dated = ({ foundMs, why }: { readonly foundMs: number; readonly why: string }): Loss => ({
+    at: addSeconds(clock.now(), (foundMs - clock.monotonicMs()) / 1000),
+    why,
+  });
+
+  return {
+    last: () => (loss === null ? null : dated(loss)),
+    kept: (askedMs) => (keptMs = Math.max(keptMs ?? askedMs, askedMs)),
+    found: (askedMs, why) => {
+      // An instant before one that has data is in the gap of the same loss.
+      if (loss === null || (keptMs !== null && askedMs > keptMs)) {
+        loss = { foundMs: clock.monotonicMs(), why };
+        keptMs = null;
+      }
+      return dated(loss);
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   NO_HOLDS,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
-import { KEPT } from '../../src/prometheus/source-age.js';
+import { type HistoryState, KEPT } from '../../src/prometheus/source-age.js';
 import { formatInstant } from '../../src/units/time.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 
@@ -217,26 +217,50 @@ describe('a source without a start time', () => {
     [0, 'value', null],
     [60, 'value', null],
   ];
-  const lost = { state: 'lost', why: 'targets are gone' } as const;
-  const unknown = { state: 'unknown', why: 'nobody knows' } as const;
-  const next = (state: HoldInput['history'], second: number, before = run(values)): MetricHold =>
+  const loss = { at: at(75), why: 'targets are gone' };
+  const lost = { state: 'lost', loss } as const;
+  const kept = { state: 'kept', loss } as const;
+  const unknown = { state: 'unknown', loss: null, why: 'nobody knows' } as const;
+  const next = (history: HistoryState, second: number, before = run(values)): MetricHold =>
     advanceHold(before, {
       now: at(second),
       outcome: { kind: 'value' },
       startTime: null,
-      history: state ?? KEPT,
+      history,
       holdSeconds: 60,
       periodSeconds: 15,
     });
+  const through = (...rounds: readonly (readonly [number, HistoryState])[]): MetricHold | null =>
+    rounds.reduce((hold, [second, history]) => next(history, second, hold), run(values));
 
-  it('breaks off when it has lost earlier data, for as long as it has, and for 60 s of values after that', () => {
+  it('that has lost earlier data is held as one that started when that was found', () => {
     const first = next(lost, 75);
-    const second = next(lost, 90, first);
-    const back = next(KEPT, 105, second);
 
-    expect(first).toMatchObject({ valuesSince: null, until: at(135), cause: 'targets are gone' });
-    expect(second.until).toBe(at(150));
-    expect(back).toMatchObject({ valuesSince: at(105), until: at(165) });
+    expect(first).toMatchObject({ valuesSince: null, until: at(195), cause: 'targets are gone' });
+    expect(through([75, lost], [90, lost])).toEqual({ ...first, lastAnswerAt: at(90) });
+    expect(through([75, lost], [90, kept], [134, kept])).toEqual({ ...first, lastAnswerAt: at(134) });
+    expect(through([75, lost], [90, kept], [135, kept])).toMatchObject({
+      valuesSince: at(135),
+      until: at(195),
+    });
+  });
+
+  it('is held for a loss that was found for another scaler, while its own query found none', () => {
+    expect(next(kept, 90)).toMatchObject({ valuesSince: null, until: at(195), cause: 'targets are gone' });
+  });
+
+  it('is held for 60 s of values after its data has come back, however late that is', () => {
+    expect(through([75, lost], [135, lost], [180, lost])?.until).toBe(at(240));
+    expect(through([75, lost], [135, lost], [180, lost], [195, KEPT])).toMatchObject({
+      valuesSince: at(195),
+      until: at(255),
+    });
+  });
+
+  it('is not held for a loss that was found 60 s ago and more', () => {
+    const longAgo = { state: 'kept', loss: { ...loss, at: at(15) } } as const;
+
+    expect(next(longAgo, 75)).toMatchObject({ valuesSince: at(0), until: at(60) });
   });
 
   it('is not believed for one period when its earlier data cannot be asked for, which is no break', () => {
@@ -244,6 +268,7 @@ describe('a source without a start time', () => {
 
     expect(doubtful).toMatchObject({ valuesSince: at(0), until: at(90), cause: 'nobody knows' });
     expect(next(KEPT, 90, doubtful).until).toBe(at(60));
+    expect(through([75, lost], [90, { ...unknown, loss }])?.until).toBe(at(195));
   });
 });
 

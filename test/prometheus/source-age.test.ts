@@ -49,12 +49,12 @@ describe('the age of a source', () => {
   });
 
   it.each([
-    [1, 60],
-    [60, 60],
-    [61, 61],
-    [300, 300],
+    [1, 120],
+    [40, 120],
+    [60, 150],
+    [300, 510],
   ])(
-    'is asked of data that is older than the last round: period %i s, offset %i s',
+    'is asked of data from 60 s before the last round that may have been answered: period %i s, offset %i s',
     async (period, offset) => {
       const { read, asked } = setUp([targets(9)]);
 
@@ -82,6 +82,80 @@ describe('the age of a source', () => {
     const { states } = setUp([targets(10), none, none, targets(3), targets(9)]);
 
     await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
+  });
+
+  it('remembers when a loss was found, and why, after the data asked for is there again', async () => {
+    const { states, read } = setUp([targets(10), none, none, targets(10)]);
+    await states(4);
+
+    // Found by the second reading, at 30 s.
+    const why = 'the source has lost earlier data (0 of 10 targets are left)';
+    await expect(read()).resolves.toEqual({
+      startTime: null,
+      history: { state: 'kept', loss: { at: at(30), why } },
+    });
+  });
+
+  it('remembers a loss of targets of which some are left, which the next reading no longer finds', async () => {
+    const { states, read } = setUp([targets(10), targets(3)]);
+
+    await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
+    await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30) } } });
+  });
+
+  it.each([
+    [15, 15],
+    [15, 60],
+    [60, 60],
+    [60, 90],
+    [300, 450],
+  ])(
+    'finds a loss between two answers, at a period of %i s the second %i s later, though its scrapers send 59 s again',
+    async (period, later) => {
+      const clock = new ManualClock();
+      let sinceMs = -Infinity;
+      const ages = createSourceAges({
+        clock,
+        queue: {
+          ask: (query) => {
+            const offset = Number(/offset (\d+)s/.exec(query)?.[1]);
+            return Promise.resolve(clock.monotonicMs() - offset * 1000 < sinceMs ? none : targets(10));
+          },
+          startTime: () => Promise.resolve(null),
+        },
+      });
+      const read = (): Promise<SourceAge> =>
+        ages.read({ periodSeconds: period, round: 1, signal: new AbortController().signal });
+      await read();
+      sinceMs = clock.monotonicMs() - 59_000;
+      clock.advance(later * 1000);
+
+      await expect(read()).resolves.toMatchObject({ history: { state: 'lost' } });
+    },
+  );
+
+  it('finds another loss after the data was there again', async () => {
+    const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
+    await states(6);
+
+    await expect(read()).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(75) } } });
+  });
+
+  it('does not take the gap of an earlier loss for another one, which a longer period still asks for', async () => {
+    const { clock, states, read } = setUp([targets(10), none, targets(10), none, none]);
+    await states(3);
+    clock.advance(15_000);
+
+    await expect(read(300)).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(30) } } });
+    await expect(read(15)).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(60) } } });
+  });
+
+  it.each([3600, -3600])('knows the age of a loss after the clock was set by %i s', async (seconds) => {
+    const { clock, states, read } = setUp([targets(10), none, targets(10)]);
+    await states(2);
+    clock.jump(seconds);
+
+    await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30 + seconds) } } });
   });
 
   it('says nothing where there never were targets, and after a quarter of an hour without them', async () => {

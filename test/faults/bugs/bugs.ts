@@ -87,12 +87,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'young-server-trusted',
     { by: ['I2'], when: ['wiped', 'restarted'] },
-    edit('prometheus/recovery-hold.js', 'if (startTime !== null && startTime >', 'if (false && startTime >'),
+    edit('prometheus/recovery-hold.js', 'if (!isYoung(startTime))', 'if (true)'),
   ),
   bug(
     'emptied-engine-trusted',
     { by: ['I2'], when: ['emptied'] },
-    edit('prometheus/source-age.js', 'if (count >= before * LEAST_SHARE_LEFT)', 'if (true)'),
+    edit('prometheus/source-age.js', 'count < before * LEAST_SHARE_LEFT', 'false'),
+  ),
+  bug(
+    'loss-forgotten',
+    { by: ['I2'], when: ['emptied'] },
+    edit('prometheus/recovery-hold.js', '&& !isYoung(loss.at)', ''),
   ),
   bug(
     'stabilization-skipped',

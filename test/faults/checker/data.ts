@@ -15,6 +15,8 @@ const CACHE_MS = 180_000;
 /** Between a question and its answer. */
 const MOMENT_MS = 500;
 const LONGEST_HOLD_MS = 960_000;
+/** Answers that are older are compared with no more, from a quarter of an hour on. */
+const COMPARED_MS = 600_000;
 /** Silence of a minute is a break; it is seen only at the next two questions. */
 const UNSEEN_OUTAGE_MS = 75_000;
 /** Below the exact need by rounding of percents, by tolerance and by the pods of the last rate window. */
@@ -106,7 +108,7 @@ function doubtsOf(
     ({ serverStartMs, answeredMs }) =>
       serverStartMs !== null &&
       (answeredMs ?? 0) - serverStartMs < holdMs - slackMs &&
-      (history.tellsStart || wasEmptied(history, metric, serverStartMs)),
+      (history.tellsStart || isFound(history, { process: write.process, metric, startMs: serverStartMs })),
   );
   const isUnclear = history.faults.some(
     (fault) =>
@@ -121,15 +123,32 @@ function doubtsOf(
   return [`the server that answered ${metric.query} was younger than its hold`];
 }
 
-/** Whether a server that does not say when it began has lost its data then, which shows without a start time, too. */
-function wasEmptied(history: History, metric: MetricPlan, startMs: number): boolean {
-  return history.faults.some(
+/**
+ * Whether a process must have found that a server which does not say when it began has lost its data then: it compares
+ * with what it was answered before (algorithm.md, section 4).
+ */
+function isFound(
+  history: History,
+  {
+    process,
+    metric,
+    startMs,
+  }: { readonly process: string; readonly metric: MetricPlan; readonly startMs: number },
+): boolean {
+  const wasEmptied = history.faults.some(
     (fault) =>
       fault.kind === 'source' &&
       fault.source === metric.source &&
       fault.what.mode === 'emptied' &&
       Math.abs(fault.startMs - startMs) < MOMENT_MS,
   );
+  if (!wasEmptied) return false;
+  const span = { fromMs: startMs - COMPARED_MS, toMs: startMs - MOMENT_MS };
+  const before = within(history.byProcess.get(process)?.queries ?? [], {
+    ...span,
+    timeOf: ({ sentMs }) => sentMs,
+  });
+  return before.some(({ source, answer }) => source === metric.source && answer === 'value');
 }
 
 const trueLoad: Invariant = {
