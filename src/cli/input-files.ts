@@ -5,7 +5,7 @@ import { whyUnreadable } from '../config/why-unreadable.js';
 import { readBounded } from '../files/read-bounded.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
-import type { CommandIo } from './io.js';
+import { CommandError, type CommandIo } from './io.js';
 
 /** A file that a command was told to read. */
 export interface InputFile {
@@ -35,7 +35,7 @@ export async function readInputFiles(paths: readonly string[], io: CommandIo): P
   return { files: [...files.values()], problems };
 }
 
-/** The text of one file, or why it cannot be read. */
+/** Returns the text of one file, or why it cannot be read. Throws `CommandError` if the command is interrupted. */
 export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
@@ -45,6 +45,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
     // The pipe that a shell makes of `<(command)` has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
+    if (io.signal.aborted) throw new CommandError(`reading ${name}: interrupted`);
     return unreadable(name, whyUnreadable(error));
   }
 }

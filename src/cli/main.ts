@@ -87,7 +87,7 @@ const exitCode = await cli(process.argv.slice(2), {
     write: (chunk) => void process.stdout.write(chunk),
   },
   stderr: { isTerminal: process.stderr.isTTY, write: writeError },
-  readStdin: () => readStdin(process.stdin),
+  readStdin: () => readStdin(process.stdin, stop.signal),
   env: process.env,
   cwd: process.cwd(),
   clock: SYSTEM_CLOCK,

@@ -47,8 +47,11 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
   };
 }
 
-/** Reading a text takes up to 5 us a character: a longer one would keep everybody waiting for more than 100 ms. */
-const MAX_SMALL_LENGTH = 16_384;
+/**
+ * Reading a text takes up to 3 us a character, and 30 us until the parser has been compiled: a longer one would keep
+ * everybody waiting for more than 100 ms.
+ */
+const MAX_SMALL_LENGTH = 4096;
 
 /** Whether the text is short enough to be read beside other work. */
 export function isSmall({ content }: DocumentSource): boolean {

@@ -3,7 +3,7 @@ import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
 import { isPlainObject, readPlain } from '../scaler/plain.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
+import { type YamlDocument, eachYamlDocument, placeAll } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/service-facts.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
 import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './hide-values.js';
@@ -22,8 +22,8 @@ export interface ReadServiceConfig {
  * a config in which every value has its default.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
-  const documents = readYaml(text, file);
-  const [document, second] = documents;
+  // Two are enough to refuse a text of thousands.
+  const [document, second] = eachYamlDocument(text, file);
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
     const message = 'a service config is one YAML document, this is the second one';

@@ -2,6 +2,8 @@
 export function whyUnreadable(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
+    case 'ABORT_ERR':
+      return 'interrupted';
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
       return 'the file is not UTF-8 text';
     case 'ENOENT':

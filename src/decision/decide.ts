@@ -26,7 +26,8 @@ import type { Snapshot } from './snapshot.js';
 export function decide(given: Snapshot): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
   const snapshot = withBounds(given, bounds);
-  const shortCut = takeShortCut(snapshot, bounds, highestCeiling(given.scaler.spec));
+  const ceiling = highestCeiling(given.scaler.spec, given.now, given.state.lastScaleUp);
+  const shortCut = takeShortCut(snapshot, bounds, ceiling);
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
   const metrics = proposeAll(snapshot);
   const activation = readActivation(snapshot);

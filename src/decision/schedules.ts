@@ -54,9 +54,31 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   return { minReplicas, maxReplicas, floor, ceiling, clippedFloor: wanted > maxReplicas ? wanted : null };
 }
 
-/** The highest ceiling that the document and its schedules know: above it a count is cut at once. */
-export function highestCeiling({ maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>): number {
-  return schedules.reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
+/**
+ * The highest ceiling that may have led to the present count: above it a count is cut at once. That of a schedule counts
+ * while it is on, and after it until the count has risen again: a count that last rose while no schedule allowed more
+ * than the document was within the document's own maximum then, and a maximum that is lowered takes effect at once.
+ * (reliability.md, decision 8)
+ */
+export function highestCeiling(
+  { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
+  now: Instant,
+  lastScaleUp: Instant | null,
+): number {
+  return schedules
+    .filter((schedule) => (schedule.maxReplicas ?? 0) > maxReplicas && wasOnSince(schedule, lastScaleUp, now))
+    .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
+}
+
+/** Whether the schedule was on, or on its way, at any time from `since` to now; null: from the beginning. */
+function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
+  const { last, next } = recurringAround(schedule, now);
+  return [last, next, ...schedule.dates].some(
+    (occurrence) =>
+      occurrence !== null &&
+      addSeconds(occurrence.start, -schedule.rampSeconds) <= now &&
+      (since === null || addSeconds(occurrence.end, schedule.rampSeconds) > since),
+  );
 }
 
 /** `minReplicas is 3`, or which schedule says so: `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */

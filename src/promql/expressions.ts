@@ -133,6 +133,7 @@ export function unwrap(
 function treeOf(query: string): Tree | null {
   const parsed = parseQuery(query);
   if (parsed.errorNode === null) return parsed.tree;
+  if (parsed.limit !== null) return null;
   const rewritten = rewriteMetricsql(query);
   const nearest = rewritten === null ? null : parseQuery(rewritten);
   return nearest?.errorNode === null ? nearest.tree : null;

@@ -31,6 +31,9 @@ const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'ata
 // A range or subquery is written behind its operand, as often as one likes.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
+/** A long query is not kept by those who parse it, and each of them asks for its limit. */
+let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
+
 /**
  * The first limit that a query is past, found in one pass without a parser; null: it may be parsed. String literals and
  * comments count as one token, whatever is in them.
@@ -40,62 +43,78 @@ export function findQueryLimit(query: string): QueryLimit | null {
     const message = `the query has ${query.length} characters, must have at most ${MAX_LENGTH}`;
     return { message, offset: MAX_LENGTH };
   }
-  const tally = createTally();
+  if (query !== last.query) last = { query, limit: countAll(query) };
+  return last.limit;
+}
+
+function countAll(query: string): QueryLimit | null {
+  const tally = new Tally();
   for (const segment of splitSegments(query)) countSegment(query, segment, tally);
   for (const { counted, most } of LIMITS) {
-    const { count, exceededAt } = tally.read(counted);
-    if (exceededAt === null) continue;
-    return { message: `the query has ${count} ${counted}, must have at most ${most}`, offset: exceededAt };
+    const exceededAt = tally.exceededAt[counted];
+    if (exceededAt === undefined) continue;
+    const message = `the query has ${tally.counts[counted]} ${counted}, must have at most ${most}`;
+    return { message, offset: exceededAt };
   }
   return null;
 }
 
-interface Tally {
-  readonly add: (counted: Counted, offset: number) => void;
-  readonly open: (offset: number) => void;
-  readonly close: () => void;
-  readonly read: (counted: Counted) => { readonly count: number; readonly exceededAt: number | null };
-}
+const MOST = Object.fromEntries(LIMITS.map(({ counted, most }) => [counted, most])) as Readonly<
+  Record<Counted, number>
+>;
 
-function createTally(): Tally {
-  const counts = new Map<Counted, number>();
-  const exceeded = new Map<Counted, number>();
-  let depth = 0;
-  const note = (counted: Counted, count: number, offset: number): void => {
-    counts.set(counted, Math.max(count, counts.get(counted) ?? 0));
-    const most = LIMITS.find((limit) => limit.counted === counted)?.most ?? 0;
-    if (count > most && !exceeded.has(counted)) exceeded.set(counted, offset);
+/** Plain fields: a query of 64 KiB has 64,000 tokens to count. */
+class Tally {
+  readonly counts: Record<Counted, number> = {
+    operators: 0,
+    'calls and parentheses': 0,
+    'levels of nesting': 0,
+    variables: 0,
+    tokens: 0,
   };
-  return {
-    add: (counted, offset) => note(counted, (counts.get(counted) ?? 0) + 1, offset),
-    open: (offset) => {
-      depth += 1;
-      note('levels of nesting', depth, offset);
-    },
-    close: () => {
-      depth = Math.max(0, depth - 1);
-    },
-    read: (counted) => ({ count: counts.get(counted) ?? 0, exceededAt: exceeded.get(counted) ?? null }),
-  };
+  readonly exceededAt: Partial<Record<Counted, number>> = {};
+  #depth = 0;
+
+  add(counted: Counted, offset: number): void {
+    this.#note(counted, this.counts[counted] + 1, offset);
+  }
+
+  open(offset: number): void {
+    this.#depth += 1;
+    if (this.#depth > this.counts['levels of nesting']) this.#note('levels of nesting', this.#depth, offset);
+  }
+
+  close(): void {
+    this.#depth = Math.max(0, this.#depth - 1);
+  }
+
+  #note(counted: Counted, count: number, offset: number): void {
+    this.counts[counted] = count;
+    if (count > MOST[counted]) this.exceededAt[counted] ??= offset;
+  }
 }
 
 function countSegment(query: string, { kind, from, to }: Segment, tally: Tally): void {
-  const text = query.slice(from, to);
-  if (kind !== 'comment') {
-    for (const { index } of text.matchAll(VARIABLE)) tally.add('variables', from + index);
-  }
   if (kind !== 'code') {
     tally.add('tokens', from);
+    if (kind === 'string') countVariables(query.slice(from, to), from, tally);
     return;
   }
+  const text = query.slice(from, to);
+  countVariables(text, from, tally);
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const offset = from + index;
     tally.add('tokens', offset);
     if (token === '(') tally.add('calls and parentheses', offset);
-    if ('([{'.includes(token)) tally.open(offset);
-    else if (')]}'.includes(token)) tally.close();
+    if (token === '(' || token === '[' || token === '{') tally.open(offset);
+    else if (token === ')' || token === ']' || token === '}') tally.close();
     if (isOperator(token)) tally.add('operators', offset);
   }
+}
+
+function countVariables(text: string, from: number, tally: Tally): void {
+  if (!text.includes('$')) return;
+  for (const { index } of text.matchAll(VARIABLE)) tally.add('variables', from + index);
 }
 
 function isOperator(token: string): boolean {

@@ -2,6 +2,9 @@ import type { Quote } from './segments.js';
 
 const RE2_SPECIAL = /[\\.+*?()|[\]{}^$]/g;
 
+/** The only characters that a string literal may write in another way. */
+const ESCAPABLE = /["'\\\p{Cc}]/gu;
+
 const ESCAPE_LETTERS: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' };
 
 /** Characters of a string escape that stand for something else than themselves. */
@@ -24,16 +27,16 @@ export function quoteRegex(text: string): string {
 
 /** The text as it stands between `"` or between `'`: nothing in it can end the literal. */
 export function escapeString(text: string, quote: '"' | "'"): string {
-  return Array.from(text, (character) => escapeCharacter(character, quote)).join('');
+  return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }
 
 function escapeCharacter(character: string, quote: string): string {
   if (character === '\\' || character === quote) return `\\${character}`;
   const letter = ESCAPE_LETTERS[character];
   if (letter !== undefined) return `\\${letter}`;
-  const codePoint = character.codePointAt(0) ?? 0;
-  if (codePoint >= 0x20 && codePoint !== 0x7f) return character;
-  return `\\u${codePoint.toString(16).padStart(4, '0')}`;
+  const code = character.charCodeAt(0);
+  if (code >= 0x20 && code !== 0x7f) return character;
+  return `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** The text as a string literal in double quotes. */

@@ -99,10 +99,37 @@ describe('boundsInForce', () => {
 });
 
 describe('highestCeiling', () => {
-  it('is the largest of the document’s and all schedules’, on or not', () => {
-    const schedules = [schedule({ maxReplicas: 100 }), schedule({ maxReplicas: 5 })];
+  /** On from 08:00 to 20:00; 100 replicas at most. */
+  const sale = schedule({ maxReplicas: 100 });
+  const ceiling = (time: string, lastScaleUp: string | null, ...schedules: Schedule[]): number =>
+    highestCeiling({ maxReplicas: 60, schedules }, at(time), lastScaleUp === null ? null : at(lastScaleUp));
 
-    expect(highestCeiling({ maxReplicas: 60, schedules })).toBe(100);
-    expect(highestCeiling({ maxReplicas: 60, schedules: [] })).toBe(60);
+  it('is the largest of the document’s and all schedules’ that are on', () => {
+    expect(ceiling('2026-11-20T12:00:00Z', null, sale, schedule({ maxReplicas: 5 }))).toBe(100);
+    expect(ceiling('2026-11-20T12:00:00Z', null)).toBe(60);
+  });
+
+  it('is that of a schedule that has ended since the last scale-up, not one of before', () => {
+    const times = ['2026-11-20T19:59:59Z', '2026-11-20T20:00:00Z', '2026-11-20T21:00:00Z'];
+
+    expect(times.map((time) => ceiling('2026-11-20T22:00:00Z', time, sale))).toEqual([100, 60, 60]);
+  });
+
+  it('is that of a schedule on its way to its start, and back until its ramp has ended', () => {
+    const ramped = schedule({ maxReplicas: 100, rampSeconds: 600 });
+
+    expect(ceiling('2026-11-20T07:49:59Z', '2026-11-20T07:00:00Z', ramped)).toBe(60);
+    expect(ceiling('2026-11-20T07:50:00Z', '2026-11-20T07:00:00Z', ramped)).toBe(100);
+    expect(ceiling('2026-11-20T22:00:00Z', '2026-11-20T20:09:59Z', ramped)).toBe(100);
+    expect(ceiling('2026-11-20T22:00:00Z', '2026-11-20T20:10:00Z', ramped)).toBe(60);
+  });
+
+  it('of a count that has never been seen to rise is that of any schedule that has been on', () => {
+    const dates = [{ start: at('2026-11-27T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }];
+    const once = schedule({ recurring: null, maxReplicas: 100, dates });
+
+    expect(ceiling('2026-11-20T22:00:00Z', null, sale)).toBe(100);
+    expect(ceiling('2026-11-26T23:59:59Z', null, once)).toBe(60);
+    expect(ceiling('2026-12-05T00:00:00Z', null, once)).toBe(100);
   });
 });

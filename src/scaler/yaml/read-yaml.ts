@@ -14,12 +14,11 @@ import {
 import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../rules/finding.js';
 import { composeDocuments } from './compose.js';
 import { findKeyFaults } from './mapping-keys.js';
-import { MAX_DEPTH } from '../plain.js';
 import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
 import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Place, Problem } from '../problems/problem.js';
 import { offsetInText } from './scalar-offset.js';
-import { findTooDeep } from './yaml-depth.js';
+import { findYamlLimit } from './yaml-limits.js';
 
 /** The longest file that is read: a ConfigMap cannot hold more. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -61,8 +60,8 @@ interface Source {
 
 /**
  * The documents of a YAML 1.2 text. Refused with their place: broken syntax, duplicate keys, keys that are no text,
- * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, more than 64 levels. `file` is what the
- * user calls it.
+ * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, and a document of more than 64 levels or
+ * 20,000 tokens. `file` is what the user calls it.
  */
 export function readYaml(text: string, file: string | null): readonly YamlDocument[] {
   return [...eachYamlDocument(text, file)];
@@ -86,12 +85,12 @@ function* readSource(source: Source): Generator<YamlDocument> {
     yield refused(source, 'yaml-size', message, null);
     return;
   }
-  const tooDeep = findTooDeep(text, MAX_DEPTH);
-  if (tooDeep !== null) {
+  const limit = findYamlLimit(text);
+  if (limit !== null) {
     source.lines.addNewLine(0);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
       source.lines.addNewLine(at + 1);
-    yield refused(source, 'too-deep', `nested deeper than ${MAX_DEPTH} levels`, tooDeep);
+    yield refused(source, limit.code, limit.message, limit.offset);
     return;
   }
   let count = 0;

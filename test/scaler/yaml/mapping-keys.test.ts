@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, parseDocument } from 'yaml';
 import { findKeyFaults } from '../../../src/scaler/yaml/mapping-keys.js';
-import { readYaml } from '../../../src/scaler/yaml/read-yaml.js';
 
 function keys(count: number): string {
   return Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
@@ -27,13 +26,4 @@ describe('findKeyFaults', () => {
       ['twice', 17],
     ]);
   });
-});
-
-it('a file of 60,000 keys is refused with one problem', () => {
-  const [document] = readYaml(keys(60_000), 'wide.yaml');
-
-  expect(document?.value).toBeUndefined();
-  expect(document?.problems).toMatchObject([
-    { code: 'yaml-size', file: 'wide.yaml', place: { line: 1, column: 1 } },
-  ]);
 });
