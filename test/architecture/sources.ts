@@ -1,6 +1,7 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, posix, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import ts from 'typescript';
+import { listSources } from './source-files.js';
 
 export interface Import {
   /** As written: `./x.js`, `node:fs`, `axios`. */
@@ -26,13 +27,9 @@ export interface Source {
   readonly globals: readonly GlobalUse[];
 }
 
-/** All TypeScript files below `folder` of the repository. */
+/** What the rules look at in all TypeScript files below `folder` of the repository. */
 export function readSources(root: string, folder: string): readonly Source[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => parseSource(relative(root, path).replaceAll('\\', '/'), readFileSync(path, 'utf8')))
-    .sort((a, b) => a.file.localeCompare(b.file));
+  return listSources(root, folder).map((file) => parseSource(file, readFileSync(join(root, file), 'utf8')));
 }
 
 /** What the rules look at in one source text. */

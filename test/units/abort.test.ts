@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { onAbort } from '../../src/units/abort.js';
 import { sleep, withDeadline } from '../../src/units/clock.js';
-import { readSources } from '../architecture/sources.js';
+import { listSources } from '../architecture/source-files.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -79,8 +79,7 @@ describe('onAbort', () => {
   });
 
   it('is how every file of src listens to a signal', () => {
-    const others = readSources(ROOT, 'src')
-      .map(({ file }) => file)
+    const others = listSources(ROOT, 'src')
       .filter((file) => file !== 'src/units/abort.ts')
       .filter((file) =>
         /addEventListener\(\s*'abort'|setMaxListeners/.test(readFileSync(join(ROOT, file), 'utf8')),
