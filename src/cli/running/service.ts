@@ -6,7 +6,6 @@ import { eventsOf } from '../../control/events.js';
 import { createDeletionCosts } from '../../control/deletion-costs.js';
 import { metricObserver } from '../../control/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
-import { countTurns, createTurns } from '../../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
@@ -29,6 +28,7 @@ import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { onAbort } from '../../units/abort.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import { createSemaphore } from '../../units/semaphore.js';
 import { createCustomResources } from './custom-resources.js';
 import { openElection } from './open-election.js';
 import { openState } from './open-state.js';
@@ -119,8 +119,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
-  const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
+  const changes = createSemaphore(MAX_CHANGES_UNDER_WAY);
+  const election = openElection(options, { transport, metrics, isIdle: () => changes.held() === 0 });
   const state = openState(options, transport, election);
   const resources = createCustomResources({
     store: options.scalerStore ?? null,
@@ -139,7 +139,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     dryRun,
   });
   const takeTurn = async (): Promise<() => void> => {
-    const done = await turns.takeTurn();
+    const done = await changes.acquire();
     await election.untilSteady();
     return done;
   };
