@@ -19,8 +19,8 @@ import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
-import { factsFirst } from '../../telemetry/log.js';
-import type { Log } from '../../telemetry/log.js';
+
+import type { Log } from '../../units/log.js';
 import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
 import { createRecorder, type Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
@@ -98,7 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     transport,
     namespaces: config.kubernetes.namespaces,
     clock,
-    log: factsFirst(log),
+    log,
     instance: options.instance,
   });
   const tellClock = watchSourceClocks(log);

@@ -1,3 +1,4 @@
+import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
 import type { KubernetesError } from '../types.js';
 import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './batch.js';
@@ -49,7 +50,7 @@ export type BucketEffect<W extends BucketWrite> =
   | {
       readonly type: 'log';
       readonly level: 'info' | 'warn';
-      readonly facts: object;
+      readonly facts: Facts;
       readonly message: string;
     }
   | { readonly type: 'answer'; readonly write: W; readonly result: PutResult }

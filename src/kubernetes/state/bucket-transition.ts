@@ -64,7 +64,7 @@ function afterRead<W extends BucketWrite>(
       type: 'log',
       level: 'info',
       facts: { configMap },
-      message: 'the state of scalers is kept again',
+      message: 'scaler state is persisted again',
     });
   const known = { resourceVersion, createdAt, entries, readMs: context.nowMs };
   return { state: { ...state, known, isStale: false, failure: null }, effects };
@@ -88,16 +88,14 @@ function noteEntry<W extends BucketWrite>(
   const foreignSinceMs = isRival ? context.nowMs : null;
   const content = readEntry(text);
   if ('problem' in content) {
-    const warning = warn('an entry of state cannot be used: it is left as it is', {
+    const warning = warn('invalid state entry; leaving it unchanged', {
       problem: content.problem,
     });
     return { entry: { text, content, foreignSinceMs }, warning };
   }
   const clamped = clampFuture(content, context.now);
   const isAhead = clamped !== content;
-  const warning = isAhead
-    ? warn('an entry of state holds times of the future: they are taken for now')
-    : null;
+  const warning = isAhead ? warn('state entry has times in the future; using the present') : null;
   return { entry: { text, content: clamped, foreignSinceMs }, warning };
 }
 
@@ -197,7 +195,7 @@ function fail<W extends BucketWrite>(
     type: 'log',
     level: 'warn',
     facts,
-    message: 'the state of scalers cannot be kept',
+    message: 'failed to persist scaler state',
   };
   return {
     state: { ...state, failure: { message, atMs: context.nowMs } },

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import { KubernetesError } from '../types.js';
 import type { BucketRules, KnownEntry } from './batch.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
@@ -48,7 +48,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const perform = (effect: BucketEffect<QueuedWrite>): Promise<void> | null => {
     switch (effect.type) {
       case 'log':
-        log[effect.level]({ ...effect.facts }, effect.message);
+        log[effect.level](effect.message, effect.facts);
         return null;
       case 'answer':
         effect.write.done(effect.result);
@@ -100,8 +100,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       await settle();
       await dispatch({ type: 'write', writes, endMs });
     },
-    onFault: (error) =>
-      log.error({ configMap, error }, 'writing state failed by a fault of promscaler itself'),
+    onFault: (error) => log.error('failed to write scaler state: internal error', { configMap, error }),
   });
 
   return {
