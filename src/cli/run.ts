@@ -22,8 +22,8 @@ import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
 import { ListenError } from '../server/server.js';
-import { createLog, factsFirst } from '../telemetry/log.js';
-import type { Log } from '../telemetry/log.js';
+import { createLog } from '../telemetry/log.js';
+import type { Log } from '../units/log.js';
 import { homeFolder } from './home-folder.js';
 import type { CommandIo, ExitCode, FaultListener } from './io.js';
 import { CommandError } from './io.js';
@@ -146,7 +146,7 @@ async function connect(
       env: io.env,
       home: homeFolder(io),
       clock: io.clock,
-      log: factsFirst(log),
+      log,
       runPlugin: pluginRunner(io),
     });
   } catch (error) {

@@ -9,6 +9,7 @@ import type { Clock } from '../units/clock.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { Leadership } from './election/leadership.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** A change of the target's count that a decision asks for. */
 export interface ScaleChange {
@@ -184,8 +185,8 @@ function tooLate(seconds: number): string {
 }
 
 function assertCount(replicas: number): void {
-  if (!Number.isInteger(replicas) || replicas < 0 || replicas > 2_147_483_647) {
-    throw new Error(`a replica count must be an integer from 0 to 2147483647, not ${replicas}`);
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS) {
+    throw new Error(`a replica count must be an integer from 0 to ${MAX_REPLICAS}, not ${replicas}`);
   }
 }
 

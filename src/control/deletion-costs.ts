@@ -4,7 +4,7 @@ import type { RoundAnswers } from '../prometheus/planner.js';
 import { rankPods } from '../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
-import type { Log } from '../telemetry/log.js';
+import type { Log } from '../units/log.js';
 import { endedWithin } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Leadership } from './election/leadership.js';

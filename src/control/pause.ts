@@ -2,6 +2,7 @@ import type { ScalerSpec } from '../scaler/spec.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { formatInstant, parseInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** The annotations of a target that stop its scaling. Source: contract.md section 6; `reason` is told, no more. */
 export const PAUSE_ANNOTATIONS = {
@@ -13,7 +14,6 @@ export const PAUSE_ANNOTATIONS = {
 
 type Annotations = Readonly<Record<string, string>>;
 
-const MAX_REPLICAS = 2_147_483_647;
 /** Of a reason; it goes into a condition and an Event. */
 const MAX_REASON_LENGTH = 200;
 

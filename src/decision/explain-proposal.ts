@@ -1,7 +1,7 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
 import type { PodGroups } from './decision.js';
-import { MAX_REPLICAS } from './proposals/count.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';

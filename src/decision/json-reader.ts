@@ -1,5 +1,6 @@
 import { formatInstant, parseInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** A value of parsed JSON together with where it stands, for errors that name the field. */
 export interface Field {
@@ -69,11 +70,11 @@ export function readNumber(field: Field): number {
   return withoutNegativeZero(field.value);
 }
 
-/** An integer from `min` to 2^31-1. */
+/** An integer from `min` to `MAX_REPLICAS`. */
 export function readInteger(field: Field, min: number): number {
   const { value } = field;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > 2_147_483_647) {
-    throw new JsonShapeError(field, `an integer from ${min} to 2147483647`);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > MAX_REPLICAS) {
+    throw new JsonShapeError(field, `an integer from ${min} to ${MAX_REPLICAS}`);
   }
   return withoutNegativeZero(value);
 }

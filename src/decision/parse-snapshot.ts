@@ -16,6 +16,7 @@ import {
   readString,
 } from './json-reader.js';
 import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** A snapshot that can't be read; the message says which field and why. */
 export class SnapshotError extends Error {
@@ -209,5 +210,5 @@ function readRecommendation(field: Field): { at: Snapshot['now']; replicas: numb
 
 function readScaleEvent(field: Field): { at: Snapshot['now']; change: number } {
   const { at, change } = readObject(field, ['at', 'change']);
-  return { at: readInstant(at), change: readInteger(change, -2_147_483_647) };
+  return { at: readInstant(at), change: readInteger(change, -MAX_REPLICAS) };
 }

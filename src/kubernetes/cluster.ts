@@ -4,7 +4,7 @@ import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './events.js';
 import type { Feed } from './watch/feeds.js';
-import { SILENT, type Log } from './log.js';
+import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
@@ -32,7 +32,7 @@ const FIRST_LIST_MS = 10_000;
 /** The cluster behind a connection, and the deletion costs of its pods. Nothing is asked before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces } = options;
-  const log = options.log ?? SILENT;
+  const log = options.log ?? SILENT_LOG;
   const watches = createWatches({ transport, clock, log, namespaces });
   const discovery = createDiscovery(transport, clock);
   const { isClusterWide } = watches;

@@ -2,7 +2,7 @@ import { secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } from './event-body.js';
 import type { JsonObject } from './json.js';
-import type { Log } from './log.js';
+import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
 
@@ -95,7 +95,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       }
       await sendTo(options, seen, CORE_API);
     } catch (error) {
-      log.debug({ reason: seen.event.reason, error: String(error) }, 'an Event was not sent');
+      log.debug('failed to send Event', { reason: seen.event.reason, error: String(error) });
     }
   };
 
@@ -108,7 +108,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     record: (target, event) => {
       const seen = observe(target, event);
       if (queue.length >= MAX_QUEUE || !spend(target.uid)) {
-        log.debug({ reason: event.reason }, 'an Event was dropped');
+        log.debug('Event dropped', { reason: event.reason });
         return;
       }
       queue.push(seen);

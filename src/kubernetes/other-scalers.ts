@@ -2,7 +2,7 @@ import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createHpaStore, type HpaStore } from './hpa-store.js';
 import { readHorizontalPodAutoscaler, readWatchedHpa } from './hpa.js';
-import type { Log } from './log.js';
+import type { Log } from '../units/log.js';
 import { rateLimitMs } from './requests/rate-limit.js';
 import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
@@ -70,7 +70,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     plural: PLURAL,
     createStore: createHpaStore,
     convert: readWatchedHpa,
-    mendOf: mendOfWatch,
+    fixFor: fixForWatch,
   });
   let compared: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   /** The namespaces where a scaler in dry run is next to an HPA, by the list that was looked at. */
@@ -146,14 +146,14 @@ async function ask(
     entry.known = groupByNamespace(items);
     entry.dueMs = clock.monotonicMs() + FRESH_MS;
     entry.refusals.clear();
-    if (entry.isFailing) log.info({ scope }, 'other autoscalers are looked for again');
+    if (entry.isFailing) log.info('HPAs are listed again', { namespace: scope });
     entry.isFailing = false;
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
     const { ms, isBelieved } = settle(error, entry);
     entry.dueMs = clock.monotonicMs() + ms;
     if (isBelieved && !entry.isFailing)
-      log.warn({ scope, problem: error.message }, 'other autoscalers cannot be looked for');
+      log.warn('failed to list HPAs', { namespace: scope, error: error.message });
     entry.isFailing ||= isBelieved;
   } finally {
     entry.asking = null;
@@ -180,7 +180,7 @@ function isReliable({ reflector }: Feed<HpaStore>): boolean {
   return reflector.isSynced() && reflector.failure() === null && reflector.ageSeconds() <= STALE_SECONDS;
 }
 
-function mendOfWatch({ kind }: KubernetesError): string | null {
+function fixForWatch({ kind }: KubernetesError): string | null {
   return kind === 'forbidden'
     ? 'chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then they are listed once a minute'
     : null;

@@ -5,6 +5,7 @@ import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Scale } from './types.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** A `/scale` with its selector, as kinds have it that are not watched. */
 export interface ScaleWithSelector extends Scale {
@@ -22,7 +23,6 @@ export interface ScalePlace {
 }
 
 const DEADLINE_MS = 10_000;
-const MAX_REPLICAS = 2 ** 31 - 1;
 
 /** A live GET of `/scale`. */
 export async function getScale(place: ScalePlace): Promise<ScaleWithSelector> {

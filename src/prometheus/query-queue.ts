@@ -1,4 +1,5 @@
 import type { Clock } from '../units/clock.js';
+import { createSemaphore } from '../units/semaphore.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
@@ -51,7 +52,7 @@ export function createQueryQueue(options: {
 }): QueryQueue {
   const { config, client, clock, onQuery } = options;
   const underWay = new Map<string, Promise<Answer>>();
-  const slots = createSlots(config.maxConcurrentQueries);
+  const slots = createSemaphore(config.maxConcurrentQueries);
   const breaker = createBreaker();
 
   const askNow = (query: string, { seconds, signal, round }: QueryOrder): Promise<Answer> => {
@@ -63,7 +64,7 @@ export function createQueryQueue(options: {
     query: string,
     { seconds, signal, deadlineMs }: AskOptions & { readonly deadlineMs: number },
   ): Promise<Answer> => {
-    const release = await slots.take();
+    const release = await slots.acquire();
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
@@ -113,33 +114,4 @@ function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): numbe
 function noSlot(config: SourceConfig, seconds: number): Answer {
   const message = `not asked: no free slot within ${seconds} s (maxConcurrentQueries is ${config.maxConcurrentQueries})`;
   return { class: 'failed', reason: 'timeout', message };
-}
-
-/** A counting semaphore: `take` gives the function that puts the slot back. */
-function createSlots(count: number): { readonly take: () => Promise<() => void> } {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  let head = 0;
-
-  const release = (): void => {
-    const next = waiting[head];
-    if (next === undefined) {
-      free += 1;
-      return;
-    }
-    head += 1;
-    if (head === waiting.length) {
-      waiting.length = 0;
-      head = 0;
-    }
-    next();
-  };
-
-  return {
-    take: async () => {
-      if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      return release;
-    },
-  };
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
 import { type JsonBounds, createJsonMeter } from '../units/json-bounds.js';
+import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
@@ -73,10 +74,13 @@ export async function send(request: Request): Promise<SendResult> {
   if (!/^https?:\/\//i.test(outgoing.url)) return failed('connection', 'the url is neither http nor https');
   try {
     if (signIn === null) return await exchange(request, outgoing, NOT_SIGNED);
-    const signed = await signIn.headersFor(outgoing, request.signal);
-    const first = await exchange(request, outgoing, signed);
-    if (first.kind === 'failed' || !signIn.renew(first.status, signed)) return first;
-    return await exchange(request, outgoing, await signIn.headersFor(outgoing, request.signal));
+    const read = (): Promise<SignedHeaders> => signIn.headersFor(outgoing, request.signal);
+    return await sendWithRenewal({
+      read,
+      send: (signed) => exchange(request, outgoing, signed),
+      renew: async (result, used) =>
+        result.kind === 'answered' && signIn.renew(result.status, used) ? read() : null,
+    });
   } catch (error) {
     if (error instanceof CredentialError) return failed('unauthorized', error.message, 'SIGN_IN');
     return explain(error, request.signal);

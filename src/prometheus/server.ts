@@ -1,4 +1,5 @@
 import { type Clock, withDeadline } from '../units/clock.js';
+import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { Instant } from '../units/time.js';
 import type { Answer, FailureReason } from './answer.js';
 import { isServerFailure } from './breaker.js';
@@ -122,7 +123,7 @@ interface CallResult {
   readonly secrets: readonly string[];
 }
 
-/** One request, and one more where a 401 may be due to a token that was replaced, or POST is not allowed. */
+/** One request, and one more after a 401 that may be due to a replaced token, or where POST is not allowed. */
 function createRequest(
   url: string,
   connect: (isForced?: boolean) => Promise<Connection>,
@@ -130,8 +131,7 @@ function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
-  const once = async ({ path, ...call }: Call, isForced: boolean): Promise<CallResult> => {
-    const connection = await connect(isForced);
+  const once = async ({ path, ...call }: Call, connection: Connection): Promise<CallResult> => {
     const method = path !== QUERY_PATH || isPostRefused ? 'GET' : 'POST';
     const result = await send({ method, url: url + path, connection, ...call });
     return { result, secrets: connection.secrets };
@@ -139,13 +139,17 @@ function createRequest(
 
   return async (call) => {
     try {
-      const first = await once(call, false);
+      const first = await sendWithRenewal({
+        read: () => connect(),
+        send: (connection) => once(call, connection),
+        renew: async ({ result }) =>
+          hasToken && result.kind === 'answered' && result.status === 401 ? connect(true) : null,
+      });
       if (first.result.kind === 'failed') return first;
       const { status } = first.result;
-      if (status === 401 && hasToken) return await once(call, true);
       if ((status !== 405 && status !== 501) || isPostRefused || call.path !== QUERY_PATH) return first;
       isPostRefused = true;
-      return await once(call, false);
+      return await once(call, await connect());
     } catch (error) {
       if (!(error instanceof CredentialError)) throw error;
       return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };

@@ -4,9 +4,6 @@ import { parseQuantity } from '../units/quantity.js';
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** The largest count of replicas: 2^31-1, as in Kubernetes. */
-export const MAX_REPLICAS = 2_147_483_647;
-
 /** Each metric costs a query a period, the others work for each decision or series: far more than a document needs. */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;

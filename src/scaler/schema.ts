@@ -2,7 +2,6 @@ import * as z from 'zod';
 import {
   MAX_METRICS,
   MAX_POLICIES,
-  MAX_REPLICAS,
   MAX_REQUIREMENTS,
   MAX_VALUES,
   apiVersion,
@@ -14,6 +13,7 @@ import {
   seconds,
   toleranceValue,
 } from './schema-parts.js';
+import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** What a document's `apiVersion` must be. */
 export const API_VERSION = 'promscaler.dev/v1';

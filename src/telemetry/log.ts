@@ -1,18 +1,8 @@
 import pino from 'pino';
 import { formatInstant } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
+import type { Facts, Log, LogLevel } from '../units/log.js';
 import { cleanFacts } from './clean-facts.js';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-/** What belongs to a message. Values under names that sound secret are not printed. */
-export type Facts = Readonly<Record<string, unknown>>;
-
-/**
- * One line each: a static message, the facts as fields. error: a person must act now; warn: something was lost, the
- * loop goes on; info: a change of replicas, start, reload, stop; debug: the rest.
- */
-export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
 
 /** Where lines go; each ends with a newline. */
 export interface LineStream {
@@ -46,16 +36,6 @@ export function createLog(options: LogOptions): Log {
       if (logger.isLevelEnabled(of)) logger[of](withoutReserved(cleanFacts(facts)), message);
     };
   return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') };
-}
-
-/** The same log for a client that states the facts first, as pino does. */
-export function factsFirst(log: Log): Readonly<Record<LogLevel, (facts: Facts, message: string) => void>> {
-  return {
-    debug: (facts, message) => log.debug(message, facts),
-    info: (facts, message) => log.info(message, facts),
-    warn: (facts, message) => log.warn(message, facts),
-    error: (facts, message) => log.error(message, facts),
-  };
 }
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);

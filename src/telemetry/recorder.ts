@@ -2,7 +2,7 @@ import type { CycleRecord } from './cycle-record.js';
 import type { EventFeed } from './event-feed.js';
 import type { History } from './history.js';
 import type { Ledger, ScalerStatus } from './ledger.js';
-import type { Log } from './log.js';
+import type { Log } from '../units/log.js';
 import type { Metrics } from './metrics.js';
 import { logCycle } from './run-log.js';
 import { eventsOfCycle } from './service-events.js';

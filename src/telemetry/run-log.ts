@@ -3,7 +3,7 @@ import type { Scaler } from '../scaler/spec.js';
 import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord, Outcome } from './cycle-record.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
-import type { Facts, Log } from './log.js';
+import type { Facts, Log } from '../units/log.js';
 
 /** Held for one of these is what a person asked for; for any other reason it is something to look at. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);

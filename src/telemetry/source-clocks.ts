@@ -1,4 +1,4 @@
-import type { Log } from './log.js';
+import type { Log } from '../units/log.js';
 
 /** Hears by how much the clock of a data source is ahead of ours, in seconds; negative: behind. */
 export type SourceClocks = (source: string, aheadSeconds: number) => void;

@@ -97,7 +97,7 @@ describe('run, with scalers of the cluster', () => {
 
     await rig.shows('web', 'Ready True Ready');
 
-    expect(service.written.stderr).not.toContain('a list or watch failed');
+    expect(service.written.stderr).not.toContain('list or watch failed');
     expect(service.written.stderr).not.toContain('could not be written');
   });
 

@@ -7,7 +7,7 @@ import type { Records } from '../../src/telemetry/records.js';
 import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../src/units/time.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { SILENT_LOG } from '../support/silent-log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { condition, metricsOf } from '../telemetry/record-builder.js';
 import { runCli } from './fake-io.js';
 import type { Ran } from './fake-io.js';

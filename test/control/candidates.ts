@@ -5,7 +5,7 @@ import type { Election } from '../../src/control/election/leadership.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../../src/kubernetes/lease.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
-import type { Log } from '../../src/telemetry/log.js';
+import type { Log } from '../../src/units/log.js';
 import { withDeadline } from '../../src/units/clock.js';
 import type { Clock } from '../../src/units/clock.js';
 import { addSeconds } from '../../src/units/time.js';

@@ -11,7 +11,7 @@ import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import { objectAt } from '../../src/simulator/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
-import type { Facts } from '../../src/telemetry/log.js';
+import type { Facts } from '../../src/units/log.js';
 import { aSource } from '../support/builders.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
 import { answerOf, answersFrom, buildScaler, settledMemory } from './world.js';

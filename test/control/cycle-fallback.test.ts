@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
-import { SILENT } from '../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { readEntry } from '../../src/kubernetes/state/entry.js';
 import { createStateStore } from '../../src/kubernetes/state/store.js';
 import type { StateStore } from '../../src/kubernetes/state/store.js';
@@ -27,7 +27,7 @@ function restart(world: World, maps: FakeStateMaps): void {
 
 function openStore({ clock }: World, transport: FakeStateMaps): StateStore {
   const leadership = alwaysLeads('test');
-  return createStateStore({ transport, namespace: 'promscaler', clock, log: SILENT, leadership });
+  return createStateStore({ transport, namespace: 'promscaler', clock, log: SILENT_LOG, leadership });
 }
 
 async function cycles(world: World, count: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import { SILENT } from '../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { readEntry, writeEntry } from '../../src/kubernetes/state/entry.js';
 import type { StoredState } from '../../src/kubernetes/state/entry.js';
 import { createStateStore } from '../../src/kubernetes/state/store.js';
@@ -20,7 +20,7 @@ function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: Wor
     transport: maps,
     namespace: 'promscaler',
     clock: world.clock,
-    log: SILENT,
+    log: SILENT_LOG,
     leadership: alwaysLeads('test'),
   });
   world.memory = freshMemory(world.clock.now(), null);

@@ -3,7 +3,7 @@ import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import { SILENT } from '../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { createStateStore } from '../../src/kubernetes/state/store.js';
 import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
@@ -54,7 +54,7 @@ describe('a 0 of promscaler', () => {
         transport: maps,
         namespace: 'promscaler',
         clock,
-        log: SILENT,
+        log: SILENT_LOG,
         leadership: alwaysLeads('test'),
       });
     world.state = store();

@@ -3,7 +3,7 @@ import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { metricObserver } from '../../src/control/observe-metrics.js';
 import type { CycleOutput, CyclePorts } from '../../src/control/ports.js';
-import { SILENT } from '../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { createStateStore, stateInMemory } from '../../src/kubernetes/state/store.js';
 import type { StateStore } from '../../src/kubernetes/state/store.js';
 import type { Cluster } from '../../src/kubernetes/types.js';
@@ -100,7 +100,7 @@ export class ScalingProcess {
       openWatch: server.maps.openWatch,
       close: server.maps.close,
     };
-    const storeOptions = { transport, namespace: 'promscaler', clock, log: SILENT, leadership };
+    const storeOptions = { transport, namespace: 'promscaler', clock, log: SILENT_LOG, leadership };
     this.#store = options.hasStore === false ? stateInMemory() : createStateStore(storeOptions);
     this.#ports = {
       clock,

@@ -1,6 +1,6 @@
 import { createCluster } from '../../src/kubernetes/cluster.js';
 import { connectTo } from '../../src/kubernetes/access/connection.js';
-import type { Log } from '../../src/kubernetes/log.js';
+import type { Facts, Log } from '../../src/units/log.js';
 import { createTransport, type RequestReport } from '../../src/kubernetes/requests/transport.js';
 import type { Cluster, KubernetesError } from '../../src/kubernetes/types.js';
 import { KubernetesError as KubernetesErrorClass } from '../../src/kubernetes/types.js';
@@ -42,8 +42,7 @@ export class ClusterRig {
   }
 
   #log(): Log {
-    const note = (facts: Readonly<Record<string, unknown>>, message: string): void =>
-      void this.logged.push({ message, facts });
+    const note = (message: string, facts: Facts = {}): void => void this.logged.push({ message, facts });
     return { debug: () => undefined, info: note, warn: note, error: note };
   }
 

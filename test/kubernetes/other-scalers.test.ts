@@ -23,7 +23,7 @@ const active = (value: string) => ({ type: 'ScalingActive', status: value });
 
 /** The problems told under a message, one for each time. */
 const toldOf = (wanted: string) =>
-  rig.logged.filter(({ message }) => message === wanted).map(({ facts }) => facts['problem']);
+  rig.logged.filter(({ message }) => message === wanted).map(({ facts }) => facts['error']);
 
 const look = () => rig.cluster.listOtherScalers('shop', rig.signal);
 
@@ -102,7 +102,7 @@ describe('listOtherScalers', () => {
 
     expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
     expect([before, rig.fake.requests.length]).toEqual([6, 7]);
-    expect(toldOf('other autoscalers cannot be looked for')).toHaveLength(1);
+    expect(toldOf('failed to list HPAs')).toHaveLength(1);
   });
 
   it('finds an HPA within 6 s of a server that has just started and says 403 for a second', async () => {
@@ -129,10 +129,10 @@ describe('listOtherScalers', () => {
     counts.push((await look()).length);
 
     expect(counts).toEqual([0, 0, 1, 0, 2, 1]);
-    expect(toldOf('other autoscalers cannot be looked for')).toEqual([
+    expect(toldOf('failed to list HPAs')).toEqual([
       'listing horizontalpodautoscalers of namespace shop: 500 Internal Server Error: oops',
     ]);
-    expect(toldOf('other autoscalers are looked for again')).toHaveLength(1);
+    expect(toldOf('HPAs are listed again')).toHaveLength(1);
   });
 
   it('keeps what was known after a failure, and asks again after 60 s', async () => {
@@ -241,6 +241,6 @@ describe('next to a dry run', () => {
     rig.clock.advance(60_000);
 
     expect(await wanted()).toEqual([8]);
-    expect(refusal()?.facts['mend']).toContain('list and watch on horizontalpodautoscalers');
+    expect(refusal()?.facts['fix']).toContain('list and watch on horizontalpodautoscalers');
   });
 });

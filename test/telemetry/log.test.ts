@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLog, factsFirst } from '../../src/telemetry/log.js';
-import type { Log, LogOptions } from '../../src/telemetry/log.js';
+import { createLog } from '../../src/telemetry/log.js';
+import type { LogOptions } from '../../src/telemetry/log.js';
+import type { Log } from '../../src/units/log.js';
 import type { Clock } from '../../src/units/clock.js';
 import { at } from '../support/builders.js';
 
@@ -102,21 +103,6 @@ describe('createLog', () => {
       limit: 'Infinity',
       none: null,
     });
-  });
-});
-
-describe('factsFirst', () => {
-  it('writes the same line at each level', () => {
-    const { log, lines } = capture();
-    const turned = factsFirst(log);
-
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) {
-      log[level]('m', { a: 1 });
-      turned[level]({ a: 1 }, 'm');
-    }
-
-    expect(new Set(lines).size).toBe(4);
-    expect(lines).toHaveLength(8);
   });
 });
 

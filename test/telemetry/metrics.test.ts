@@ -1,5 +1,5 @@
 import { at } from '../support/builders.js';
-import { SILENT_LOG } from '../support/silent-log.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { logCycle } from '../../src/telemetry/run-log.js';
-import type { Facts, Log } from '../../src/telemetry/log.js';
+import type { Facts, Log } from '../../src/units/log.js';
 import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
 
 const FAILING = decision({ metrics: [metricResult({ error: 'no series', proposal: null })] });

@@ -1,7 +1,7 @@
 import { findConnection } from '../../kubernetes/access/connection.js';
 import { createDiscovery } from '../../kubernetes/discovery.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { SILENT } from '../../kubernetes/log.js';
+import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import { ownObjects } from '../running/own-objects.js';
@@ -21,7 +21,7 @@ export async function openCluster(
   try {
     const settings = connectionSettings(config);
     const runPlugin = pluginRunner(inquiry);
-    const connection = await findConnection({ settings, env, home, clock, log: SILENT, runPlugin });
+    const connection = await findConnection({ settings, env, home, clock, log: SILENT_LOG, runPlugin });
     let seen: ReturnType<ClusterInquiry['serverDate']> = null;
     const transport = createTransport({
       connection,

@@ -1,6 +1,6 @@
 import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { SILENT } from '../../kubernetes/log.js';
+import { SILENT_LOG } from '../../units/log.js';
 import { homeFolder } from '../home-folder.js';
 import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
@@ -34,7 +34,7 @@ export async function findAccess(
       env,
       home: homeFolder(io),
       clock,
-      log: SILENT,
+      log: SILENT_LOG,
       ...(offline
         ? {}
         : { runPlugin: (run) => runPlugin({ ...run, timeoutMs: Math.min(run.timeoutMs, PLUGIN_MS) }) }),

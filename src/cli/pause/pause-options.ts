@@ -3,6 +3,7 @@ import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { CommandError } from '../io.js';
 import type { NamingOptions } from '../scaler-name.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** What both commands take. */
 export interface ResumeOptions extends ReachOptions, NamingOptions {
@@ -31,7 +32,6 @@ export interface AskedPause {
   readonly reason: string | null;
 }
 
-const MAX_REPLICAS = 2_147_483_647;
 const MAX_REASON_LENGTH = 200;
 
 /** Reads the options of `pause`. Throws `CommandError` of wrong usage for what is none, or has ended by `now`. */

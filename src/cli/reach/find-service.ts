@@ -2,7 +2,7 @@ import { connectTo, findConnection } from '../../kubernetes/access/connection.js
 import type { Connection } from '../../kubernetes/access/connection.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { SILENT } from '../../kubernetes/log.js';
+import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
@@ -78,7 +78,7 @@ export function findCluster(
     env: io.env,
     home: homeFolder(io),
     clock: io.clock,
-    log: { ...SILENT, warn: (_facts, message) => io.stderr.write(`promscaler: ${message}\n`) },
+    log: { ...SILENT_LOG, warn: (message) => io.stderr.write(`promscaler: ${message}\n`) },
     runPlugin: pluginRunner(io),
   });
 }

@@ -6,8 +6,8 @@ import { patchScalerStatus } from '../../kubernetes/scaler-objects/patch-status.
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { factsFirst } from '../../telemetry/log.js';
-import type { Log } from '../../telemetry/log.js';
+
+import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
 /** Documents that are objects of the cluster: seen by every replica, told of by the one that leads. */
@@ -39,7 +39,7 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
   if (store === null) return NONE;
   const { transport, clock, log, dryRun } = options;
   let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
-  const watch = createScalerWatch({ store, transport, clock, log: factsFirst(log) });
+  const watch = createScalerWatch({ store, transport, clock, log });
   const writing = {
     ...options,
     store,

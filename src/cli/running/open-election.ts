@@ -5,7 +5,7 @@ import { standsAlone } from '../../control/election/leadership.js';
 import type { Election } from '../../control/election/leadership.js';
 import { createLeaseClient } from '../../kubernetes/lease.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import type { Log } from '../../telemetry/log.js';
+import type { Log } from '../../units/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Clock } from '../../units/clock.js';
 import { LEASE_NAME } from './own-objects.js';

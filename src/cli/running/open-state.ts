@@ -2,8 +2,8 @@ import type { Leadership } from '../../control/election/leadership.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
 import type { StateStore } from '../../kubernetes/state/store.js';
-import { factsFirst } from '../../telemetry/log.js';
-import type { Log } from '../../telemetry/log.js';
+
+import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { OwnObjects } from './own-objects.js';
 
@@ -23,7 +23,7 @@ export function openState(
       transport,
       namespace,
       clock,
-      log: factsFirst(log),
+      log,
       leadership,
     });
   }

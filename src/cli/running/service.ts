@@ -6,7 +6,6 @@ import { eventsOf } from '../../control/events.js';
 import { createDeletionCosts } from '../../control/deletion-costs.js';
 import { metricObserver } from '../../control/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
-import { countTurns, createTurns } from '../../control/turns.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
@@ -20,8 +19,8 @@ import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
-import { factsFirst } from '../../telemetry/log.js';
-import type { Log } from '../../telemetry/log.js';
+
+import type { Log } from '../../units/log.js';
 import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
 import { createRecorder, type Recorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
@@ -29,6 +28,7 @@ import { watchSourceClocks } from '../../telemetry/source-clocks.js';
 import { onAbort } from '../../units/abort.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import { createSemaphore } from '../../units/semaphore.js';
 import { createCustomResources } from './custom-resources.js';
 import { openElection } from './open-election.js';
 import { openState } from './open-state.js';
@@ -98,7 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     transport,
     namespaces: config.kubernetes.namespaces,
     clock,
-    log: factsFirst(log),
+    log,
     instance: options.instance,
   });
   const tellClock = watchSourceClocks(log);
@@ -119,8 +119,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const turns = countTurns(createTurns(MAX_CHANGES_UNDER_WAY));
-  const election = openElection(options, { transport, metrics, isIdle: () => turns.underWay() === 0 });
+  const changes = createSemaphore(MAX_CHANGES_UNDER_WAY);
+  const election = openElection(options, { transport, metrics, isIdle: () => changes.held() === 0 });
   const state = openState(options, transport, election);
   const resources = createCustomResources({
     store: options.scalerStore ?? null,
@@ -139,7 +139,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     dryRun,
   });
   const takeTurn = async (): Promise<() => void> => {
-    const done = await turns.takeTurn();
+    const done = await changes.acquire();
     await election.untilSteady();
     return done;
   };

@@ -1,6 +1,6 @@
 import type { LeaseClient, SeenLease } from '../../kubernetes/lease.js';
 import { KubernetesError } from '../../kubernetes/types.js';
-import type { Log } from '../../telemetry/log.js';
+import type { Log } from '../../units/log.js';
 import { sleep, withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, releasedSpec, renewedSpec } from './election-rules.js';

@@ -8,7 +8,7 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.j
 import { KubernetesError } from '../../kubernetes/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import type { Log } from '../../telemetry/log.js';
+import type { Log } from '../../units/log.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Leadership } from '../election/leadership.js';

@@ -1,7 +1,7 @@
 import type { ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { MAX_REPLICAS } from '../proposals/count.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /** The count that the policies of one direction allow. */

@@ -1,4 +1,4 @@
-import { MAX_REPLICAS } from '../proposals/count.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**

@@ -1,5 +1,4 @@
-/** The largest count of replicas there is: 2^31-1. */
-export const MAX_REPLICAS = 2_147_483_647;
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /**
  * `ceil(value)` as a count, saturated at 2^31-1. No epsilon: 28 % over a target of 100 with 25 pods is

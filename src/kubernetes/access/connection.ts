@@ -17,7 +17,7 @@ import {
   type KubeconfigAccess,
   type Pem,
 } from './kubeconfig.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** How the API server is reached, and as whom. */
@@ -155,7 +155,7 @@ function fromKubeconfig(
   const own = access.namespace === null ? { source } : { source, namespace: access.namespace };
   if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), ...own });
   if (access.insecureSkipVerify)
-    options.log.warn({ url: address }, 'the certificate of the Kubernetes API is not verified');
+    options.log.warn('the certificate of the Kubernetes API is not verified', { url: address });
   const tls = tlsOf(access, options);
   const plugin = pluginOf(access, { ...options, address, tls });
   const authorization = authorizationOf(access, options);

@@ -1,7 +1,7 @@
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
 import { errorFacts } from '../requests/error-facts.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that is replaced while the service runs. */
 export interface FileSecret {
@@ -32,10 +32,10 @@ export function createFileSecret(options: {
         good = await readText(path, options.accepts ?? (() => true));
       } catch (cause) {
         if (good === null) throw cause;
-        log.warn(
-          { file: path, error: errorFacts(cause).message },
-          'credentials not read again, the last ones go on',
-        );
+        log.warn('failed to reload credentials; using the last ones', {
+          file: path,
+          error: errorFacts(cause).message,
+        });
       }
       return good;
     },

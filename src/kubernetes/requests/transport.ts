@@ -3,6 +3,7 @@ import { IncomingMessage } from 'node:http';
 import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
+import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from './error-facts.js';
 import type { JsonObject } from '../json.js';
@@ -157,16 +158,22 @@ interface Sending extends TransportOptions {
   readonly responseType: 'arraybuffer' | 'stream';
 }
 
-/** Sends once, and once more where the answer was 401 and the token has changed since: a rotation, not a refusal. */
-async function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
+/** Sends once, and once more after a 401 if the token has changed. */
+function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
   const { connection, signal } = sending;
-  const authorization = await credentials(request, () => connection.authorization());
-  const exchange = await sendOnce(request, sending, authorization);
-  if (exchange.response.status !== 401 || signal.aborted) return exchange;
-  const renewed = await credentials(request, () => connection.authorization(true));
-  if (renewed === authorization) return exchange;
-  if (exchange.response.data instanceof IncomingMessage) exchange.response.data.destroy();
-  return sendOnce(request, sending, renewed);
+  const read = (fresh: boolean): Promise<string | null> =>
+    credentials(request, () => connection.authorization(fresh));
+  return sendWithRenewal({
+    read: () => read(false),
+    send: (authorization) => sendOnce(request, sending, authorization),
+    renew: async ({ response }, used) => {
+      if (response.status !== 401 || signal.aborted) return null;
+      const renewed = await read(true);
+      if (renewed === used) return null;
+      if (response.data instanceof IncomingMessage) response.data.destroy();
+      return renewed;
+    },
+  });
 }
 
 async function credentials<T>(request: KubernetesRequest, read: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../types.js';
 import { resourceScope } from '../watch/list-pages.js';
@@ -30,7 +30,7 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
       scope: resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace),
       store: scope.store,
       convert: readScalerObject,
-      mendOf: mendScalerWatch,
+      fixFor: fixForScalerWatch,
     }),
   );
   return {
@@ -42,7 +42,7 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
 }
 
 /** The line that mends a list or watch of scalers; null for what only time mends. */
-export function mendScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
+export function fixForScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
   switch (kind) {
     case 'not_found':
       return 'the CRD scalers.promscaler.dev is not installed: chart value crd.enabled: true, or scalers.customResources: false; it is looked for again every few minutes';

@@ -38,12 +38,22 @@ export interface BucketRules {
 /** A ConfigMap can hold 1 MiB; half of it is used. Source: reliability.md, W8. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
 
-/** The writes of a batch that may be sent together, and the keys that go with them; all others are answered. */
-export function chooseWrites<W extends BucketWrite & { readonly done: (result: PutResult) => void }>(
+/** How a batch is split. */
+export interface ChosenWrites<W extends BucketWrite> {
+  /** To be sent together. */
+  readonly accepted: readonly W[];
+  /** Not to be sent. */
+  readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
+  /** Keys of entries that no scaler needs any more, to be removed with the accepted writes. */
+  readonly dropped: readonly string[];
+}
+
+/** Splits a batch into the writes that may be sent and those that are answered without a request. */
+export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
   entries: ReadonlyMap<string, KnownEntry>,
   rules: BucketRules,
-): { readonly accepted: readonly W[]; readonly dropped: readonly string[] } {
+): ChosenWrites<W> {
   const wanted = new Set(batch.map(({ key }) => key));
   const dropped = [...entries]
     .filter(
@@ -51,19 +61,20 @@ export function chooseWrites<W extends BucketWrite & { readonly done: (result: P
     )
     .map(([key]) => key);
   const accepted: W[] = [];
+  const answered: { readonly write: W; readonly result: PutResult }[] = [];
   let bytes = sizeOf(entries, new Set(dropped));
   for (const write of batch) {
     const known = entries.get(write.key);
     const growth =
       entryBytes(write.key, write.text) - (known === undefined ? 0 : entryBytes(write.key, known.text));
-    const answer =
+    const result =
       whyRefused(write, known, rules) ?? whyImpossible(write, known) ?? whyFull(bytes, growth, rules.name);
-    if (answer === null) {
+    if (result === null) {
       accepted.push(write);
       bytes += growth;
-    } else write.done(answer);
+    } else answered.push({ write, result });
   }
-  return { accepted, dropped };
+  return { accepted, answered, dropped };
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {

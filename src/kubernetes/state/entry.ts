@@ -2,6 +2,7 @@ import * as z from 'zod';
 
 import type { ScaleEvent, State } from '../../decision/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A change of replicas as it is announced before its PATCH. */
 export interface Intent {
@@ -62,10 +63,7 @@ const instant = z.string().transform((text, context): Instant => {
   context.addIssue({ code: 'custom', message: 'must be an RFC 3339 time' });
   return z.NEVER;
 });
-const replicas = z
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1);
+const replicas = z.int().min(0).max(MAX_REPLICAS);
 const entrySchema = z.strictObject({
   v: z.literal(SCHEMA_VERSION),
   epoch: z.string().min(1),

@@ -18,6 +18,12 @@ export interface StateMap {
   readonly data: Readonly<Record<string, string>>;
 }
 
+/** Entries to set (null: to remove) where the ConfigMap still has `resourceVersion`. */
+export interface StateMapChange {
+  readonly resourceVersion: string;
+  readonly data: Readonly<Record<string, string | null>>;
+}
+
 /** D of W10: what has not been written by then is of no use any more. */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
@@ -48,10 +54,9 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
  */
 export async function patchStateMap(
   place: StateMapPlace,
-  change: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string | null>> },
+  { resourceVersion, data }: StateMapChange,
 ): Promise<string> {
   const doing = `writing ${label(place)}`;
-  const { resourceVersion, data } = change;
   const answer = await place.transport.request({
     lane: 'write',
     method: 'PATCH',
@@ -69,7 +74,7 @@ export async function patchStateMap(
 /** What a failure means for those who run the service, and what mends it. */
 export function explainStateFailure(
   { kind, message }: KubernetesError,
-  { namespace, name }: StateMapPlace,
+  { namespace, name }: Pick<StateMapPlace, 'namespace' | 'name'>,
   verb: 'get' | 'patch',
 ): string {
   const advice: Partial<Record<KubernetesErrorKind, string>> = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import type { KnownEntry, PutResult } from './batch.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
 import { isSpent, writeEntry, type StoredEntry, type StoredState } from './entry.js';

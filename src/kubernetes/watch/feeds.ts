@@ -2,7 +2,7 @@ import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import type { JsonObject } from '../json.js';
 import { resourceScope } from './list-pages.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
@@ -36,7 +36,7 @@ export interface FeedsOptions<T extends WatchedObject, S extends ObjectStore<T>>
   readonly createStore: () => S;
   readonly convert: (object: JsonObject) => T | null;
   /** See `ReflectorOptions`. */
-  readonly mendOf?: (error: KubernetesError) => string | null;
+  readonly fixFor?: (error: KubernetesError) => string | null;
 }
 
 interface RunningFeed<S> extends Feed<S> {

@@ -2,7 +2,7 @@ import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
 import { objectIn, textIn, type JsonObject } from '../json.js';
 import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
@@ -36,8 +36,8 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly store: ObjectStore<T>;
   /** Takes what is needed of an object; null for one that cannot be read. */
   readonly convert: (object: JsonObject) => T | null;
-  /** The line that mends a failure, for the log; null: there is none. */
-  readonly mendOf?: (error: KubernetesError) => string | null;
+  /** What an operator can do about a failure, for the log; null: nothing but wait. */
+  readonly fixFor?: (error: KubernetesError) => string | null;
 }
 
 const MIN_WATCH_SECONDS = 240;
@@ -183,7 +183,7 @@ class ReflectorLoop<T extends WatchedObject> {
       );
     } catch (error) {
       if (error instanceof IdleError) {
-        this.#options.log.info({ resource: this.#name }, 'a silent watch was ended');
+        this.#options.log.info('closed a watch without events', { resource: this.#name });
         return 0;
       }
       // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
@@ -217,7 +217,7 @@ class ReflectorLoop<T extends WatchedObject> {
       case 'bookmark':
         break;
       case 'unknown':
-        this.#options.log.warn({ resource: this.#name }, 'an event of an unknown type was ignored');
+        this.#options.log.warn('ignored a watch event of an unknown type', { resource: this.#name });
         return;
       default:
         event.type satisfies never;
@@ -227,7 +227,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   #put({ object }: WatchEvent): void {
     const item = this.#options.convert(object);
-    if (item === null) this.#options.log.warn({ resource: this.#name }, 'an object could not be read');
+    if (item === null) this.#options.log.warn('ignored an invalid object', { resource: this.#name });
     else this.#sink.put(item);
   }
 
@@ -253,9 +253,9 @@ class ReflectorLoop<T extends WatchedObject> {
 
   #fail(error: KubernetesError): void {
     const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
-    const mend = this.#options.mendOf?.(error) ?? null;
-    const facts = { resource: this.#name, error: error.message, ...(mend === null ? {} : { mend }) };
-    this.#options.log[level](facts, 'a list or watch failed');
+    const fix = this.#options.fixFor?.(error) ?? null;
+    const facts = { resource: this.#name, error: error.message, ...(fix === null ? {} : { fix }) };
+    this.#options.log[level]('list or watch failed', facts);
     this.failure = error;
     this.#notify();
   }

@@ -1,7 +1,7 @@
 import type { TargetRef } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { createFeeds, type Feed, type Feeds } from './feeds.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../units/log.js';
 import { createObjectStore, type ObjectStore } from './object-store.js';
 import { createPodStore, type PodStore } from '../pods/pod-store.js';
 import { createPodReader } from '../pods/pods.js';

@@ -5,7 +5,7 @@ import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler
 import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
 import { KubernetesError } from '../../../src/kubernetes/types.js';
 import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
-import { SILENT_LOG } from '../../support/silent-log.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { condition, decision, metricResult } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, verdict } from './status-builder.js';

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { connectTo, findConnection, type Connection } from '../../../src/kubernetes/access/connection.js';
-import { SILENT } from '../../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { CA, CLIENT_CERTIFICATE, CLIENT_KEY } from './test-certificates.js';
 
@@ -31,7 +31,7 @@ function find(options: Options = {}): Promise<Connection> {
     env: {},
     home: folder,
     clock,
-    log: { ...SILENT, warn: (_facts, message) => warnings.push(message) },
+    log: { ...SILENT_LOG, warn: (message) => warnings.push(message) },
     serviceAccountFolder: folder,
     ...options,
   });

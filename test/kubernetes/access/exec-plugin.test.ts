@@ -10,7 +10,7 @@ import {
   type PluginRun,
   type RunPlugin,
 } from '../../../src/kubernetes/access/exec-plugin.js';
-import { SILENT } from '../../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { CA, CLIENT_CERTIFICATE, CLIENT_KEY } from './test-certificates.js';
 
@@ -162,7 +162,7 @@ describe('a kubeconfig with a plugin', () => {
       env: {},
       home: null,
       clock: new ManualClock(),
-      log: SILENT,
+      log: SILENT_LOG,
       runPlugin,
     });
   };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
-import { SILENT } from '../../../src/kubernetes/log.js';
+import { SILENT_LOG, type Facts } from '../../../src/units/log.js';
 import { createTransport, type Transport } from '../../../src/kubernetes/requests/transport.js';
 import { patchScalerStatus } from '../../../src/kubernetes/scaler-objects/patch-status.js';
 import { createScalerStore, type ScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 function start(): ScalerWatch {
-  const log = { ...SILENT, warn: (facts: Readonly<Record<string, unknown>>) => void warnings.push(facts) };
+  const log = { ...SILENT_LOG, warn: (_message: string, facts: Facts = {}) => void warnings.push(facts) };
   const watch = createScalerWatch({ store, transport, clock, log });
   running = watch.run(stop.signal);
   return watch;
@@ -70,32 +70,29 @@ describe('createScalerWatch', () => {
   it.each([
     [404, 'crd.enabled: true', 0],
     [403, 'rbac.create: true', 15_000],
-  ])(
-    'at %d tells once how to mend it, tries again after 30 s, and goes on',
-    async (status, mend, believedMs) => {
-      simulator.addObject(scalerDefinition());
-      simulator.addObject(MANIFEST);
-      const heal = simulator.faults.add({ resource: 'scalers' }, { kind: 'refuse', status });
-      const watch = start();
-      await eventually(() => {
-        if (warnings.length === 0) clock.advance(100);
-        return warnings.length === 1 && clock.pending > 0;
-      }, 'the warning');
-      expect(clock.monotonicMs()).toBeGreaterThanOrEqual(believedMs);
-      expect(warnings[0]?.['mend']).toContain(mend);
-      expect([watch.isSettled(), store.isComplete()]).toEqual([true, false]);
-      await clock.advanceAndSettle(30_000);
-      await eventually(() => simulator.requests().length >= 2, 'the second attempt');
+  ])('at %d logs the fix once, tries again after 30 s, and goes on', async (status, fix, believedMs) => {
+    simulator.addObject(scalerDefinition());
+    simulator.addObject(MANIFEST);
+    const heal = simulator.faults.add({ resource: 'scalers' }, { kind: 'refuse', status });
+    const watch = start();
+    await eventually(() => {
+      if (warnings.length === 0) clock.advance(100);
+      return warnings.length === 1 && clock.pending > 0;
+    }, 'the warning');
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(believedMs);
+    expect(warnings[0]?.['fix']).toContain(fix);
+    expect([watch.isSettled(), store.isComplete()]).toEqual([true, false]);
+    await clock.advanceAndSettle(30_000);
+    await eventually(() => simulator.requests().length >= 2, 'the second attempt');
 
-      heal();
-      await eventually(() => {
-        clock.advance(10_000);
-        return specs().length === 1;
-      }, 'the list');
+    heal();
+    await eventually(() => {
+      clock.advance(10_000);
+      return specs().length === 1;
+    }, 'the list');
 
-      expect(warnings).toHaveLength(1);
-    },
-  );
+    expect(warnings).toHaveLength(1);
+  });
 
   it('keeps what is known while the server refuses', async () => {
     simulator.addObject(scalerDefinition());

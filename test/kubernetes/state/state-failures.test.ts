@@ -54,8 +54,8 @@ describe('a ConfigMap that cannot be read', () => {
     await rig.store.read(WEB);
 
     expect(rig.logged.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'the state of scalers cannot be kept'],
-      ['info', 'the state of scalers is kept again'],
+      ['warn', 'failed to persist scaler state'],
+      ['info', 'scaler state is persisted again'],
     ]);
   });
 
@@ -331,7 +331,7 @@ describe('an entry that cannot be used', () => {
       entry: { lastScaleUp: at(0), lastScaleDown: at(60) },
     });
     expect(rig.logged.map(({ message }) => message)).toEqual([
-      'an entry of state holds times of the future: they are taken for now',
+      'state entry has times in the future; using the present',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { createStateStore } from '../../../src/kubernetes/state/store.js';
 import type { StateStore } from '../../../src/kubernetes/state/store.js';
 import type { StoredState } from '../../../src/kubernetes/state/entry.js';
-import type { Log } from '../../../src/kubernetes/log.js';
+import type { Log } from '../../../src/units/log.js';
 import { FakeStateMaps } from '../../control/fake-state-maps.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
@@ -37,7 +37,7 @@ export class StateRig {
   #log(): Log {
     const at =
       (level: string) =>
-      (facts: object, message: string): void =>
+      (message: string, facts: object = {}): void =>
         void this.logged.push({ level, message, facts });
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }

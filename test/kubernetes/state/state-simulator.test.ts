@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { demoStateMaps, SERVICE_NAMESPACE } from '../../../src/cli/demo/workloads.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
-import { SILENT } from '../../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { createStateStore } from '../../../src/kubernetes/state/store.js';
 import type { StateStore } from '../../../src/kubernetes/state/store.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
@@ -30,7 +30,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
     const transport = createTransport({ connection: connectTo(simulator.url), clock });
     transports.push(transport);
     const leadership = { epoch: () => epoch, mayWrite: () => true };
-    return createStateStore({ transport, namespace, clock, log: SILENT, leadership });
+    return createStateStore({ transport, namespace, clock, log: SILENT_LOG, leadership });
   }
 
   it('stores, and another process reads it', async () => {

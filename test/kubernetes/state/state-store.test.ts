@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { PutResult } from '../../../src/kubernetes/state/batch.js';
 import { bucketOf } from '../../../src/kubernetes/state/key.js';
 import { stateInMemory } from '../../../src/kubernetes/state/store.js';
 import { writeEntry } from '../../../src/kubernetes/state/entry.js';
@@ -68,6 +69,24 @@ describe('the state store', () => {
     expect(second.kind).toBe('written');
     expect([rig.maps.count('GET'), rig.maps.count('PATCH')]).toEqual([1, 2]);
   });
+
+  it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
+    'writes what is put %d microtasks after the last write was answered',
+    async (ticks) => {
+      const rig = new StateRig();
+      let base = null;
+      for (let count = 0; count < 2; count += 1) {
+        const state = stateOf({ lastScaleUp: at(count) });
+        const result: PutResult = await rig.store.put({ scaler: WEB, base, state });
+        if (result.kind !== 'written') throw new Error(result.message);
+        base = result.stored;
+        for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      }
+
+      expect(rig.maps.count('PATCH')).toBe(2);
+    },
+    1000,
+  );
 
   it('gives a second process what the first has stored', async () => {
     const rig = new StateRig();

@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
-import { SILENT } from '../../../src/kubernetes/log.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { createObjectStore, type ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
 import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/pods.js';
 import { createReflector, type Reflector } from '../../../src/kubernetes/watch/reflector.js';
@@ -71,7 +71,7 @@ export class ReflectorRig {
     const reflector = createReflector<WatchedPod>({
       transport: createTransport({ connection: connectTo(fake.url), clock }),
       clock,
-      log: SILENT,
+      log: SILENT_LOG,
       scope: resourceScope('/api/v1', 'pods', 'shop'),
       store,
       convert: createPodReader(),

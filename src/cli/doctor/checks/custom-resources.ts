@@ -5,7 +5,7 @@ import {
   SCALER_PLURAL,
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
-import { mendScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
+import { fixForScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { type Finding, findingsOf } from '../finding.js';
@@ -25,7 +25,7 @@ export async function checkCustomResources(inquiry: ClusterInquiry): Promise<rea
   const make = findingsOf('custom-resources', CLUSTER_SUBJECT);
   const missing = await orError(() => askFirst(inquiry, namespaces[0] ?? null));
   if (missing instanceof KubernetesError && missing.kind !== 'forbidden') {
-    const mend = mendScalerWatch(missing) ?? 'kubectl get scalers.promscaler.dev';
+    const mend = fixForScalerWatch(missing) ?? 'kubectl get scalers.promscaler.dev';
     return [make.failed(`no document of the cluster is known: ${missing.message}`, mend)];
   }
   const denied = await orError(() => findDenied(inquiry, namespaces));

@@ -1,0 +1,101 @@
+import type { Facts } from '../../units/log.js';
+import type { Instant } from '../../units/time.js';
+import type { KubernetesError } from '../types.js';
+import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './batch.js';
+import type { StateMap, StateMapChange } from './map.js';
+
+/** What is known of one ConfigMap of state, and the write under way. */
+export interface BucketState<W extends BucketWrite> {
+  /** As last read or written; null: not read yet. */
+  readonly known: KnownMap | null;
+  /** Why the ConfigMap cannot be used; null while it can. */
+  readonly failure: { readonly message: string; readonly atMs: number } | null;
+  /** Our own last write may have changed the ConfigMap since it was read. */
+  readonly isStale: boolean;
+  /** The last write had no answer. */
+  readonly isDoubtful: boolean;
+  /** The last text that this process sent for each key. */
+  readonly sent: ReadonlyMap<string, string>;
+  readonly writing: Writing<W> | null;
+}
+
+interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
+  readonly entries: ReadonlyMap<string, KnownEntry>;
+  readonly readMs: number;
+}
+
+/** A batch that has begun. */
+export interface Writing<W extends BucketWrite> {
+  /** Without an answer so far. */
+  readonly writes: readonly W[];
+  /** Keys that the PATCH under way removes. */
+  readonly dropped: readonly string[];
+  readonly conflicts: number;
+  readonly endMs: number;
+}
+
+export type BucketEvent<W extends BucketWrite> =
+  /** `isReload`: what others wrote before this read is history, not a rival's. */
+  | { readonly type: 'read'; readonly map: StateMap; readonly isReload: boolean }
+  | { readonly type: 'read-failed'; readonly error: KubernetesError }
+  /** `endMs`: no write is sent later, by the monotonic clock. */
+  | { readonly type: 'write'; readonly writes: readonly W[]; readonly endMs: number }
+  /** The `read` or `wait` that the last transition asked for has ended. */
+  | { readonly type: 'retry' }
+  | { readonly type: 'patched'; readonly resourceVersion: string }
+  | { readonly type: 'patch-failed'; readonly error: KubernetesError };
+
+/** At most one of `patch`, `read` and `wait` comes out of a transition, as its last effect. */
+export type BucketEffect<W extends BucketWrite> =
+  | {
+      readonly type: 'log';
+      readonly level: 'info' | 'warn';
+      readonly facts: Facts;
+      readonly message: string;
+    }
+  | { readonly type: 'answer'; readonly write: W; readonly result: PutResult }
+  /** Answered by the event `patched` or `patch-failed`. */
+  | { readonly type: 'patch'; readonly change: StateMapChange }
+  /** Read the ConfigMap, then `retry`. */
+  | { readonly type: 'read' }
+  /** Wait, then `retry`. */
+  | { readonly type: 'wait'; readonly ms: number };
+
+export interface BucketContext extends BucketRules {
+  readonly namespace: string;
+  readonly now: Instant;
+  readonly nowMs: number;
+}
+
+export interface Transition<W extends BucketWrite> {
+  readonly state: BucketState<W>;
+  readonly effects: readonly BucketEffect<W>[];
+}
+
+const RETRY_UNUSABLE_MS = 10_000;
+const RETRY_UNUSABLE_ENTRY_MS = 60_000;
+
+/** The state of a bucket before its first event. */
+export const UNREAD: BucketState<never> = {
+  known: null,
+  failure: null,
+  isStale: false,
+  isDoubtful: false,
+  sent: new Map(),
+  writing: null,
+};
+
+/**
+ * Returns whether the ConfigMap must be read before it is used: it was not read yet, it could not be used 10 s ago, or
+ * the entry of `key` could not 60 s ago.
+ */
+export function isReadDue(
+  { known, failure, isStale }: BucketState<BucketWrite>,
+  key: string | null,
+  nowMs: number,
+): boolean {
+  if (failure !== null) return nowMs - failure.atMs >= RETRY_UNUSABLE_MS;
+  if (known === null || isStale) return true;
+  const entry = key === null ? undefined : known.entries.get(key);
+  return entry !== undefined && 'problem' in entry.content && nowMs - known.readMs >= RETRY_UNUSABLE_ENTRY_MS;
+}

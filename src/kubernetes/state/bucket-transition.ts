@@ -1,0 +1,208 @@
+import { rateLimitMs } from '../requests/rate-limit.js';
+import { UNKNOWN_OUTCOME, type KubernetesError } from '../types.js';
+import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './batch.js';
+import type {
+  BucketContext,
+  BucketEffect,
+  BucketEvent,
+  BucketState,
+  Transition,
+  Writing,
+} from './bucket-state.js';
+import { clampFuture, readEntry } from './entry.js';
+import { explainStateFailure, type StateMap } from './map.js';
+
+/** Writes in a row that conflict before the ConfigMap counts as unusable. */
+const MAX_CONFLICTS = 4;
+
+/** Returns the state after an event, and what the caller has to do next. */
+export function transition<W extends BucketWrite>(
+  state: BucketState<W>,
+  event: BucketEvent<W>,
+  context: BucketContext,
+): Transition<W> {
+  switch (event.type) {
+    case 'read':
+      return afterRead(state, event, context);
+    case 'read-failed':
+      return fail(state, explainStateFailure(event.error, context, 'get'), context);
+    case 'write': {
+      const { writes, endMs } = event;
+      return send({ ...state, writing: { writes, dropped: [], conflicts: 0, endMs } }, context);
+    }
+    case 'retry':
+      return send(state, context);
+    case 'patched':
+      return afterPatch(state, event.resourceVersion);
+    case 'patch-failed':
+      return state.writing === null
+        ? { state, effects: [] }
+        : afterFailedPatch({ ...state, writing: state.writing }, event.error, context);
+    default:
+      return event satisfies never;
+  }
+}
+
+type StateWriting<W extends BucketWrite> = BucketState<W> & { readonly writing: Writing<W> };
+
+function afterRead<W extends BucketWrite>(
+  state: BucketState<W>,
+  { map, isReload }: { readonly map: StateMap; readonly isReload: boolean },
+  context: BucketContext,
+): Transition<W> {
+  const { data, resourceVersion, createdAt } = map;
+  const effects: BucketEffect<W>[] = [];
+  const entries = new Map<string, KnownEntry>();
+  for (const [key, text] of Object.entries(data)) {
+    const read = noteEntry(state, { key, text, isReload }, context);
+    entries.set(key, read.entry);
+    if (read.warning !== null) effects.push(read.warning);
+  }
+  const configMap = nameOf(context);
+  if (state.failure !== null)
+    effects.push({
+      type: 'log',
+      level: 'info',
+      facts: { configMap },
+      message: 'scaler state is persisted again',
+    });
+  const known = { resourceVersion, createdAt, entries, readMs: context.nowMs };
+  return { state: { ...state, known, isStale: false, failure: null }, effects };
+}
+
+function noteEntry<W extends BucketWrite>(
+  { known, sent }: BucketState<W>,
+  { key, text, isReload }: { readonly key: string; readonly text: string; readonly isReload: boolean },
+  context: BucketContext,
+): { readonly entry: KnownEntry; readonly warning: BucketEffect<W> | null } {
+  const before = known?.entries.get(key);
+  if (before?.text === text)
+    return { entry: isReload ? { ...before, foreignSinceMs: null } : before, warning: null };
+  const warn = (message: string, facts: object = {}): BucketEffect<W> => ({
+    type: 'log',
+    level: 'warn',
+    facts: { configMap: nameOf(context), key, ...facts },
+    message,
+  });
+  const isRival = !isReload && known !== null && sent.get(key) !== text;
+  const foreignSinceMs = isRival ? context.nowMs : null;
+  const content = readEntry(text);
+  if ('problem' in content) {
+    const warning = warn('invalid state entry; leaving it unchanged', {
+      problem: content.problem,
+    });
+    return { entry: { text, content, foreignSinceMs }, warning };
+  }
+  const clamped = clampFuture(content, context.now);
+  const isAhead = clamped !== content;
+  const warning = isAhead ? warn('state entry has times in the future; using the present') : null;
+  return { entry: { text, content: clamped, foreignSinceMs }, warning };
+}
+
+/** Answers the writes that must not be sent, and sends the others as one merge-patch. */
+function send<W extends BucketWrite>(state: BucketState<W>, context: BucketContext): Transition<W> {
+  const { known, failure, writing } = state;
+  if (writing === null) return { state, effects: [] };
+  if (known === null || failure !== null) {
+    const message = failure?.message ?? `ConfigMap ${nameOf(context)} has not been read`;
+    return endWriting({ ...state, writing }, { kind: 'failed', message });
+  }
+  const { accepted, answered, dropped } = chooseWrites(writing.writes, known.entries, context);
+  const answers = answered.map((answer): BucketEffect<W> => ({ type: 'answer', ...answer }));
+  if (accepted.length === 0) return { state: { ...state, writing: null }, effects: answers };
+  const sent = new Map(state.sent);
+  for (const { key, text } of accepted) sent.set(key, text);
+  const data = Object.fromEntries<string | null>([
+    ...dropped.map((key) => [key, null] as const),
+    ...accepted.map(({ key, text }) => [key, text] as const),
+  ]);
+  return {
+    state: { ...state, sent, writing: { ...writing, writes: accepted, dropped } },
+    effects: [...answers, { type: 'patch', change: { resourceVersion: known.resourceVersion, data } }],
+  };
+}
+
+function afterPatch<W extends BucketWrite>(state: BucketState<W>, resourceVersion: string): Transition<W> {
+  const { known, writing } = state;
+  if (known === null || writing === null) return { state, effects: [] };
+  const entries = new Map(known.entries);
+  for (const key of writing.dropped) entries.delete(key);
+  for (const { key, text } of writing.writes)
+    entries.set(key, { text, content: readEntry(text), foreignSinceMs: null });
+  return {
+    state: { ...state, known: { ...known, resourceVersion, entries }, isDoubtful: false, writing: null },
+    effects: writing.writes.map((write) => ({
+      type: 'answer',
+      write,
+      result: { kind: 'written', stored: write.text },
+    })),
+  };
+}
+
+function afterFailedPatch<W extends BucketWrite>(
+  state: StateWriting<W>,
+  error: KubernetesError,
+  context: BucketContext,
+): Transition<W> {
+  if (error.kind === 'conflict') return afterConflict(state, context);
+  const waitMs = rateLimitMs(error);
+  if (waitMs !== null && context.nowMs + waitMs <= state.writing.endMs)
+    return { state, effects: [{ type: 'wait', ms: waitMs }] };
+  // One unknown outcome does not make the store unusable: the next read shows it. The second in a row does.
+  if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
+    const message = `${error.message}: it is read again first`;
+    return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
+  }
+  return failWriting(state, explainStateFailure(error, context, 'patch'), context);
+}
+
+function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: BucketContext): Transition<W> {
+  const conflicts = state.writing.conflicts + 1;
+  if (context.nowMs > state.writing.endMs) {
+    // The store can still be used: this process was stopped, or the server is slow.
+    const message = `ConfigMap ${nameOf(context)} could not be written in time`;
+    return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
+  }
+  if (conflicts === MAX_CONFLICTS) {
+    const message = `ConfigMap ${nameOf(context)} is written by others again and again: ${conflicts} conflicts`;
+    return failWriting(state, message, context);
+  }
+  return { state: { ...state, writing: { ...state.writing, conflicts } }, effects: [{ type: 'read' }] };
+}
+
+function endWriting<W extends BucketWrite>(state: StateWriting<W>, result: PutResult): Transition<W> {
+  const effects = state.writing.writes.map((write): BucketEffect<W> => ({ type: 'answer', write, result }));
+  return { state: { ...state, writing: null }, effects };
+}
+
+function failWriting<W extends BucketWrite>(
+  state: StateWriting<W>,
+  message: string,
+  context: BucketContext,
+): Transition<W> {
+  const failed = fail(state, message, context);
+  const ended = endWriting({ ...failed.state, writing: state.writing }, { kind: 'failed', message });
+  return { state: ended.state, effects: [...failed.effects, ...ended.effects] };
+}
+
+function fail<W extends BucketWrite>(
+  state: BucketState<W>,
+  message: string,
+  context: BucketContext,
+): Transition<W> {
+  const facts = { configMap: nameOf(context), problem: message };
+  const warning: BucketEffect<W> = {
+    type: 'log',
+    level: 'warn',
+    facts,
+    message: 'failed to persist scaler state',
+  };
+  return {
+    state: { ...state, failure: { message, atMs: context.nowMs } },
+    effects: state.failure === null ? [warning] : [],
+  };
+}
+
+function nameOf({ namespace, name }: BucketContext): string {
+  return `${namespace}/${name}`;
+}

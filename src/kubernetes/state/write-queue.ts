@@ -1,0 +1,84 @@
+import type { Clock } from '../../units/clock.js';
+import type { BucketWrite, PutResult } from './batch.js';
+
+/** A write, and where its result goes. */
+export interface QueuedWrite extends BucketWrite {
+  readonly done: (result: PutResult) => void;
+}
+
+/** Joins the writes of one ConfigMap into batches, one at a time. */
+export interface WriteQueue {
+  /** Writes together with the other writes of this tick or, while a batch is under way, of the next batch. */
+  readonly put: (write: BucketWrite) => Promise<PutResult>;
+  /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
+  readonly putLater: (write: BucketWrite) => void;
+  /** Writes what `putLater` left, and waits for all writes. */
+  readonly flush: () => Promise<void>;
+}
+
+const LATER_MS = 5000;
+
+/** `writeBatch` answers each write; it rejects, and `onFault` is called, only after an internal error. */
+export function createWriteQueue(
+  clock: Clock,
+  {
+    writeBatch,
+    onFault,
+  }: {
+    readonly writeBatch: (batch: readonly QueuedWrite[]) => Promise<void>;
+    readonly onFault: (error: unknown) => void;
+  },
+): WriteQueue {
+  let waiting: QueuedWrite[] = [];
+  let later = new Map<string, BucketWrite>();
+  let cancelLater: (() => void) | null = null;
+  let writing: Promise<void> | null = null;
+
+  const takeBatch = (): readonly QueuedWrite[] => {
+    const urgent = new Set(waiting.map(({ key }) => key));
+    const done = (): void => undefined;
+    const joining = [...later.values()].filter(({ key }) => !urgent.has(key));
+    const batch = [...waiting, ...joining.map((write) => ({ ...write, done }))];
+    waiting = [];
+    later = new Map();
+    cancelLater?.();
+    cancelLater = null;
+    return batch;
+  };
+
+  const run = async (): Promise<void> => {
+    try {
+      do {
+        // The other writes of this tick join the batch.
+        await Promise.resolve();
+        await writeBatch(takeBatch());
+      } while (waiting.length > 0);
+    } finally {
+      // In the same tick as the look at `waiting`: a write that came in between would wait forever.
+      writing = null;
+    }
+  };
+
+  const start = (): Promise<void> => (writing ??= run());
+
+  return {
+    put: (write) =>
+      new Promise((done, reject) => {
+        waiting.push({ ...write, done });
+        start().catch(reject);
+      }),
+    putLater: (write) => {
+      later.delete(write.key);
+      if (write.text === write.base) return;
+      later.set(write.key, write);
+      cancelLater ??= clock.after(LATER_MS, () => {
+        cancelLater = null;
+        if (later.size > 0) start().catch(onFault);
+      });
+    },
+    flush: async () => {
+      await writing;
+      if (later.size > 0) await start();
+    },
+  };
+}

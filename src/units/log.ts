@@ -1,0 +1,15 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The fields of a log line. Values under names that sound secret are not printed. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/**
+ * Takes a static message and the facts as fields. error: a person must act now; warn: something was lost, and the
+ * service goes on; info: a change of replicas, start, reload, stop; debug: the rest.
+ */
+export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
+
+const ignore = (): void => undefined;
+
+/** Discards every line. */
+export const SILENT_LOG: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
