@@ -5,7 +5,11 @@ import { code, markdownTable } from './markdown.js';
 
 /** Returns the tables of the HTTP API, by the name of their block. */
 export function httpTables(): Readonly<Record<string, string>> {
-  return { 'http: paths': pathTable(), 'http: parameters': parameterTable(), 'http: schemas': schemaTables() };
+  return {
+    'http: paths': pathTable(),
+    'http: parameters': parameterTable(),
+    'http: schemas': schemaTables(),
+  };
 }
 
 function pathTable(): string {

@@ -7,9 +7,7 @@ import { httpTables } from './http-tables.js';
 import { code, markdownTable } from './markdown.js';
 
 /** Every block that `npm run docs` writes, by its name. `sources` are the directories of `src`. */
-export async function generatedTables(
-  sources: readonly string[],
-): Promise<Readonly<Record<string, string>>> {
+export async function generatedTables(sources: readonly string[]): Promise<Readonly<Record<string, string>>> {
   return {
     ...fieldTables(),
     ...httpTables(),
@@ -41,12 +39,7 @@ function presetTable(): string {
 function metricTable(): string {
   return markdownTable(
     ['metric', 'type', 'labels', 'help'],
-    METRIC_TABLE.map(({ name, type, labels, help }) => [
-      code(name),
-      type,
-      labels.map(code).join(', '),
-      help,
-    ]),
+    METRIC_TABLE.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]),
   );
 }
 
