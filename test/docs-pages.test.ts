@@ -32,6 +32,7 @@ const NO_REASONS = new Set([
   'ScalingActive',
   'ScalingLimited',
   'TargetReached',
+  'MetricsUnique',
   'ContainerResource',
 ]);
 
@@ -153,6 +154,21 @@ describe('a page', () => {
 
     expect(prose.split('\n').filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
   });
+
+  it.each(['CONTRIBUTING.md', 'docs/design/architecture.md', 'src/README.md'])(
+    '%s names only files that exist',
+    (page) => {
+      const named = Array.from(
+        readPage(page).matchAll(/`([\w.-]+\/[\w./-]+)`/g),
+        ([, path = '']) => path,
+      ).filter((path) => /\.(?:ts|tpl|yaml|json)$|^(?:src|test|config|charts|docs)\//.test(path));
+      const isThere = (path: string): boolean =>
+        ['', 'src', 'charts/promscaler'].some((place) => existsSync(join(ROOT, place, path)));
+
+      expect(named.length).toBeGreaterThan(3);
+      expect(named.filter((path) => !path.includes('NAME') && !isThere(path))).toEqual([]);
+    },
+  );
 
   it('of docs is in the index', () => {
     const index = readPage('docs/README.md');

@@ -40,8 +40,8 @@ function parameterTable(): string {
 
 function parameterCells({ name, in: place, schema, description }: Parameter): readonly string[] {
   const { type, format, minimum, maximum, default: standard } = schema;
-  const range = minimum === undefined ? '' : `, ${String(minimum)} to ${String(maximum)}`;
-  const kind = `${String(format ?? type)}${range}`;
+  const range = minimum === undefined ? '' : `, ${plainText(minimum)} to ${plainText(maximum)}`;
+  const kind = `${plainText(format ?? type)}${range}`;
   return [code(name), place, kind, standard == null ? '' : code(JSON.stringify(standard)), description];
 }
 
@@ -88,12 +88,17 @@ function typeOf(field: Readonly<Record<string, unknown>>): string {
   const several: unknown = anyOf ?? oneOf;
   if (Array.isArray(several)) return several.filter(isPlainObject).map(typeOf).join(' or ');
   if (Array.isArray(values)) return values.map((value) => code(String(value))).join(', ');
-  if (only !== undefined) return code(String(only));
+  if (only !== undefined) return code(plainText(only));
   if (type === 'array') return `list of ${isPlainObject(items) ? typeOf(items) : 'any'}`;
   if (Array.isArray(type)) return type.join(' or ');
-  return String(format ?? type ?? 'any');
+  return plainText(format ?? type ?? 'any');
 }
 
 function linkTo(schema: string): string {
   return `[${schema}](#${schema.toLowerCase()})`;
+}
+
+/** Returns a string as it is and anything else as JSON. */
+function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

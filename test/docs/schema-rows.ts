@@ -43,7 +43,8 @@ function rowOf(schema: unknown, path: string, isRequired: boolean): SchemaRow {
     type: typeOf(field),
     default: isRequired ? 'required' : defaultOf(field['default']),
     values: valuesOf(field),
-    description: typeof description === 'string' ? description : '',
+    // Editors show a description as it is: a link in it leads nowhere.
+    description: typeof description === 'string' ? description.replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1') : '',
   };
 }
 
