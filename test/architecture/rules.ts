@@ -5,7 +5,7 @@ import type { Import, Source } from './sources.js';
 type Access = 'all' | 'types';
 
 /** Who may import whom, folder by folder of `src`; its own files always. A folder that is not here is a breach. */
-const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
+export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
   units: {},
   promql: {},
   files: { units: 'all' },
@@ -37,7 +37,7 @@ const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> =
 const TOP = 'cli';
 
 /** Package -> the files and folders below `src` that may import it. A package that is not here is a breach. */
-const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
+export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: ['prometheus/send.ts', 'kubernetes/requests/transport.ts', 'cli/'],
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],

@@ -289,13 +289,14 @@ describe('the alerts of the chart', () => {
 });
 
 /** All blocks of the manuals that hold rules of Prometheus. */
-const MANUALS = ['README.md', ...['config', 'charts', 'test', 'src'].flatMap(pagesBelow)].flatMap((page) =>
-  Array.from(
-    readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm),
-    ([, text = '']) => text,
-  )
-    .filter((text) => /^\s*(- )?(alert|record): /m.test(text))
-    .map((text, index) => [`${page}, ${index + 1}`, text] as const),
+const MANUALS = ['README.md', ...['docs', 'config', 'charts', 'test', 'src'].flatMap(pagesBelow)].flatMap(
+  (page) =>
+    Array.from(
+      readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm),
+      ([, text = '']) => text,
+    )
+      .filter((text) => /^\s*(- )?(alert|record): /m.test(text))
+      .map((text, index) => [`${page}, ${index + 1}`, text] as const),
 );
 
 function pagesBelow(name: string): readonly string[] {
@@ -306,7 +307,7 @@ function pagesBelow(name: string): readonly string[] {
 
 describe('rules in the manuals', () => {
   it('are found', () => {
-    expect(MANUALS.map(([page]) => page)).toContain('config/README.md, 1');
+    expect(MANUALS.map(([page]) => page)).toContain('docs/guides/monitoring.md, 1');
   });
 
   it.each(MANUALS)('%s: promtool finds nothing wrong with them', (_, text) => {
@@ -320,7 +321,7 @@ describe('rules in the manuals', () => {
     ['keeps quiet for 9', '9m', 'Unschedulable', false],
     ['keeps quiet while pods start', '30m', 'Starting', false],
   ])('WorkloadShortOfPods %s', (_, eval_time, reason, fires) => {
-    const [, text = ''] = MANUALS.find(([page]) => page === 'config/README.md, 1') ?? [];
+    const [, text = ''] = MANUALS.find(([page]) => page === 'docs/guides/monitoring.md, 1') ?? [];
     writeFileSync(join(folder, 'manual.yaml'), text);
     const alert = {
       exp_labels: { ...WEB, job: 'rel-promscaler', type: 'TargetReached', status: 'False', reason },

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readScalers } from '../../src/scaler/read-scalers.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
+import { pagesBelow } from '../docs/pages.js';
 import { CHART, HELM_TIMEOUT_MS, ROOT, startHelm } from './helm.js';
 import type { Helm } from './helm.js';
 
-const PAGES = ['README.md', 'charts/promscaler/README.md'];
+const PAGES = ['README.md', 'charts/promscaler/README.md', ...pagesBelow('docs')];
 
 /** The command lines of a page's `sh` blocks, continued lines joined, remarks taken off. */
 function commandsOf(page: string): readonly string[] {
@@ -30,9 +31,11 @@ function wordsOf(line: string): readonly string[] {
 
 const COMMANDS = PAGES.flatMap((page) => commandsOf(page).map((line) => [page, line] as const));
 const HELM_LINES = COMMANDS.filter(([, line]) => /^helm (install|upgrade) promscaler /.test(line));
-const OWN_LINES = COMMANDS.filter(([, line]) => line.startsWith('promscaler '));
+const OWN_LINES = COMMANDS.map(
+  ([page, line]) => [page, line.replace(/^kubectl promscaler /, 'promscaler ')] as const,
+).filter(([, line]) => line.startsWith('promscaler '));
 
-describe('what the READMEs say to type', () => {
+describe('the commands of the READMEs and of docs', () => {
   let helm: Helm;
   let written = '';
 

@@ -1,4 +1,4 @@
-/** Every check, in the order in which a report tells of them; config/README.md has a row for each. */
+/** Every check, in the order of the report; docs/guides/troubleshooting.md has a row for each. */
 export const CHECK_NAMES = [
   'config',
   'prometheus',

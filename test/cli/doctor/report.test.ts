@@ -213,10 +213,10 @@ describe('where nothing answers', () => {
   });
 });
 
-describe('the manual', () => {
+describe('the page on troubleshooting', () => {
   it('has a row for each check, in order', () => {
-    const manual = readFileSync(join(import.meta.dirname, '../../../config/README.md'), 'utf8');
-    const table = /\| check \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(manual)?.[1] ?? '';
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/troubleshooting.md'), 'utf8');
+    const table = /\| check \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
 
     const names = table.split('\n').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);
 

@@ -1,15 +1,16 @@
 import { isPlainObject } from '../../src/scaler/plain.js';
 
-/** What a table of the manual must say of one field of a JSON Schema. */
+/** One field of a JSON Schema, as the reference shows it. */
 export interface SchemaRow {
   readonly path: string;
   readonly type: string;
-  readonly range: string;
-  /** `required`, the value as text or JSON, or nothing. */
+  /** `required`, the default as a string or JSON, or empty. */
   readonly default: string;
+  readonly values: string;
+  readonly description: string;
 }
 
-/** One row for each field, all the way down; `[]` stands for each item of a list, `NAME` for a free key. */
+/** Returns one row for each field, all the way down; `[]` is each item of a list, `NAME` a key chosen by the user. */
 export function schemaRows(schema: unknown, path = ''): readonly SchemaRow[] {
   if (!isPlainObject(schema)) return [];
   const { properties, items, additionalProperties, required } = schema;
@@ -36,38 +37,33 @@ function isObjectSchema(schema: unknown): boolean {
 
 function rowOf(schema: unknown, path: string, isRequired: boolean): SchemaRow {
   const field = isPlainObject(schema) ? schema : {};
+  const { description } = field;
   return {
     path,
     type: typeOf(field),
-    range: rangeOf(field),
     default: isRequired ? 'required' : defaultOf(field['default']),
+    values: valuesOf(field),
+    // Editors show a description as it is: a link in it leads nowhere.
+    description: typeof description === 'string' ? description.replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1') : '',
   };
 }
 
 function defaultOf(value: unknown): string {
   if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  integer: 'integer',
-  number: 'number',
-  string: 'text',
-  boolean: 'boolean',
-  object: 'mapping',
-  array: 'list',
-};
+const TYPES: Readonly<Record<string, string>> = { array: 'list' };
 
 function typeOf({ type }: Readonly<Record<string, unknown>>): string {
-  if (Array.isArray(type) && type.includes('boolean')) return 'boolean or text';
+  if (Array.isArray(type) && type.includes('boolean')) return 'boolean or string';
   return Array.isArray(type) ? 'quantity' : (TYPES[String(type)] ?? String(type));
 }
 
-function rangeOf(field: Readonly<Record<string, unknown>>): string {
-  const { enum: values, const: only, minimum, maximum, maxItems, minItems } = field;
-  if (Array.isArray(values)) return values.map(String).join(', ');
-  if (typeof only === 'string') return only;
+function valuesOf(field: Readonly<Record<string, unknown>>): string {
+  const { enum: values, const: only, minimum, maximum, minItems } = field;
+  if (Array.isArray(values)) return values.map((value) => `\`${String(value)}\``).join(', ');
+  if (typeof only === 'string') return `\`${only}\``;
   if (minimum !== undefined || maximum !== undefined) return `${String(minimum)} to ${String(maximum)}`;
-  if (maxItems === 0) return 'empty';
   return minItems === 1 ? 'not empty' : '';
 }

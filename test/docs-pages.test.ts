@@ -1,0 +1,210 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { isPlainObject } from '../src/scaler/plain.js';
+import { parse } from 'yaml';
+import { readServiceConfig } from '../src/config/read-service-config.js';
+import { PAUSE_ANNOTATIONS } from '../src/control/pause.js';
+import { LIMITS } from '../src/decision/limits/limits.js';
+import { FAILURE_REASONS } from '../src/prometheus/answer.js';
+import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
+import { readScalers } from '../src/scaler/read-scalers.js';
+import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
+import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
+import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
+
+const CONDITIONS = readPage('docs/reference/conditions.md');
+
+/** Sources that name the reasons of conditions and Events. */
+const REASON_SOURCES = [
+  'decision/conditions.ts',
+  'control/loop-conditions.ts',
+  'control/why-held.ts',
+  'control/capacity.ts',
+  'control/events.ts',
+  'control/status/accepted.ts',
+  'control/status/ready.ts',
+];
+
+/** Words of those sources in CamelCase that are no reason: types of conditions and metrics, and target types. */
+const NO_REASONS = new Set([
+  'AbleToScale',
+  'ScalingActive',
+  'ScalingLimited',
+  'TargetReached',
+  'MetricsUnique',
+  'ContainerResource',
+]);
+
+describe('hand-written tables of the reference', () => {
+  it('have every problem code with its severity', () => {
+    const documented = tableRows(readPage('docs/reference/problems.md'), 'code');
+
+    expect(documented.map(([code, severity]) => [code, severity])).toEqual(
+      Object.entries(PROBLEM_CLASSES).map(([code, kind]) => [code, kind === 'warning' ? 'warning' : 'error']),
+    );
+    expect(documented.filter((cells) => (cells[2] ?? '') === '')).toEqual([]);
+  });
+
+  it('have every limit in its order', () => {
+    const documented = tableRows(CONDITIONS, 'limit').map(([name]) => name);
+
+    expect(documented).toEqual(['untrusted_metric', ...LIMITS.map(({ name }) => name)]);
+  });
+
+  it('have every variable of queries', () => {
+    const documented = tableRows(readPage('docs/guides/metrics-and-queries.md'), 'variable');
+
+    expect(documented.map(([name]) => name)).toEqual(QUERY_VARIABLES.map((name) => `$${name}`));
+  });
+
+  it('have every label of the metrics, and every reason of a failed query', () => {
+    const page = readPage('docs/reference/metrics.md');
+    const documented = tableRows(page, 'label').flatMap(([labels = '']) =>
+      labels.replaceAll('`', '').split(', '),
+    );
+
+    const known = new Set(METRIC_TABLE.flatMap(({ labels }) => labels));
+    expect([...known].filter((label) => label !== 'version' && !documented.includes(label))).toEqual([]);
+    expect(FAILURE_REASONS.filter((reason) => !page.includes(`\`${reason}\``))).toEqual([]);
+  });
+
+  it('have every reason of a condition and every reason of an Event', () => {
+    const reasons = REASON_SOURCES.flatMap((name) =>
+      Array.from(
+        readFileSync(join(ROOT, 'src', name), 'utf8').matchAll(/'((?:[A-Z][a-z]+){2,})'/g),
+        ([, reason = '']) => reason,
+      ),
+    ).filter((reason) => !NO_REASONS.has(reason));
+
+    expect(new Set(reasons).size).toBeGreaterThan(35);
+    expect([...new Set(reasons)].filter((reason) => !CONDITIONS.includes(`\`${reason}\``))).toEqual([]);
+  });
+
+  it('have every annotation', () => {
+    const page = readPage('docs/reference/annotations.md');
+    const used = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) =>
+        Array.from(
+          readFileSync(join(ROOT, 'src', name), 'utf8').matchAll(/'(promscaler\.dev\/[a-z-]+)'/g),
+          ([, annotation = '']) => annotation,
+        ),
+      )
+      .filter((name) => name !== 'promscaler.dev/v');
+
+    expect(used).toEqual(expect.arrayContaining(Object.values(PAUSE_ANNOTATIONS)));
+    expect(used.filter((annotation) => !page.includes(`\`${annotation}\``))).toEqual([]);
+  });
+});
+
+interface Example {
+  readonly where: string;
+  /** The file that the example must equal. */
+  readonly file: string | null;
+  readonly text: string;
+}
+
+function examplesOf(page: string): readonly Example[] {
+  return Array.from(
+    readPage(page).matchAll(/(?:<!-- file: (\S+) -->\n)?```yaml\n(.*?)```/gs),
+    ([, file, yaml = ''], index) => ({
+      where: `${page}, example ${index + 1}`,
+      file: file ?? null,
+      text: yaml,
+    }),
+  );
+}
+
+const EXAMPLES = PAGES.flatMap(examplesOf);
+
+/** test/chart/alerts.test.ts runs promtool over the rules. */
+function isRules(text: string): boolean {
+  const value: unknown = parse(text);
+  return isPlainObject(value) && 'groups' in value;
+}
+
+describe('a YAML example', () => {
+  it.each(EXAMPLES.filter(({ text }) => !isRules(text)).map((example) => [example.where, example] as const))(
+    '%s is valid',
+    (_, { file, text }) => {
+      const isDocument = /^kind: Scaler$/m.test(text);
+
+      const { problems } = isDocument ? readScalers(text, 'example') : readServiceConfig(text, 'example');
+
+      expect(problems).toEqual([]);
+      if (file !== null) expect(text).toBe(readFileSync(join(ROOT, file), 'utf8'));
+    },
+  );
+
+  it('shows each example file of config/scalers in the documentation', () => {
+    const pages = PAGES.map(readPage).join('\n');
+    const files = readdirSync(join(ROOT, 'config/scalers'));
+
+    expect(files.filter((name) => !pages.includes(`scalers/${name}`))).toEqual([]);
+    expect(EXAMPLES.filter(({ file }) => file !== null).length).toBeGreaterThan(7);
+  });
+});
+
+describe('a page', () => {
+  it.each(PAGES)('%s has lines of at most 120 characters outside of tables and code', (page) => {
+    const prose = readPage(page)
+      .replace(/^<!-- generated: [\s\S]*?^<!-- end -->/gm, '')
+      .replace(/^```[\s\S]*?^```/gm, '');
+
+    expect(prose.split('\n').filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
+  });
+
+  it.each(['CONTRIBUTING.md', 'docs/design/architecture.md', 'src/README.md'])(
+    '%s names only files that exist',
+    (page) => {
+      const named = Array.from(
+        readPage(page).matchAll(/`([\w.-]+\/[\w./-]+)`/g),
+        ([, path = '']) => path,
+      ).filter((path) => /\.(?:ts|tpl|yaml|json)$|^(?:src|test|config|charts|docs)\//.test(path));
+      const isThere = (path: string): boolean =>
+        ['', 'src', 'charts/promscaler'].some((place) => existsSync(join(ROOT, place, path)));
+
+      expect(named.length).toBeGreaterThan(3);
+      expect(named.filter((path) => !path.includes('NAME') && !isThere(path))).toEqual([]);
+    },
+  );
+
+  it('of docs is in the index', () => {
+    const index = readPage('docs/README.md');
+    const pages = pagesBelow('docs').filter((page) => page !== 'docs/README.md');
+
+    expect(pages.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
+  });
+});
+
+const LINKING = [...PAGES, ...['src', 'test', 'charts'].flatMap(pagesBelow)];
+
+/** The anchors that a Markdown renderer gives to the headings of a page. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const text = readPage(page).replace(/^```[\s\S]*?^```/gm, '');
+  return new Set(
+    Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+describe('a link', () => {
+  it.each(LINKING)('of %s leads to a file and a heading that exist', (page) => {
+    const targets = Array.from(readPage(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target);
+    const local = targets.filter((target) => !/^(?:https?:|mailto:)/.test(target));
+
+    const broken = local.filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor);
+    });
+
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { BUILT_IN, PRESETS } from '../../src/scaler/resolve/presets.js';
+import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
+import { FOLDER_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
+import { commandTables } from './command-tables.js';
+import { fieldTables } from './field-tables.js';
+import { httpTables } from './http-tables.js';
+import { code, markdownTable } from './markdown.js';
+
+/** Every block that `npm run docs` writes, by its name. `sources` are the directories of `src`. */
+export async function generatedTables(sources: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  return {
+    ...fieldTables(),
+    ...httpTables(),
+    ...(await commandTables()),
+    presets: presetTable(),
+    metrics: metricTable(),
+    'histogram buckets': bucketTable(),
+    'import rules': importTable(sources),
+    'package rules': packageTable(sources),
+  };
+}
+
+function presetTable(): string {
+  const fields = Object.keys(PRESETS.hpa) as (keyof typeof PRESETS.hpa)[];
+  const valueOf = (preset: keyof typeof PRESETS, field: keyof typeof PRESETS.hpa): string => {
+    const value = PRESETS[preset][field];
+    if (field !== 'scaleUpLimitFactor' && field !== 'scaleUpLimitMinimum') return code(String(value));
+    return value === null
+      ? `${code(String(BUILT_IN[field]))} without \`behavior\``
+      : `${code(String(value))}, also with \`behavior\``;
+  };
+  const names = ['hpa', 'chpa', 'hpa-1.11'] as const;
+  return markdownTable(
+    ['field', ...names.map(code)],
+    fields.map((field) => [code(`spec.${field}`), ...names.map((name) => valueOf(name, field))]),
+  );
+}
+
+function metricTable(): string {
+  return markdownTable(
+    ['metric', 'type', 'labels', 'help'],
+    METRIC_TABLE.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]),
+  );
+}
+
+function bucketTable(): string {
+  return markdownTable(
+    ['histogram', 'buckets in seconds'],
+    METRIC_TABLE.flatMap(({ name, buckets }) =>
+      buckets === undefined ? [] : [[code(name), buckets.join(', ')]],
+    ),
+  );
+}
+
+function importTable(sources: readonly string[]): string {
+  return markdownTable(
+    ['directory', 'may import'],
+    Object.entries(FOLDER_TABLE)
+      .filter(([directory]) => sources.includes(directory))
+      .map(([directory, others]) => [
+        code(directory),
+        Object.entries(others)
+          .filter(([other]) => sources.includes(other))
+          .map(([other, access]) => `${code(other)}${access === 'types' ? ' (types)' : ''}`)
+          .join(', ') || 'nothing',
+      ]),
+  );
+}
+
+function packageTable(sources: readonly string[]): string {
+  const isThere = (place: string): boolean => sources.includes(place.split('/')[0] ?? '');
+  return markdownTable(
+    ['package', 'imported by'],
+    Object.entries(PACKAGE_TABLE).flatMap(([name, places]) => {
+      const real = places.filter(isThere);
+      return real.length === 0 ? [] : [[code(name), real.map((place) => code(`src/${place}`)).join(', ')]];
+    }),
+  );
+}
