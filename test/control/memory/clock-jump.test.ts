@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-jump.js';
+import { advanceHold, type MetricHold } from '../../../src/prometheus/recovery-hold.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControllerRig } from '../controller-rig.js';
 import { at, buildScaler, settledMemory } from '../world.js';
@@ -110,6 +111,26 @@ describe('shiftMemory', () => {
       shortfall: { since: at(3575), wanted: 7 },
       isUnsaved: true,
     });
+  });
+
+  it('leaves the end of a recovery hold where it is when the clock is set back and forth again', () => {
+    const advance = (hold: MetricHold | null, seconds: number): MetricHold =>
+      advanceHold(hold, {
+        now: at(seconds),
+        outcome: { kind: 'value' },
+        startTime: null,
+        holdSeconds: 300,
+        periodSeconds: 15,
+      });
+    const shifted = (hold: MetricHold, seconds: number, now: number): MetricHold =>
+      [...shiftMemory({ ...memory, holds: new Map([['x', hold]]) }, seconds, at(now)).holds.values()][0] ??
+      hold;
+
+    const back = advance(shifted(advance(null, 0), -3600, 15 - 3600), 15 - 3600);
+    const forth = advance(shifted(back, 3600, 30), 30);
+
+    expect(back).toMatchObject({ valuesSince: at(-3600), until: at(300 - 3600) });
+    expect(forth).toMatchObject({ valuesSince: at(0), until: at(300) });
   });
 
   it('puts nothing that has happened past the present', () => {
