@@ -40,12 +40,15 @@ export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): 
  */
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);
-  const { unresolved, writer, shortfall } = memory;
+  const { unresolved, writer, shortfall, knownScales } = memory;
   const holds = [...memory.holds].map(([metric, hold]) => [metric, shiftHold(hold, seconds, past)] as const);
   return {
     ...memory,
     state: shiftState(memory.state, past),
     assumedAt: orNull(memory.assumedAt, past),
+    ...(knownScales === undefined
+      ? {}
+      : { knownScales: { up: orNull(knownScales.up, past), down: orNull(knownScales.down, past) } }),
     holds: new Map(holds),
     unresolved: unresolved === null ? null : { ...unresolved, at: past(unresolved.at) },
     writer: { ...writer, reversals: writer.reversals.map(past), since: orNull(writer.since, past) },

@@ -19,6 +19,8 @@ export interface Memory {
   readonly state: State;
   /** A time of `state` that is this one is no scaling that is known of, but where its window was made to begin. */
   readonly assumedAt: Instant | null;
+  /** The last scalings that are known of, of use where `state` has an assumed time in their place; absent: none is. */
+  readonly knownScales?: Readonly<Record<Direction, Instant | null>>;
   readonly holds: ScalerHolds;
   /** A PATCH whose outcome is not known, ours or that of another replica or an earlier process. */
   readonly unresolved: Intent | null;
@@ -67,17 +69,21 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
  * change that it knew of is compared with what is stored; everything else begins anew.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnsaved, assumedAt } = memory;
+  const { uid, unresolved, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
   const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
-  return { ...freshMemory(now, uid), state, assumedAt, unresolved, isUnsaved };
+  const known = knownScales === undefined ? {} : { knownScales };
+  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnsaved };
 }
 
 /** When the target was last scaled, as far as that is known, by this process or by what was stored. */
-export function lastScales({ state, assumedAt }: Memory): Readonly<Record<Direction, Instant | null>> {
-  const known = (at: Instant | null): Instant | null => (at === assumedAt ? null : at);
-  return { up: known(state.lastScaleUp), down: known(state.lastScaleDown) };
+export function lastScales(memory: Memory): Readonly<Record<Direction, Instant | null>> {
+  const { state, assumedAt, knownScales } = memory;
+  return {
+    up: state.lastScaleUp === assumedAt ? (knownScales?.up ?? null) : state.lastScaleUp,
+    down: state.lastScaleDown === assumedAt ? (knownScales?.down ?? null) : state.lastScaleDown,
+  };
 }
 
 /** The same for a target that has taken the place of another one of that name. */

@@ -5,8 +5,10 @@ import type { StateReading } from '../../kubernetes/state/store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from '../conflicting-writer.js';
-import { freshMemory, laterOf, withAnnounced } from './memory.js';
+import { freshMemory, lastScales, laterOf, withAnnounced } from './memory.js';
 import type { Memory } from './memory.js';
+
+type LastScales = ReturnType<typeof lastScales>;
 
 /**
  * The memory of a scaler after a look at the state store. At the first one it is what is stored; where nothing is, as if
@@ -47,6 +49,7 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
     ...first,
     uid: earlier.uid,
     assumedAt: isStillAssumed ? assumedAt : first.assumedAt,
+    ...(isStillAssumed ? { knownScales: laterScales(lastScales(first), lastScales(earlier)) } : {}),
     state: {
       ...first.state,
       lastScaleUp,
@@ -92,9 +95,11 @@ function takeOver(memory: Memory, entry: StoredEntry): Memory {
   // There is a place for one: of ours, the window at least is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withAnnounced(memory.state, lost, lost.at);
+  const { lastScaleUp: up, lastScaleDown: down } = entry;
   return {
     ...memory,
     uid: entry.uid,
+    knownScales: laterScales(lastScales(memory), { up, down }),
     state: {
       ...state,
       lastScaleUp: laterOf(state.lastScaleUp, entry.lastScaleUp),
@@ -107,6 +112,11 @@ function takeOver(memory: Memory, entry: StoredEntry): Memory {
     // Another replica has written: what is found next may be its value.
     writer: afterOwnWrite(memory.writer, null),
   };
+}
+
+/** An assumed time keeps a window closed; when the target was scaled is what is stored and shown. */
+function laterScales(a: LastScales, b: LastScales): LastScales {
+  return { up: laterOf(a.up, b.up), down: laterOf(a.down, b.down) };
 }
 
 function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): readonly ScaleEvent[] {
@@ -127,11 +137,13 @@ function beginningsOf({ recommendations, failingSince }: State, entry: StoredEnt
 }
 
 /** Whether an entry says what the memory does. */
-function isStored({ uid, state, unresolved }: Memory, entry: StoredEntry, spec: ScalerSpec): boolean {
+function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): boolean {
+  const { uid, state, unresolved } = memory;
+  const { lastScaleUp, lastScaleDown } = storedTimesOf(memory);
   return (
     uid === entry.uid &&
-    state.lastScaleUp === entry.lastScaleUp &&
-    state.lastScaleDown === entry.lastScaleDown &&
+    lastScaleUp === entry.lastScaleUp &&
+    lastScaleDown === entry.lastScaleDown &&
     state.zeroedBySelf === entry.zeroedBySelf &&
     haveSameTimes(keptBeginnings(state, spec), entry.failingSince) &&
     unresolved?.at === entry.intent?.at &&
@@ -167,13 +179,19 @@ function haveSameTimes(a: State['failingSince'], b: State['failingSince']): bool
  * the window of stabilization does, which is as long unless the document says otherwise.
  */
 export function storedStateOf(
-  { state, unresolved }: Memory,
+  memory: Memory,
   spec: ScalerSpec,
-  { uid, intent = unresolved }: { readonly uid: string; readonly intent?: Memory['unresolved'] },
+  { uid, intent = memory.unresolved }: { readonly uid: string; readonly intent?: Memory['unresolved'] },
 ): StoredState {
-  const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf } = state;
-  const failingSince = keptBeginnings(state, spec);
-  return { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent };
+  const { scaleEvents, zeroedBySelf } = memory.state;
+  const failingSince = keptBeginnings(memory.state, spec);
+  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent };
+}
+
+/** A time that is assumed is stored only where none is known: it must not take the place of a real one. */
+function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
+  const { up, down } = lastScales(memory);
+  return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
 }
 
 /** Whether a cycle has changed anything that is stored. */

@@ -134,6 +134,30 @@ describe('lastScales', () => {
     });
   });
 
+  it('come from a store that could not be used at first, while windows run from the start on', () => {
+    const scales = { lastScaleUp: at(-50), lastScaleDown: at(-900) };
+    const blind = restoreMemory(unseen, { kind: 'unusable', text: null, message: 'gone' }, NOW);
+
+    const seeing = restoreMemory(blind, read(scales), { now: at(15), spec: PLAIN });
+
+    expect(seeing.state).toMatchObject({ lastScaleUp: at(0), lastScaleDown: at(0) });
+    expect(lastScales(seeing)).toEqual({ up: at(-50), down: at(-900) });
+    expect(storedStateOf(seeing, PLAIN, { uid: 'uid-1' })).toMatchObject(scales);
+  });
+
+  it('are kept with an assumed window through a term in which the store is read first', () => {
+    const scales = { lastScaleUp: at(-50), lastScaleDown: at(-900) };
+    const blind = restoreMemory(unseen, { kind: 'unusable', text: null, message: 'gone' }, NOW);
+    const next = forNewTerm({ ...blind, uid: 'uid-1' }, at(10));
+
+    const seeing = restoreMemory(next, read(scales), { now: at(15), spec: PLAIN });
+    const shifted = shiftMemory(forNewTerm(seeing, at(20)), -60, at(20));
+
+    expect(seeing.state).toMatchObject({ lastScaleUp: at(0), lastScaleDown: at(0) });
+    expect(storedStateOf(seeing, PLAIN, { uid: 'uid-1' })).toMatchObject(scales);
+    expect(lastScales(shifted)).toEqual({ up: at(-110), down: at(-960) });
+  });
+
   it('stay through another term and a clock that was set', () => {
     const known = restoreMemory(unseen, read({ lastScaleUp: at(-50), lastScaleDown: at(-5000) }), NOW);
 
