@@ -28,6 +28,9 @@ const MAX_UNKNOWN_FUNCTIONS = 20;
 /** Half a character beyond 16 bits, which the parser needs 5 us for: an error outside of strings, like `?`. */
 const SURROGATE = /[\ud800-\udfff]/g;
 
+/** Names that the grammar looks up in a plain object, in lower case: it takes what it inherits for a keyword. */
+const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
+
 const NAME_CHARACTER = /[\w:]/;
 const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
 
@@ -60,7 +63,7 @@ function parseAnew(query: string): ParsedQuery {
   const unknownFunctions: UnknownFunction[] = [];
   let text = maskVariables(query);
   for (let parses = 0; ; parses += 1) {
-    const tree = parser.parse(text.replaceAll(SURROGATE, '?'));
+    const tree = parser.parse(parsable(text));
     const errorNode = firstError(tree);
     const name = errorNode === null ? null : unknownFunctionAt(text, errorNode);
     if (name === null || parses >= MAX_UNKNOWN_FUNCTIONS) {
@@ -72,6 +75,11 @@ function parseAnew(query: string): ParsedQuery {
       text = replaceAt(text, offset, knownFunction(name.length));
     }
   }
+}
+
+/** The text for the parser: with the same tokens at the same places. */
+function parsable(text: string): string {
+  return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
 /** `$window` becomes a duration where one is expected, and a string literal elsewhere in the code. */

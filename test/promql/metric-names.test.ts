@@ -11,6 +11,7 @@ describe('metricNames', () => {
     ['nosuch(x) + q(y)', ['x', 'y']],
     ['# z\nvector(1)', []],
     ['count(up{job="rabbitmq"} == 1) >= 1', ['up']],
+    ['constructor / __proto__', ['constructor', '__proto__']],
     ['', []],
   ])('of %j are %j', (query, names) => {
     expect(metricNames(query)).toEqual(names);

@@ -72,6 +72,16 @@ describe('checkSyntax', () => {
     expect(places('nosuch(x) / other(y) +')).toEqual(['warning@0', 'warning@12', 'error@22']);
   });
 
+  it.each(['constructor', 'Constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'takes %s for a name like any other',
+    (name) => {
+      expect(checkSyntax(`${name}(x)`)).toMatchObject([
+        { severity: 'warning', offset: 0, message: `unknown function "${name}"` },
+      ]);
+      expect(checkSyntax(`sum by (${name}) (${name}{${name}="${name}"})`)).toEqual([]);
+    },
+  );
+
   it('never asks for the flavor that is set', () => {
     for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
       for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {

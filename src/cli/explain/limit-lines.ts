@@ -59,23 +59,25 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
 function limitHolds({ decision, now }: Explained): readonly Hold[] {
   const holds = decision.limits.map(({ limit, until }): Hold => {
     if (until !== null) return [limit, untilText(until, now)];
-    return [limit, OPEN_END[limit] ?? 'until it lets go'];
+    return [limit, OPEN_END.get(limit) ?? 'until it lets go'];
   });
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
   return isWithoutProposal ? [...holds, ['no value', 'until a metric has one']] : holds;
 }
 
 /** What ends a limit that no clock ends. */
-const OPEN_END: Readonly<Record<string, string>> = {
-  untrusted_metric: 'until every metric has a whole value',
-  min_replicas: 'a bound of the document',
-  max_replicas: 'a bound of the document',
-  downscale_confirmation: 'while these decisions count',
-  step_limit: 'for this step: the next one starts from the new count',
-  policy: 'until its period allows more',
-  scale_up_limit: 'for this step: the next one starts from the new count',
-  recovery_hold: 'until the metrics have given values for long enough',
-};
+const OPEN_END: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    untrusted_metric: 'until every metric has a whole value',
+    min_replicas: 'a bound of the document',
+    max_replicas: 'a bound of the document',
+    downscale_confirmation: 'while these decisions count',
+    step_limit: 'for this step: the next one starts from the new count',
+    policy: 'until its period allows more',
+    scale_up_limit: 'for this step: the next one starts from the new count',
+    recovery_hold: 'until the metrics have given values for long enough',
+  }),
+);
 
 /** Also where this decision did not ask for less: the next one may. */
 function recoveryHold({ snapshot, decision, now }: Explained): readonly Hold[] {

@@ -1,4 +1,5 @@
-import { type JsonObject, listAt, numberAt, objectAt, stringAt } from '../json.js';
+import { autoscalerFromV1, autoscalerToV1 } from './autoscaler-v1.js';
+import { type JsonObject, objectAt, stringAt } from '../json.js';
 import { knownType } from '../kinds/known.js';
 import type { KubeObject } from './objects.js';
 import { type Resource, apiVersionOf } from './resources.js';
@@ -64,35 +65,6 @@ function textsOf(resource: Resource, object: KubeObject): Texts {
 
 function isFirstAutoscaler({ group, version }: Resource): boolean {
   return group === 'autoscaling' && version === 'v1';
-}
-
-/** Of the metrics, v1 has cpu utilization alone. */
-function autoscalerToV1(object: KubeObject): KubeObject {
-  const { scaleTargetRef, minReplicas, maxReplicas } = objectAt(object, 'spec');
-  const spec = { scaleTargetRef, minReplicas, maxReplicas };
-  const metrics = listAt(object, 'spec', 'metrics');
-  const cpu = metrics.find((metric) => stringAt(metric, 'resource', 'name') === 'cpu');
-  const percent = numberAt(cpu, 'resource', 'target', 'averageUtilization');
-  const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = objectAt(object, 'status');
-  return {
-    ...object,
-    apiVersion: 'autoscaling/v1',
-    spec: percent === null ? spec : { ...spec, targetCPUUtilizationPercentage: percent },
-    status: {
-      observedGeneration,
-      lastScaleTime,
-      currentReplicas: currentReplicas ?? 0,
-      desiredReplicas: desiredReplicas ?? 0,
-    },
-  };
-}
-
-function autoscalerFromV1(object: KubeObject): KubeObject {
-  const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
-  const target = { type: 'Utilization', averageUtilization: percent };
-  const metrics = percent === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', target } }];
-  const status = { currentMetrics: null, ...objectAt(object, 'status') };
-  return { ...object, apiVersion: 'autoscaling/v2', spec: { ...spec, metrics }, status };
 }
 
 function eventFromCore(object: KubeObject): KubeObject {

@@ -20,36 +20,40 @@ interface Candidate {
  * What the kubelet stats receiver of the OpenTelemetry Collector calls it, as Prometheus translates the names or takes
  * them as they are (UTF-8). Metrics of containers before those of whole pods.
  */
-const OPEN_TELEMETRY: Readonly<Record<string, readonly Candidate[]>> = {
-  cpu: [
-    { metric: 'container_cpu_time_seconds_total', isCounter: true },
-    { metric: 'container_cpu_usage', isCounter: false },
-    { metric: 'container.cpu.time', isCounter: true },
-    { metric: 'container.cpu.usage', isCounter: false },
-    { metric: 'k8s_pod_cpu_time_seconds_total', isCounter: true },
-    { metric: 'k8s_pod_cpu_usage', isCounter: false },
-    { metric: 'k8s.pod.cpu.usage', isCounter: false },
-  ],
-  memory: [
-    { metric: 'container.memory.working_set', isCounter: false },
-    { metric: 'container_memory_working_set', isCounter: false },
-    { metric: 'k8s_pod_memory_working_set_bytes', isCounter: false },
-    { metric: 'k8s.pod.memory.working_set', isCounter: false },
-  ],
-};
+const OPEN_TELEMETRY: ReadonlyMap<string, readonly Candidate[]> = new Map(
+  Object.entries({
+    cpu: [
+      { metric: 'container_cpu_time_seconds_total', isCounter: true },
+      { metric: 'container_cpu_usage', isCounter: false },
+      { metric: 'container.cpu.time', isCounter: true },
+      { metric: 'container.cpu.usage', isCounter: false },
+      { metric: 'k8s_pod_cpu_time_seconds_total', isCounter: true },
+      { metric: 'k8s_pod_cpu_usage', isCounter: false },
+      { metric: 'k8s.pod.cpu.usage', isCounter: false },
+    ],
+    memory: [
+      { metric: 'container.memory.working_set', isCounter: false },
+      { metric: 'container_memory_working_set', isCounter: false },
+      { metric: 'k8s_pod_memory_working_set_bytes', isCounter: false },
+      { metric: 'k8s.pod.memory.working_set', isCounter: false },
+    ],
+  }),
+);
 
 /** What windows_exporter calls it; its only label of the container is `container_id`. */
-const WINDOWS: Readonly<Record<string, Candidate>> = {
-  cpu: { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true },
-  memory: { metric: 'windows_container_memory_usage_private_working_set_bytes', isCounter: false },
-};
+const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
+  Object.entries({
+    cpu: { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true },
+    memory: { metric: 'windows_container_memory_usage_private_working_set_bytes', isCounter: false },
+  }),
+);
 
 /** The first exporter whose series of the resource are there; null where none is known. */
 export async function findOtherExporter(ask: Ask, resource: string): Promise<OtherExporter | null> {
-  const windows = WINDOWS[resource];
+  const windows = WINDOWS.get(resource);
   if (windows !== undefined && (await labelsOf(ask, windows.metric)) !== null)
     return { metric: windows.metric, query: windowsQuery(windows) };
-  for (const { metric, isCounter } of OPEN_TELEMETRY[resource] ?? []) {
+  for (const { metric, isCounter } of OPEN_TELEMETRY.get(resource) ?? []) {
     const present = await labelsOf(ask, metric);
     const labels = present === null ? null : findWhoseLabels(present);
     if (labels !== null) return { metric, query: resourceQueryFor(metric, labels, { isCounter }) };

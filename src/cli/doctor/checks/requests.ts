@@ -6,7 +6,10 @@ import { type Finding, findingsOf } from '../finding.js';
 import { listSome } from '../inquiry.js';
 import type { ScalerFacts } from '../scaler-facts.js';
 
-const EXAMPLES: Readonly<Record<string, string>> = { cpu: '250m', memory: '256Mi' };
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['cpu', '250m'],
+  ['memory', '256Mi'],
+]);
 
 /** Whether the pods have the requests that a percentage is taken of, and the containers that metrics name. */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly Finding[] {
@@ -68,7 +71,7 @@ function setRequests({
   readonly resource: string;
   readonly lacking: readonly string[];
 }): string {
-  const amount = EXAMPLES[resource] ?? '1';
+  const amount = EXAMPLES.get(resource) ?? '1';
   if (watchedPlural(ref) === null)
     return `add resources: { requests: { ${resource}: ${amount} } }, with what it needs, to those containers`;
   return `kubectl set resources ${ref.kind.toLowerCase()}/${ref.name} -n ${namespace} -c ${lacking.join(',')} --requests=${resource}=${amount}, with what it needs (and in its manifest)`;
