@@ -161,13 +161,14 @@ function printFigures(title: string, figures: Figures, watched: WatchFigures): v
   print('  slowest /healthz', `${figures.healthSeconds.toFixed(3)} s`, 'below 1 s');
   print('  slowest /healthz afterwards', `${figures.afterSeconds.toFixed(3)} s`, 'below 1 s');
   print('  latest decision', seconds(watched.decisionMs), 'at most 1 s');
-  print('  ... of which the service waited for a processor', seconds(watched.waitedMs), '');
+  print('  ... without the wait for a processor', seconds(watched.ownDecisionMs), '');
   print('  latest start of a round', seconds(watched.roundMs), '');
   print('  longest query', seconds(watched.queryMs), '');
   print('  decisions', `${watched.cycles}`, `${ROUNDS} of each scaler`);
   print('  longest delay of the event loop', seconds(watched.loopDelayMs), '');
+  print('  ... without the wait for a processor', seconds(watched.ownLoopDelayMs), '');
   print('  cpu time of the service', seconds(watched.cpuMs), '');
-  print('  ... and waited for a processor', seconds(watched.allWaitedMs), '');
+  print('  ... and waited for a processor', seconds(watched.waitedMs), '');
   if (figures.client !== null) {
     print('  cpu time of the clients', seconds(figures.client.cpuMs), '');
     print('  connections that they opened', `${figures.client.connections}`, '');

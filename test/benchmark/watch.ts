@@ -36,16 +36,18 @@ export function watchFlags(file: string): readonly string[] {
 export interface WatchFigures {
   /** From the instant a round was due to the end of a cycle of it, the latest one. */
   readonly decisionMs: number;
-  /** How long the main thread waited for a processor meanwhile: not the service's own doing. */
-  readonly waitedMs: number;
+  /** The same without the time in which the main thread waited for a processor, which others had. */
+  readonly ownDecisionMs: number;
   /** From the instant a round was due to its start. */
   readonly roundMs: number;
   readonly queryMs: number;
   readonly cycles: number;
+  /** From the instant a timer was due to its call, and without the wait for a processor. */
   readonly loopDelayMs: number;
+  readonly ownLoopDelayMs: number;
   readonly cpuMs: number;
-  /** Of the main thread for a processor, in all. */
-  readonly allWaitedMs: number;
+  /** Of the main thread for a processor. */
+  readonly waitedMs: number;
 }
 
 /** Reads what `watchFlags` has had written. */
@@ -67,26 +69,38 @@ export function figuresOf(
     const round = rounds.findLast((started) => started.atMs <= atMs);
     return round === undefined ? [] : [{ dueMs: round.atMs - round.ms, endMs: atMs }];
   });
-  const latest = decisions.toSorted((a, b) => b.endMs - b.dueMs - (a.endMs - a.dueMs))[0];
+  const waited = (from: number, to: number): number => waitedBetween(watched.ticks, from, to);
   return {
-    decisionMs: latest === undefined ? Number.NaN : latest.endMs - latest.dueMs,
-    waitedMs: latest === undefined ? Number.NaN : waitedBetween(watched.ticks, latest.dueMs, latest.endMs),
+    decisionMs: largest(decisions.map(({ dueMs, endMs }) => endMs - dueMs)),
+    ownDecisionMs: largest(decisions.map(({ dueMs, endMs }) => endMs - dueMs - waited(dueMs, endMs))),
     roundMs: longest(rounds),
     queryMs: longest(within(watched.queries)),
     cycles: decisions.length,
     loopDelayMs: longest(ticks),
+    ownLoopDelayMs: largest(ticks.map(({ atMs, ms }) => ms - waited(atMs - ms, atMs))),
     cpuMs: (ticks.at(-1)?.cpuMs ?? Number.NaN) - (ticks.at(0)?.cpuMs ?? Number.NaN),
-    allWaitedMs: waitedBetween(watched.ticks, fromMs, toMs),
+    waitedMs: waited(fromMs, toMs),
   };
 }
 
 function longest(list: readonly Noted[]): number {
-  return list.length === 0 ? Number.NaN : Math.max(...list.map(({ ms }) => ms));
+  return largest(list.map(({ ms }) => ms));
 }
 
-/** From the last tick before an instant to the first one at or behind another. */
+function largest(values: readonly number[]): number {
+  return values.length === 0 ? Number.NaN : Math.max(...values);
+}
+
+/** Between two instants, as far as the ticks tell: they come later when the process waits. */
 function waitedBetween(ticks: readonly Tick[], fromMs: number, toMs: number): number {
-  const first = ticks.findLast(({ atMs }) => atMs <= fromMs) ?? ticks.at(0);
-  const last = ticks.find(({ atMs }) => atMs >= toMs) ?? ticks.at(-1);
-  return (last?.waitedMs ?? Number.NaN) - (first?.waitedMs ?? Number.NaN);
+  return waitedUntil(ticks, toMs) - waitedUntil(ticks, fromMs);
+}
+
+/** Linear between two ticks. */
+function waitedUntil(ticks: readonly Tick[], atMs: number): number {
+  const index = ticks.findIndex((tick) => tick.atMs >= atMs);
+  const [before, after] = [ticks.at(Math.max(0, index - 1)), ticks.at(index)];
+  if (before?.waitedMs == null || after?.waitedMs == null) return Number.NaN;
+  const part = after === before ? 0 : (atMs - before.atMs) / (after.atMs - before.atMs);
+  return before.waitedMs + Math.min(1, part) * (after.waitedMs - before.waitedMs);
 }
