@@ -82,7 +82,7 @@ async function measure(service: RunningService, flood: Flood | null, signal: Abo
   const fromMs = Date.now();
   const client = flood === null ? null : await startFlood(flood);
   let healthSeconds: number;
-  let use: FloodUse | null = null;
+  let use: FloodUse | null;
   try {
     healthSeconds = await slowestProbe(service.url, ROUNDS * PERIOD_SECONDS * 1000, signal);
     use = client === null ? null : await client.use();
