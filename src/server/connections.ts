@@ -3,40 +3,52 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
 import { RequestGate } from './request-gate.js';
+import { createSpareTime } from './spare-time.js';
 
-/** Beyond the bound, for probes alone. */
-const PROBE_PLACES = 32;
+/**
+ * Beyond the bound, until a client has said what it asks for. Clients that come back together must not fill them before
+ * the request of a probe, which comes a moment after its connection, has arrived.
+ */
+const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
 /** A client that has not asked or read for so long may lose its place to another one. */
 const SLOW_MS = 1000;
+const FULL =
+  'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
  * Has `app` answer the requests of `server`: one at a time for each connection, and at most `most` connections in all. At
- * that bound a new client takes the place of the one that has asked nothing for longest, else of the one that has not read
- * its answer for longest: neither keeps anybody out. (Node's own `maxConnections` turns away the new one.) Where all are
- * being answered the new one may ask for a probe, and for nothing else.
+ * that bound a client that asks takes the place of the one that has asked nothing for longest, else of the one that has
+ * not read its answer for longest: neither keeps anybody out. (Node's own `maxConnections` turns away the new one.) Where
+ * all are being answered a new client is answered a probe, and 503 to anything else.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
   const open = new Set<RequestGate>();
   const idle = new Set<RequestGate>();
+  let accepted = 0;
+  const spareTime = createSpareTime({ clock, connections: () => accepted });
   const drop = (gate: RequestGate): void => {
     open.delete(gate);
     idle.delete(gate);
     gate.destroy();
   };
+  /** Who loses its place to a client that asks; null: nobody. */
+  const findVictim = (): RequestGate | null => {
+    // One that has just come is about to ask: only many of them at once lose their places.
+    const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
+    return longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
+  };
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    if (open.size >= most) {
-      const isFull = open.size >= most + PROBE_PLACES;
-      // One that has just come is about to ask: only many of them at once lose their places to newer ones.
-      const youngest = isFull || idle.size >= Math.min(most, PROBE_PLACES) ? 0 : SLOW_MS;
-      const victim = longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
-      if (victim === null && isFull) return void socket.destroy();
-      if (victim !== null) drop(victim);
+    accepted += 1;
+    if (open.size >= most + UNDECIDED_PLACES) {
+      const victim = longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, 0);
+      if (victim === null) return void socket.destroy();
+      drop(victim);
     }
     onConnection?.();
-    const gate = new RequestGate(socket, clock);
+    const gate = new RequestGate(socket, { clock, spareTime });
     open.add(gate);
     idle.add(gate);
     gate.on('close', () => {
@@ -48,12 +60,17 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const gate: Duplex = request.socket;
     if (!(gate instanceof RequestGate)) return;
-    if (open.size > most && !PROBES.has(request.url)) {
-      drop(gate);
-      return;
-    }
     gate.hold();
     idle.delete(gate);
+    if (open.size > most) {
+      const victim = findVictim();
+      if (victim !== null) drop(victim);
+      else if (!PROBES.has(request.url)) {
+        open.delete(gate);
+        gate.refuse(FULL);
+        return;
+      }
+    }
     response.on('close', () => {
       // Behind those that have not asked anything yet.
       if (!gate.destroyed) idle.add(gate);

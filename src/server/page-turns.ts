@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
-import type { Clock } from '../units/clock.js';
+import { createSpareTime } from './spare-time.js';
+import type { SpareTimeOptions } from './spare-time.js';
 
 /** Pages that take time to make, one after the other. */
 export interface PageTurns {
@@ -9,51 +10,21 @@ export interface PageTurns {
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-export interface PageTurnOptions {
-  readonly clock: Clock;
-  /** Connections accepted so far. */
-  readonly connections?: () => number;
+export interface PageTurnOptions extends SpareTimeOptions {
   /** Of answers that clients have not taken yet, all together; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
 
-/** How long pages are made before everything else (decisions, probes) has its turn. */
-const TURN_MS = 10;
-/** The longest that pages wait for new connections. */
-const LONGEST_REST_MS = 250;
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * 256 clients that ask for a large list each would otherwise keep decisions and probes waiting for seconds: pages are
- * made for 10 ms, then everything else has its turn. Node accepts one connection a turn of the event loop: while
- * new ones come no page is made, else a probe behind 300 of them would wait for 300 turns of 10 ms. A page whose client
- * has left is not made. While too many bytes wait for clients the answer is 503.
+ * 256 clients that ask for a large list each would otherwise keep decisions and probes waiting for seconds: pages are made
+ * in spare time. A page whose client has left is not made. While too many bytes wait for clients the answer is 503.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
-  const { clock, connections = () => 0, mostUnsentBytes = MOST_UNSENT_BYTES } = options;
-  const waiting = new Map<Response, () => void>();
-  let isRunning = false;
+  const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
+  const spareTime = createSpareTime(options);
   let unsentBytes = 0;
-  let accepted = 0;
-  let lastTurnMs = -Infinity;
-
-  const run = (): void => {
-    const startMs = clock.monotonicMs();
-    const now = connections();
-    if (now !== accepted && startMs - lastTurnMs < LONGEST_REST_MS) {
-      accepted = now;
-      clock.after(0, run);
-      return;
-    }
-    lastTurnMs = startMs;
-    for (const [response, make] of waiting) {
-      waiting.delete(response);
-      make();
-      if (clock.monotonicMs() - startMs >= TURN_MS) break;
-    }
-    isRunning = waiting.size > 0;
-    if (isRunning) clock.after(0, run);
-  };
 
   /** What waits for the client until its connection has taken all of it, or is gone. */
   const account = (response: Response): void => {
@@ -64,12 +35,7 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
   };
 
   const queue: PageTurns['queue'] = (response, send) => {
-    waiting.set(response, send);
-    response.on('close', () => waiting.delete(response));
-    if (isRunning) return;
-    isRunning = true;
-    lastTurnMs = clock.monotonicMs();
-    clock.after(0, run);
+    response.on('close', spareTime.queue(send));
   };
 
   return {

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
+import type { SpareTime } from './spare-time.js';
 
 /** What a client may send ahead while it is answered; more stays in the kernel's buffer. Above the limit for headers. */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/** A client must take so much of an answer in `STALLED_MS`: 6.4 KiB/s. */
+/** What is longer is sent in spare time. A client must take so much of an answer in `STALLED_MS`: 6.4 KiB/s. */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
 /** How long the end of a connection waits for the client to end it, too. */
@@ -18,24 +19,37 @@ const NOTHING = Buffer.alloc(0);
  * A connection that gives Node's HTTP server one request at a time: the next one is read when the answer to the last one
  * has been sent. Node itself parses all that has arrived and keeps an answer for each: 1,000 requests are in one
  * segment, and a client that never reads would make it keep 1,000 answers. Drops a client that stops reading.
+ *
+ * Requests that are sent ahead are read, and long answers are sent, in spare time: the kernel takes megabytes for a client
+ * that never reads, and Node would send all of it, and answer all that is ahead, within one turn of the event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
+  readonly #spareTime: SpareTime;
   #ahead: Buffer = NOTHING;
   /** Bytes of the present line that have gone through. */
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
+  /** What is ahead was sent before the answer to the last request. */
+  #isEarly = false;
   #hasEnded = false;
+  #isSending = false;
   #progressMs: number;
   #cancelTimer: () => void = () => undefined;
+  #cancelReading: (() => void) | null = null;
+  #cancelSending: () => void = () => undefined;
 
-  constructor(socket: Socket, clock: Clock) {
+  constructor(
+    socket: Socket,
+    { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
+  ) {
     // A high-water mark of 1: more is asked for only when everything before has been parsed.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
+    this.#spareTime = spareTime;
     this.#progressMs = clock.monotonicMs();
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('end', () => {
@@ -48,9 +62,9 @@ export class RequestGate extends Duplex {
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since the client last took a piece of an answer; 0 where nothing waits for it. */
+  /** Milliseconds since the client was offered a piece of an answer that it has not taken; 0 where there is none. */
   get stalledMs(): number {
-    return this.writableLength === 0 ? 0 : this.idleMs;
+    return this.#isSending ? this.idleMs : 0;
   }
 
   /** Milliseconds since it was opened, or since the client last took a piece of an answer. */
@@ -68,6 +82,12 @@ export class RequestGate extends Duplex {
     this.#advance();
   }
 
+  /** Ends the connection at once; who has read everything so far gets `answer`. */
+  refuse(answer: string): void {
+    this.#socket.write(answer);
+    this.destroy();
+  }
+
   /** Node's HTTP server closes idle connections by this. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
@@ -81,8 +101,8 @@ export class RequestGate extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#progressMs = this.#clock.monotonicMs();
-    this.#send(chunk, done);
+    if (chunk.length <= PIECE_BYTES) this.#sendPiece(chunk, done);
+    else this.#sendLater(chunk, done);
   }
 
   override _final(done: () => void): void {
@@ -97,6 +117,8 @@ export class RequestGate extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#cancelTimer();
+    this.#cancelReading?.();
+    this.#cancelSending();
     this.#ahead = NOTHING;
     this.#socket.destroy();
     done(error);
@@ -104,6 +126,7 @@ export class RequestGate extends Duplex {
 
   #take(chunk: Buffer): void {
     if (this.writableEnded) return;
+    if (this.#isBusy) this.#isEarly = true;
     this.#ahead = this.#ahead.length === 0 ? chunk : Buffer.concat([this.#ahead, chunk]);
     if (this.#ahead.length >= MAX_AHEAD_BYTES) this.#socket.pause();
     this.#advance();
@@ -112,15 +135,22 @@ export class RequestGate extends Duplex {
   #advance(): void {
     if (!this.#isWanted || this.destroyed) return;
     if (this.#ahead.length > 0) {
-      if (this.#isBusy) return;
-      this.#isWanted = false;
-      const request = this.#cut();
-      if (this.#ahead.length < MAX_AHEAD_BYTES) this.#socket.resume();
-      this.push(request);
+      if (this.#isBusy || this.#cancelReading !== null) return;
+      if (!this.#isEarly) this.#readNext();
+      else this.#cancelReading = this.#spareTime.queue(() => this.#readNext());
     } else if (this.#hasEnded) {
       this.#isWanted = false;
       this.push(null);
     }
+  }
+
+  #readNext(): void {
+    this.#cancelReading = null;
+    this.#isWanted = false;
+    const request = this.#cut();
+    this.#isEarly = this.#ahead.length > 0;
+    if (this.#ahead.length < MAX_AHEAD_BYTES) this.#socket.resume();
+    this.push(request);
   }
 
   /** Up to the blank line that ends a request, or all there is. No request here has a body: one with a body is refused. */
@@ -142,14 +172,25 @@ export class RequestGate extends Duplex {
     return cut;
   }
 
-  #send(rest: Buffer, done: () => void): void {
+  #sendLater(rest: Buffer, done: () => void): void {
+    this.#cancelSending = this.#spareTime.queue(() =>
+      this.#sendPiece(rest.subarray(0, PIECE_BYTES), () => {
+        if (rest.length > PIECE_BYTES) this.#sendLater(rest.subarray(PIECE_BYTES), done);
+        else done();
+      }),
+    );
+  }
+
+  #sendPiece(piece: Buffer, done: () => void): void {
+    this.#isSending = true;
+    this.#progressMs = this.#clock.monotonicMs();
     this.#cancelTimer();
     this.#cancelTimer = this.#clock.after(STALLED_MS, () => this.destroy());
-    this.#socket.write(rest.subarray(0, PIECE_BYTES), (error) => {
+    this.#socket.write(piece, (error) => {
       this.#cancelTimer();
+      this.#isSending = false;
       this.#progressMs = this.#clock.monotonicMs();
       if (error !== undefined && error !== null) this.destroy();
-      else if (rest.length > PIECE_BYTES) this.#send(rest.subarray(PIECE_BYTES), done);
       else done();
     });
   }

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/parts/free-port.js';
 import { PERIOD_SECONDS, writeDocuments } from './documents.js';
-import { readPage } from './exposition.js';
 import { pause } from './pause.js';
 import { print } from './report.js';
 import type { Stage } from './rounds.js';
 import { startService } from './service.js';
 import type { RunningService } from './service.js';
+import { figuresOf, readWatched, watchFlags } from './watch.js';
+import type { WatchFigures } from './watch.js';
 
 /** Connections that send many requests at once and never read an answer. */
 export interface Flood {
@@ -36,67 +37,77 @@ const PROBE_MS = 100;
 export async function benchFlood(stage: Stage): Promise<void> {
   console.log('\n1,000 scalers: a quiet run, and clients that never read');
   const scalers = { title: '', shared: 0, own: 0 };
-  for (const flood of [null, ...FLOODS]) {
+  for (const [index, flood] of [null, ...FLOODS].entries()) {
     const port = await freePort();
-    const folder = join(
-      stage.folder,
-      `flood-${flood?.connections ?? 0}-${flood?.path.replaceAll('/', '-') ?? ''}`,
-    );
+    const folder = join(stage.folder, `flood-${index}`);
     const addresses = { prometheusUrl: stage.prometheus.url, kubernetesUrl: stage.cluster.url, port };
     const configFile = await writeDocuments(folder, scalers, addresses);
+    const watchFile = join(folder, 'watched.json');
     const service = await startService({
       configFile,
       port,
-      nodeFlags: stage.nodeFlags,
+      nodeFlags: [...stage.nodeFlags, ...watchFlags(watchFile)],
       signal: stage.signal,
     });
+    let figures: Figures;
     try {
       await pause(1.5 * PERIOD_SECONDS * 1000, stage.signal);
-      printFigures(
-        titleOf(flood),
-        await measure(service, flood === null ? null : { ...flood, port }, stage.signal),
-      );
+      figures = await measure(service, flood === null ? null : { ...flood, port }, stage.signal);
     } finally {
       await service.stop();
     }
+    printFigures(titleOf(flood), figures, figuresOf(readWatched(watchFile), figures));
   }
 }
 
 interface Figures {
+  /** Wall time of the run, in milliseconds since 1970. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** The slowest answers, in seconds. */
   readonly healthSeconds: number;
   readonly afterSeconds: number;
-  /** From the instant a decision was due to its end, the latest one. */
-  readonly decisionSeconds: number;
   readonly peakBytes: number;
+  /** Of the clients; null where there are none. */
+  readonly client: FloodUse | null;
+}
+
+/** What the clients have done and spent. */
+export interface FloodUse {
+  readonly cpuMs: number;
+  readonly connections: number;
 }
 
 async function measure(service: RunningService, flood: Flood | null, signal: AbortSignal): Promise<Figures> {
-  const before = await readPage(`${service.url}/metrics`);
+  const fromMs = Date.now();
   const client = flood === null ? null : await startFlood(flood);
   let healthSeconds: number;
+  let use: FloodUse | null;
   try {
     healthSeconds = await slowestProbe(service.url, ROUNDS * PERIOD_SECONDS * 1000, signal);
+    use = client === null ? null : await client.use();
   } finally {
     client?.disconnect();
   }
+  const toMs = Date.now();
   const afterSeconds = await slowestProbe(service.url, 2000, signal);
-  const after = await readPage(`${service.url}/metrics`);
-  const slowest = (name: string): number => highestBucket(before, after, name);
-  return {
-    healthSeconds,
-    afterSeconds,
-    decisionSeconds:
-      slowest('promscaler_sync_lateness_seconds') + slowest('promscaler_sync_duration_seconds'),
-    peakBytes: peakMemory(service.pid),
-  };
+  return { fromMs, toMs, healthSeconds, afterSeconds, peakBytes: peakMemory(service.pid), client: use };
 }
 
-async function startFlood(flood: Flood): Promise<{ readonly disconnect: () => void }> {
+async function startFlood(
+  flood: Flood,
+): Promise<{ readonly use: () => Promise<FloodUse>; readonly disconnect: () => void }> {
   const child = fork(fileURLToPath(new URL('flood-process.js', import.meta.url)));
   await once(child, 'message');
   child.send(flood);
-  return { disconnect: () => child.disconnect() };
+  return {
+    use: async () => {
+      child.send('use');
+      const [use] = (await once(child, 'message')) as [FloodUse];
+      return use;
+    },
+    disconnect: () => child.disconnect(),
+  };
 }
 
 /** The slowest of the answers to /healthz within so long, each asked for over a connection of its own. */
@@ -131,21 +142,6 @@ async function probe(url: string): Promise<number> {
   }
 }
 
-/** The upper edge of the highest bucket of a histogram that has grown. */
-function highestBucket(before: string, after: string, name: string): number {
-  const [old, now] = [bucketsOf(before, name), bucketsOf(after, name)];
-  const grown = [...now].map(([edge, count]) => [edge, count - (old.get(edge) ?? 0)] as const);
-  const all = Math.max(...grown.map(([, count]) => count));
-  return Math.min(...grown.filter(([, count]) => count === all).map(([edge]) => edge));
-}
-
-function bucketsOf(page: string, name: string): ReadonlyMap<number, number> {
-  const lines = page.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\d+)$`, 'gm'));
-  return new Map(
-    [...lines].map(([, edge, count]) => [Number(edge?.replace('+Inf', 'Infinity')), Number(count)]),
-  );
-}
-
 /** The most memory that a process ever had, where the system tells (Linux). */
 function peakMemory(pid: number): number {
   try {
@@ -159,10 +155,23 @@ function titleOf(flood: (typeof FLOODS)[number] | null): string {
   return flood === null ? 'quiet' : `${flood.connections} x ${flood.requests} ${flood.path}`;
 }
 
-function printFigures(title: string, figures: Figures): void {
+function printFigures(title: string, figures: Figures, watched: WatchFigures): void {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
   console.log(title);
   print('  slowest /healthz', `${figures.healthSeconds.toFixed(3)} s`, 'below 1 s');
   print('  slowest /healthz afterwards', `${figures.afterSeconds.toFixed(3)} s`, 'below 1 s');
-  print('  latest decision, at most', `${figures.decisionSeconds} s`, 'at most 1 s');
+  print('  latest decision', seconds(watched.decisionMs), 'at most 1 s');
+  print('  ... without the wait for a processor', seconds(watched.ownDecisionMs), '');
+  print('  latest start of a round', seconds(watched.roundMs), '');
+  print('  longest query', seconds(watched.queryMs), '');
+  print('  decisions', `${watched.cycles}`, `${ROUNDS} of each scaler`);
+  print('  longest delay of the event loop', seconds(watched.loopDelayMs), '');
+  print('  ... without the wait for a processor', seconds(watched.ownLoopDelayMs), '');
+  print('  cpu time of the service', seconds(watched.cpuMs), '');
+  print('  ... and waited for a processor', seconds(watched.waitedMs), '');
+  if (figures.client !== null) {
+    print('  cpu time of the clients', seconds(figures.client.cpuMs), '');
+    print('  connections that they opened', `${figures.client.connections}`, '');
+  }
   print('  memory (peak RSS)', `${(figures.peakBytes / 1e6).toFixed(0)} MB`, 'below 400 MB');
 }

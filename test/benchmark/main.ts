@@ -5,28 +5,44 @@ import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
 
-/** Flags on the command line are handed to the node of the service: `npm run bench -- --cpu-prof`. */
-const nodeFlags = process.argv.slice(2);
+const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
+
+  --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
+  NODE-FLAG       for the node of the service, such as --cpu-prof`;
+
+const given = process.argv.slice(2);
+const only = given[0] === '--only' ? given[1] : undefined;
+const nodeFlags = only === undefined ? given : given.slice(2);
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error('interrupted')));
 
-await benchAll().catch((error: unknown) => {
-  // What was interrupted has ended everything that it started.
-  if (!stop.signal.aborted) throw error;
-  process.exitCode = 1;
-});
+if (given.includes('--help')) console.log(USAGE);
+else
+  await benchAll().catch((error: unknown) => {
+    // What was interrupted has ended everything that it started.
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = 1;
+  });
 
 async function benchAll(): Promise<void> {
-  await onStage({ nodeFlags, signal: stop.signal }, async (stage) => {
-    printMachine({ promscaler: readVersion(), Prometheus: await versionOf(stage.prometheus) });
-    await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
-    await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
-    await benchFlood(stage);
-  });
-  console.log('');
-  benchDecide();
-  benchSchedules();
+  if (isWanted('rounds') || isWanted('flood')) {
+    await onStage({ nodeFlags, signal: stop.signal }, async (stage) => {
+      printMachine({ promscaler: readVersion(), Prometheus: await versionOf(stage.prometheus) });
+      if (isWanted('rounds')) {
+        await benchRounds(stage, { title: '1,000 scalers with 5 pods each: cpu', shared: 0, own: 0 });
+        await benchRounds(stage, { title: '1,000 scalers with 5 pods each: mixed', shared: 500, own: 10 });
+      }
+      if (isWanted('flood')) await benchFlood(stage);
+    });
+    console.log('');
+  }
+  if (isWanted('decide')) benchDecide();
+  if (isWanted('schedules')) benchSchedules();
+}
+
+function isWanted(section: 'rounds' | 'flood' | 'decide' | 'schedules'): boolean {
+  return only === undefined || only === section;
 }
 
 /** From the checkout: the compiled benchmark has no package description beside it. */

@@ -17,51 +17,6 @@ afterEach(async () => {
 });
 
 describe('createPageTurns', () => {
-  it('makes 10 ms of pages at a time: 3 of 5 ms each take 2 turns, in the order asked for', async () => {
-    const made: string[] = [];
-    const clock = new ManualClock();
-    const { turns, url } = await start(clock, (request, response) => {
-      made.push(request.path);
-      clock.advance(5);
-      response.end();
-    });
-    const answers = ['/1', '/2', '/3'].map(async (path) => (await fetch(url + path)).status);
-    await eventually(() => turns.length === 1);
-    await settle();
-
-    turns[0]?.();
-    expect(made).toHaveLength(2);
-    await eventually(() => turns.length === 2);
-    turns[1]?.();
-
-    expect(await Promise.all(answers)).toEqual([200, 200, 200]);
-    expect(turns).toHaveLength(2);
-  });
-
-  it('makes no page while connections come, but for one after 250 ms', async () => {
-    let made = 0;
-    let connections = 0;
-    const clock = new ManualClock();
-    const { turns, url } = await start(
-      clock,
-      (_request, response) => {
-        made += 1;
-        response.end();
-      },
-      () => (connections += 1),
-    );
-    const answer = fetch(url);
-    await eventually(() => turns.length === 1);
-
-    clock.advance(249);
-    turns[0]?.();
-    expect(made).toBe(0);
-    clock.advance(1);
-    turns[1]?.();
-
-    expect((await answer).status).toBe(200);
-  });
-
   it('does not make a page whose client has left', async () => {
     let made = 0;
     const { turns, url } = await start(new ManualClock(), (_request, response) => {
@@ -124,7 +79,6 @@ describe('createPageTurns', () => {
 async function start(
   clock: ManualClock,
   page: RequestHandler,
-  connections = (): number => 0,
 ): Promise<{ readonly turns: (() => void)[]; readonly url: string; readonly port: number }> {
   const turns: (() => void)[] = [];
   const { now, monotonicMs, random } = clock;
@@ -132,7 +86,7 @@ async function start(
     turns.push(callback);
     return () => undefined;
   };
-  const { inTurn } = createPageTurns({ clock: { now, monotonicMs, random, after: byHand }, connections });
+  const { inTurn } = createPageTurns({ clock: { now, monotonicMs, random, after: byHand } });
   const app = express().set('env', 'test').use(inTurn(page));
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 1000);

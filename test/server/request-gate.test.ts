@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
+import type { Clock } from '../../src/units/clock.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 
 const sockets: Socket[] = [];
@@ -78,6 +79,28 @@ describe('a connection', () => {
     expect(client.text().match(/answer/g)).toHaveLength(2);
   });
 
+  it('leaves a turn of the event loop to others between the answers to 100 requests that it sent at once', async () => {
+    let answers = 0;
+    const { open, turns } = await start((_request, response) => {
+      answers += 1;
+      response.end('answer');
+    });
+
+    open(REQUEST.repeat(100));
+    await eventually(() => answers === 100);
+
+    expect(turns()).toBeGreaterThanOrEqual(99);
+  });
+
+  it('leaves a turn to others between the 16 pieces of an answer of 1 MiB', async () => {
+    const { open, turns } = await start((_request, response) => response.end(MIB));
+
+    const client = open(REQUEST);
+    await eventually(() => client.text().length > MIB.length);
+
+    expect(turns()).toBeGreaterThanOrEqual(16);
+  });
+
   it('learns that a body is refused, however long it is', async () => {
     const { open } = await start((_request, response) => {
       response.writeHead(413, { Connection: 'close' }).end('refused');
@@ -102,11 +125,11 @@ describe('a connection', () => {
   });
 
   it('is dropped when nothing of an answer was read for 10,000 ms, not for 9,999', async () => {
-    const { open, clock, responses } = await start();
+    const { open, clock, responses, turns } = await start();
     open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
     responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
-    await stands(() => responses[0]?.writableLength ?? 0);
+    await stands(turns);
     const closed = { is: false };
     responses[0]?.on('close', () => (closed.is = true));
 
@@ -119,13 +142,13 @@ describe('a connection', () => {
   });
 
   it('keeps its place for as long as it reads, be it slowly', async () => {
-    const { open, clock, responses } = await start();
+    const { open, clock, responses, turns } = await start();
     const client = open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
     responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
 
     for (let turn = 0; turn < 5; turn += 1) {
-      await stands(() => responses[0]?.writableLength ?? 0);
+      await stands(turns);
       clock.advance(9000);
       let read = 0;
       while (read < 8 * 1024 * 1024) {
@@ -141,11 +164,11 @@ describe('a connection', () => {
 
 describe('the bound of connections', () => {
   it('gives the place of a client that has not read for 1,000 ms to a new one, not that of one of 999 ms', async () => {
-    const { open, clock, responses } = await start(undefined, 1);
+    const { open, clock, responses, turns } = await start(undefined, 1);
     open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
     responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
-    await stands(() => responses[0]?.writableLength ?? 0);
+    await stands(turns);
 
     clock.advance(999);
     const early = open(REQUEST);
@@ -158,6 +181,39 @@ describe('the bound of connections', () => {
   });
 });
 
+describe('a probe', () => {
+  it('is answered where all 64 places are taken and 40 more clients came before its request', async () => {
+    const { open, responses } = await start((request, response) => {
+      if (request.url === '/healthz') response.end('ok');
+      else responses.push(response);
+    }, 64);
+    for (let index = 0; index < 64; index += 1) open(REQUEST);
+    await eventually(() => responses.length === 64);
+
+    const probe = open();
+    await once(probe.socket, 'connect');
+    const others = Array.from({ length: 40 }, () => open());
+    await Promise.all(others.map(({ socket }) => once(socket, 'connect')));
+    await settle();
+    probe.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+
+    await eventually(() => probe.text().endsWith('ok'));
+  });
+
+  it('is all that is answered beyond the bound: 20 clients that ask for something else are told to come back', async () => {
+    const { open, responses } = await start(undefined, 64);
+    for (let index = 0; index < 64; index += 1) open(REQUEST);
+    await eventually(() => responses.length === 64);
+
+    const others = Array.from({ length: 20 }, () => open(REQUEST));
+
+    await eventually(() => others.every(({ isClosed }) => isClosed()));
+    const refused = /^HTTP\/1.1 503 .*\r\nRetry-After: 1\r\n/;
+    expect(others.filter(({ text }) => refused.test(text()))).toHaveLength(20);
+    expect(responses).toHaveLength(64);
+  });
+});
+
 async function start(
   app?: RequestListener,
   maxConnections = 256,
@@ -165,13 +221,41 @@ async function start(
   readonly open: (text?: string, options?: { readonly reads: boolean }) => Client;
   readonly clock: ManualClock;
   readonly responses: ServerResponse[];
+  /** Turns of the event loop in which work that may wait was done. */
+  readonly turns: () => number;
 }> {
   const clock = new ManualClock();
   const responses: ServerResponse[] = [];
+  let turns = 0;
   const record: RequestListener = (_request, response) => responses.push(response);
-  const server = await startServer({ app: app ?? record, port: 0, host: '127.0.0.1', clock, maxConnections });
+  const server = await startServer({
+    app: app ?? record,
+    port: 0,
+    host: '127.0.0.1',
+    clock: withRealTurns(clock, () => (turns += 1)),
+    maxConnections,
+  });
   servers.push({ server, clock });
-  return { open: (text, options) => openClient(server.port, text, options), clock, responses };
+  return {
+    open: (text, options) => openClient(server.port, text, options),
+    clock,
+    responses,
+    turns: () => turns,
+  };
+}
+
+/** Turns of the event loop come by themselves, longer times when a test moves the clock. */
+function withRealTurns(clock: ManualClock, onTurn: () => void): Clock {
+  const { now, monotonicMs, random } = clock;
+  const after = (ms: number, callback: () => void): (() => void) => {
+    if (ms > 0) return clock.after(ms, callback);
+    const timer = setTimeout(() => {
+      onTurn();
+      callback();
+    }, 0);
+    return () => clearTimeout(timer);
+  };
+  return { now, monotonicMs, random, after };
 }
 
 interface Client {

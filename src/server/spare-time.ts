@@ -1,0 +1,69 @@
+import type { Clock } from '../units/clock.js';
+
+/** Work that may wait. */
+export interface SpareTime {
+  /** Calls `work` when it is its turn. Returns what takes it back. */
+  readonly queue: (work: () => void) => () => void;
+}
+
+export interface SpareTimeOptions {
+  readonly clock: Clock;
+  /** Connections accepted so far. */
+  readonly connections?: () => number;
+}
+
+const SLICE_MS = 2;
+/** A fifth of the time at most: a round of decisions that would take 0.5 s takes 0.63 s. */
+const RESTS_PER_SLICE = 4;
+/** The longest rest, and the longest that work waits for new connections. */
+const LONGEST_WAIT_MS = 250;
+
+/**
+ * Does work in the order it was queued, for 2 ms at a time and then not for four times as long as it really took:
+ * whatever clients ask for, four fifths of the time are left for decisions and probes. (A pause of one turn of the event
+ * loop after each slice is not enough: a round needs some 50 turns, and each would last as long as a slice.)
+ * Node accepts one connection in a turn of the event loop: while new ones come no work is done, else a probe behind 300
+ * of them would wait for 300 slices.
+ */
+export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
+  const waiting = new Set<{ readonly work: () => void }>();
+  let isRunning = false;
+  let accepted = 0;
+  let lastSliceMs = -Infinity;
+  let restUntilMs = -Infinity;
+
+  const run = (): void => {
+    const startMs = clock.monotonicMs();
+    const now = connections();
+    if (now !== accepted && startMs - lastSliceMs < LONGEST_WAIT_MS) {
+      accepted = now;
+      clock.after(0, run);
+      return;
+    }
+    lastSliceMs = startMs;
+    let tookMs = 0;
+    for (const entry of waiting) {
+      waiting.delete(entry);
+      entry.work();
+      tookMs = clock.monotonicMs() - startMs;
+      if (tookMs >= SLICE_MS) break;
+    }
+    const restMs = Math.min(tookMs * RESTS_PER_SLICE, LONGEST_WAIT_MS);
+    restUntilMs = clock.monotonicMs() + restMs;
+    isRunning = waiting.size > 0;
+    if (isRunning) clock.after(restMs, run);
+  };
+
+  return {
+    queue: (work) => {
+      const entry = { work };
+      waiting.add(entry);
+      if (!isRunning) {
+        isRunning = true;
+        lastSliceMs = clock.monotonicMs();
+        clock.after(Math.max(0, restUntilMs - lastSliceMs), run);
+      }
+      return () => void waiting.delete(entry);
+    },
+  };
+}
