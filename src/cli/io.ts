@@ -1,9 +1,9 @@
 import type { Clock } from '../units/clock.js';
 
-/** 0 done; 1 the work failed: a problem was found, a server did not answer; 2 wrong usage. */
+/** 0: success; 1: a problem was found or a request failed; 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** All that a command may touch of the process it runs in: `cli` is a function of this. */
+/** The parts of the process that a command may use. */
 export interface CommandIo {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -12,22 +12,22 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Aborted by SIGINT or SIGTERM, or when nobody reads standard output any more; by SIGHUP while something is guarded. */
+  /** Aborted by SIGINT, SIGTERM, a closed standard output, and by SIGHUP while a cleanup is registered with `guard`. */
   readonly signal: AbortSignal;
-  /** Where warnings and faults of the process go from now on; left out: nobody listens to them. */
+  /** Sets the listener for warnings and uncaught exceptions of the process. */
   readonly onFault?: (listener: FaultListener) => void;
-  /** What the user typed to start this program: `promscaler`, or `node PATH`; left out: `promscaler`. */
+  /** How the user started this program: `promscaler` (the default) or `node PATH`. */
   readonly command?: string;
   /**
-   * Until the answer is called, `clean` is called should the process end without waiting for the command. It must be
-   * done when it returns.
+   * Registers a synchronous cleanup that is called if the process exits before the command returns. The returned function
+   * unregisters it.
    */
   readonly guard?: (clean: () => void) => () => void;
 }
 
-/** Something that Node tells of the process. */
+/** A warning of Node.js or an uncaught exception. */
 export interface Fault {
-  /** fatal: an exception that nobody caught; the process ends. */
+  /** `fatal`: an uncaught exception; the process exits. */
   readonly kind: 'warning' | 'fatal';
   readonly error: Error;
 }
@@ -36,14 +36,14 @@ export type FaultListener = (fault: Fault) => void;
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** Lines that the terminal shows now; left out, undefined or 0: not known. */
+  /** Height of the terminal in lines; undefined or 0: not known. */
   readonly rows?: () => number | undefined;
-  /** Characters of a line, likewise. */
+  /** Width of the terminal in characters; undefined or 0: not known. */
   readonly columns?: () => number | undefined;
   readonly write: (text: string) => void;
 }
 
-/** Ends a command with a sentence on standard error. */
+/** An error that ends the command: its message is printed on standard error, without a stack. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: ExitCode;

@@ -2,53 +2,52 @@
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
 import type { FaultListener } from './io.js';
-import { lossyOutput } from './lossy-output.js';
+import { lossyOutput } from './output/lossy-output.js';
 import { cli } from './program.js';
-import { readStdin } from './read-stdin.js';
+import { readStdin } from './input/read-stdin.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
-/** The only user of `process`: everything else is a function of what is handed in here. */
+// No other file uses `process`: `cli` receives everything as an argument.
 const stop = new AbortController();
 let signals = 0;
 
 function end(): void {
   signals += 1;
-  // Who asks twice wants no more waiting.
+  // A second signal exits without waiting.
   if (signals > 1) process.exit(1);
   stop.abort();
 }
 
 process.on('SIGINT', end).on('SIGTERM', end);
 
-const cleanings = new Set<() => void>();
+const cleanups = new Set<() => void>();
 process.on('exit', () => {
-  for (const clean of cleanings) clean();
+  for (const cleanup of cleanups) cleanup();
 });
 
-/** A hangup ends what has children, too; without any it does what the shell (or nohup) has settled. */
-function guard(clean: () => void): () => void {
-  cleanings.add(clean);
+/** Only a command with cleanups (child processes) handles SIGHUP; otherwise the setting of the shell or nohup applies. */
+function guard(cleanup: () => void): () => void {
+  cleanups.add(cleanup);
   process.on('SIGHUP', end);
   return () => {
-    cleanings.delete(clean);
-    if (cleanings.size === 0) process.off('SIGHUP', end);
+    cleanups.delete(cleanup);
+    if (cleanups.size === 0) process.off('SIGHUP', end);
   };
 }
 
-/** Milliseconds that a command has to end in, once nobody reads what it writes. */
-const UNREAD_MS = 15_000;
-const unread = new AbortController();
+/** Time to exit after standard output was closed, in milliseconds. */
+const CLOSED_OUTPUT_MS = 15_000;
+const outputClosed = new AbortController();
 
-// A reader that went away (`| head`) ends the command quietly, as it does any other tool of the shell. A full disk must
-// not pass for done.
+// A closed pipe (`| head`) ends the command silently with exit code 0, like other tools; a full disk is an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // What is written after that fails as well.
-  if (unread.signal.aborted) return;
+  // Later writes fail as well.
+  if (outputClosed.signal.aborted) return;
   if (error.code === 'EPIPE') {
-    unread.abort();
-    if (cleanings.size === 0) process.exit(0);
+    outputClosed.abort();
+    if (cleanups.size === 0) process.exit(0);
     stop.abort();
-    SYSTEM_CLOCK.after(UNREAD_MS, () => process.exit(0));
+    SYSTEM_CLOCK.after(CLOSED_OUTPUT_MS, () => process.exit(0));
     return;
   }
   writeError(`promscaler: writing to standard output: ${error.message}\n`);
@@ -56,20 +55,20 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const writeError = lossyOutput(process.stderr);
 
-// Node's own way is plain text on standard error, amid the JSON lines of the log.
-let tellFault: FaultListener = ({ kind, error }) =>
+// Replaces the default of Node.js, plain text between the JSON lines of the log.
+let reportFault: FaultListener = ({ kind, error }) =>
   writeError(
     `promscaler: ${kind === 'fatal' ? (error.stack ?? error.message) : `${error.name}: ${error.message}`}\n`,
   );
 process.removeAllListeners('warning');
-process.on('warning', (error) => tellFault({ kind: 'warning', error }));
-// A rejection that nobody handles arrives here, too.
+process.on('warning', (error) => reportFault({ kind: 'warning', error }));
+// Also receives unhandled rejections.
 process.on('uncaughtException', (thrown: unknown) => {
-  tellFault({ kind: 'fatal', error: thrown instanceof Error ? thrown : new Error(inspect(thrown)) });
+  reportFault({ kind: 'fatal', error: thrown instanceof Error ? thrown : new Error(inspect(thrown)) });
   process.exit(1);
 });
 
-/** What the user typed: by its name where it is on the PATH, else by its whole path. */
+/** Returns the command to start this program: its name if it is on the PATH, otherwise its path. */
 function commandName(): string {
   const [node = 'node', script = 'promscaler'] = process.argv;
   const isNamed = ['promscaler', 'kubectl-promscaler'].includes(basename(script));
@@ -92,10 +91,10 @@ const exitCode = await cli(process.argv.slice(2), {
   cwd: process.cwd(),
   clock: SYSTEM_CLOCK,
   signal: stop.signal,
-  onFault: (listener) => (tellFault = listener),
+  onFault: (listener) => (reportFault = listener),
   command: commandName(),
   guard,
 });
 process.exitCode = exitCode;
-// The timer above would hold the process.
-if (unread.signal.aborted) process.exit(0);
+// The timer above would keep the process running.
+if (outputClosed.signal.aborted) process.exit(0);

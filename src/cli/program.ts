@@ -1,37 +1,39 @@
 import { Command, CommanderError } from 'commander';
-import { addOfflineCommands, addOwnCommands } from './command-line/offline-commands.js';
+import { addDocumentCommands } from './command-line/document-commands.js';
+import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
-import { addAskingCommands, addServiceCommands } from './command-line/service-commands.js';
+import { addQueryCommands } from './command-line/query-commands.js';
+import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
-import { addPauseCommands } from './pause/commands.js';
-import { VERSION } from './version.js';
+import { addPauseCommands } from './command-line/pause-commands.js';
+import { VERSION } from './version/version.js';
 
-/** Runs one command line (without `node` and the script) and gives its exit code. Never throws for a user's mistake. */
+/** Runs one command line (without `node` and the script) and returns the exit code. Usage errors do not throw. */
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {
     await buildProgram(io, result).parseAsync(argv.map(withoutEquals), { from: 'user' });
     return result.exitCode;
   } catch (error) {
-    return explainFailure(error, io);
+    return reportFailure(error, io);
   }
 }
 
-/** `-o=yaml` and `-n=shop`, as kubectl takes them: commander would read the value `=yaml`. */
+/** Accepts `-o=yaml` and `-n=shop` like kubectl: commander would parse the value as `=yaml`. */
 function withoutEquals(argument: string): string {
   return argument.replace(/^-([on])=/, '-$1');
 }
 
-function explainFailure(error: unknown, io: CommandIo): ExitCode {
-  // Commander has already written its sentence; help and version end "in error" with exit code 0.
+function reportFailure(error: unknown, io: CommandIo): ExitCode {
+  // Commander has printed the message already; help and version are errors with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     io.stderr.write(`promscaler: ${error.message}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.stderr.write(`promscaler: this is a fault of promscaler itself:\n${text}\n`);
+  io.stderr.write(`promscaler: internal error, please report it:\n${text}\n`);
   return 1;
 }
 
@@ -39,10 +41,12 @@ function buildProgram(given: CommandIo, result: Result): Command {
   const env = { ...given.env };
   const io = { ...given, env };
   const program = new Command('promscaler')
-    .description('scales Kubernetes workloads by what Prometheus knows of them')
-    .version(VERSION)
-    .option('--no-color', 'Print without colors, as the environment variable NO_COLOR does')
-    .showHelpAfterError('(--help says more)')
+    .description('Scale Kubernetes workloads by the results of PromQL queries')
+    .version(VERSION, '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Print help')
+    .helpCommand('help [command]', 'Print help for a command')
+    .option('--no-color', 'Print without colors, like the environment variable NO_COLOR')
+    .showHelpAfterError('(see --help)')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -54,9 +58,9 @@ function buildProgram(given: CommandIo, result: Result): Command {
       if (command.opts()['color'] === false) env['NO_COLOR'] = '1';
     });
   addServiceCommands(program, io, result);
-  addOfflineCommands(program, io, result);
-  addAskingCommands(program, io, result);
+  addDocumentCommands(program, io, result);
+  addQueryCommands(program, io, result);
   addPauseCommands(program, io, result);
-  addOwnCommands(program, io, result);
+  addMetaCommands(program, io, result);
   return program;
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../src/cli/version.js';
+import { VERSION } from '../../src/cli/version/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
 import { resolveServiceConfig } from '../../src/config/service-config.js';
 import { folderOf, runCli } from './fake-io.js';

@@ -16,7 +16,7 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
   let text = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (text.includes('Node.js warned')) child.kill('SIGTERM');
+    if (text.includes('Node.js warning')) child.kill('SIGTERM');
   });
   const [exitCode] = (await once(child, 'close')) as [number];
   return { exitCode, lines: text.trimEnd().split('\n') };
@@ -29,7 +29,12 @@ describe('what Node tells of the process', () => {
     const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(exitCode).toBe(0);
     expect(records).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: 'Node.js warned', name: 'Strange', error: 'eleven' }),
+      expect.objectContaining({
+        level: 'warn',
+        message: 'Node.js warning',
+        name: 'Strange',
+        error: 'eleven',
+      }),
     );
   });
 

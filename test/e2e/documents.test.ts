@@ -69,7 +69,7 @@ describe('documents that change while the service runs', () => {
       seconds: 15,
     });
     expect(await world.replicas('web')).toBeGreaterThanOrEqual(2);
-    expect(service.output()).toContain('a scaler is gone, its workload stays as it is');
+    expect(service.output()).toContain('scaler removed; its workload keeps its replicas');
     expect(await service.stop()).toBe(0);
   });
 

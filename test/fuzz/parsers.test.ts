@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readTarget } from '../../src/cli/new/target-kind.js';
 import { readNewOptions } from '../../src/cli/new/new-options.js';
-import { readMoment } from '../../src/cli/explain/read-moment.js';
+import { parsePastTime } from '../../src/cli/explain/parse-time.js';
 import { CommandError } from '../../src/cli/io.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { readHorizontalPodAutoscaler } from '../../src/kubernetes/hpa.js';
@@ -258,7 +258,7 @@ const PARSERS: Readonly<Record<string, Parser>> = {
       const now = parseInstant('2026-01-01T00:00:00Z')!;
       for (const read of [
         () => readTarget(text),
-        () => readMoment(text, now),
+        () => parsePastTime(text, now),
         () => readNewOptions({ min: text, max: text }),
         () => readNewOptions({ min: '1', max: '2', query: text, averageValue: text }),
       ]) {

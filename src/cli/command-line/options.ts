@@ -1,42 +1,51 @@
 import { type Command, Option } from 'commander';
 
-/** `-o` with the formats that a command has; the first is the default. */
+/** Creates `-o` with the formats of a command; the first is the default. */
 export function outputOption(formats: readonly [string, ...string[]]): Option {
-  const option = new Option('-o, --output <format>', 'of what is printed').default(formats[0]);
-  // Not choices(): a wrong format is refused in our own words. Help and completion read these.
+  const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
+  // Without choices(), the command reports an invalid format itself. Help and completion read `argChoices`.
   option.argChoices = [...formats];
   return option;
 }
 
-/** An option whose values help and completion show; the command itself refuses others. */
+/** Creates an option whose values help and completion show; the command itself rejects others. */
 export function optionOf(flags: string, description: string, values: readonly string[]): Option {
   const option = new Option(flags, description);
   option.argChoices = [...values];
   return option;
 }
 
-/** The options by which a command finds the running service. */
+const KUBECONFIG = [
+  '--kubeconfig <file>',
+  'Kubeconfig file (default: the same as kubectl, else the service account of the pod)',
+] as const;
+const CONTEXT = ['--context <name>', 'Context of the kubeconfig'] as const;
+
+/** Adds the options with which a command finds the running service. */
 export function reaching(command: Command): Command {
   return command
-    .option('--url <address>', "of the service; left out, it is found through the API server's service proxy")
+    .option(
+      '--url <address>',
+      'URL of the service, such as http://localhost:8080 (default: the service proxy of the API server)',
+    )
     .option(
       '--service-namespace <namespace>',
-      'where the Service of promscaler is (default: looked for in all)',
+      'Namespace of the Service of promscaler (default: search all namespaces)',
     )
-    .option('--kubeconfig <file>', 'how the API server is reached (default: as kubectl finds it)')
-    .option('--context <name>', 'of the kubeconfig');
+    .option(...KUBECONFIG)
+    .option(...CONTEXT);
 }
 
-/** The options by which a command finds the API server; those of the service config they replace. */
+/** Adds the options with which a command finds the API server; they replace those of the service config. */
 export function reachingCluster(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'how the API server is reached (default: as kubectl finds it)')
-    .option('--context <name>', 'of the kubeconfig')
-    .option('--url <address>', 'of the API server, such as that of kubectl proxy');
+    .option(...KUBECONFIG)
+    .option(...CONTEXT)
+    .option('--url <address>', 'URL of the API server, such as that of kubectl proxy');
 }
 
-/** The namespace of a scaler that is named without one. */
+/** The namespace of a scaler given as NAME. */
 export const NAMESPACE_OF_SCALER = [
   '-n, --namespace <namespace>',
-  "of a scaler that is named without it (default: the kubeconfig context's)",
+  'Namespace of the scaler, if it is given as NAME (default: that of the kubeconfig context)',
 ] as const;

@@ -1,6 +1,6 @@
 import type { ExitCode } from '../io.js';
 
-/** What a command leaves behind for the process. */
+/** Set by the action of a command, because commander discards its return value. */
 export interface Result {
   exitCode: ExitCode;
 }

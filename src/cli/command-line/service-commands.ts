@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
-import { NAMESPACE_OF_SCALER, outputOption, reaching, reachingCluster } from './options.js';
+import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds the service itself, its demo and its doctor. */
+/** Adds `run`, `demo` and `doctor`. */
 export function addServiceCommands(program: Command, io: CommandIo, result: Result): void {
   addRun(program, io, result);
   addDemo(program, io, result);
@@ -20,12 +20,12 @@ interface RunFlags extends ClusterOptions {
 function addRun(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('run')
-    .description('the service: reads metrics, decides, scales')
-    .option('--config <file>', 'the service config; left out, every value has its default')
-    .option('--dry-run', 'decide, export and explain, never patch, for all scalers')
-    .option('--strict', 'a wrong document at the start ends the service, too');
+    .description('Run the service')
+    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
+    .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command).action(async (options: RunFlags) => {
-    const { runService } = await import('../run.js');
+    const { runService } = await import('../running/run-service.js');
     const { config = null, dryRun = false, strict = false, ...cluster } = options;
     result.exitCode = await runService({ configFile: config, dryRun, strict, cluster }, io);
   });
@@ -34,11 +34,14 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
 function addDemo(program: Command, io: CommandIo, result: Result): void {
   program
     .command('demo')
-    .description('the service on an embedded cluster and a real Prometheus that it starts itself')
-    .option('--duration <seconds>', 'how long it runs (default: until Ctrl-C on a terminal, else 120)')
-    .option('--speed <factor>', 'shortens the load curve and the windows, 1 to 60', '5')
-    .option('--port <port>', 'of the service (default: 8080, or any free one where that is taken)')
-    .option('--trace <file>', 'a load curve as CSV: t_seconds,value')
+    .description('Run the service with a simulated cluster and a real Prometheus')
+    .option(
+      '--duration <seconds>',
+      'Duration in seconds (default: until Ctrl-C on a terminal, otherwise 120)',
+    )
+    .option('--speed <factor>', 'Factor by which the load curve and the windows are shortened, 1 to 60', '5')
+    .option('--port <port>', 'Port of the service (default: 8080, or any free port if it is in use)')
+    .option('--trace <file>', 'Load curve as CSV: t_seconds,value')
     .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
       const { runDemo } = await import('../demo/demo.js');
       result.exitCode = await runDemo(options, io);
@@ -56,53 +59,15 @@ interface DoctorFlags extends ClusterOptions {
 function addDoctor(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('doctor')
-    .description('why it does not work: asks Prometheus and the cluster, names the line that mends it')
-    .argument('[scaler]', 'NAMESPACE/NAME, or NAME: this one alone')
+    .description('Diagnose configuration, Prometheus and cluster problems, and print the fix for each')
+    .argument('[scaler]', 'Only check this scaler: NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--config <file>', 'the service config; left out, every value has its default')
-    .option('--prometheus <url>', 'asked in place of the urls of the data source default')
-    .option('--dry-run', 'the service runs with --dry-run: an HPA on the same target is no conflict')
+    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--prometheus <url>', 'Replace the URLs of the data source default')
+    .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reachingCluster(command).action(async (scaler: string | undefined, options: DoctorFlags) => {
-    const { runDoctor } = await import('../doctor.js');
+    const { runDoctor } = await import('../doctor/run-doctor.js');
     result.exitCode = await runDoctor({ scaler, ...options }, io);
-  });
-}
-
-interface ReachFlags {
-  readonly url?: string;
-  readonly serviceNamespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace?: string;
-  readonly output: string;
-}
-
-/** Adds the commands that ask a running service. */
-export function addAskingCommands(program: Command, io: CommandIo, result: Result): void {
-  const explain = program
-    .command('explain')
-    .description('the last decision on a scaler, as text: values, pods, arithmetic, limits, holds')
-    .argument('[scaler]', 'NAMESPACE/NAME, or NAME')
-    .option(...NAMESPACE_OF_SCALER)
-    .option('--snapshot <file>', 'explains the decision on a snapshot instead; - is standard input')
-    .option('--at <time>', 'the one in force then: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)')
-    .addOption(outputOption(['text', 'json', 'yaml']));
-  reaching(explain).action(
-    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; at?: string }) => {
-      const { runExplain } = await import('../explain.js');
-      result.exitCode = await runExplain({ scaler, ...options }, io);
-    },
-  );
-  const status = program
-    .command('status')
-    .description('a table of all scalers of a running service')
-    .option('-n, --namespace <namespace>', 'of this namespace alone')
-    .option('-A, --all-namespaces', 'of all namespaces, which is the default')
-    .option('-w, --watch', 'prints the rows that change until it is interrupted')
-    .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
-  reaching(status).action(async (options: ReachFlags & { allNamespaces?: boolean; watch?: boolean }) => {
-    const { runStatus } = await import('../status.js');
-    result.exitCode = await runStatus(options, io);
   });
 }

@@ -1,6 +1,6 @@
-import type { Completion } from './describe.js';
+import type { Completion } from './describe-commands.js';
 
-/** A script for bash 3.2 and newer, without the package bash-completion. */
+/** Generates a script for bash 3.2 and newer that does not need the package bash-completion. */
 export function bashScript({ name, commands }: Completion): string {
   const cases = commands.map(({ name: command, options, values }) => {
     const flags = options.flatMap((option) => option.flags);
@@ -31,7 +31,7 @@ _${name}() {
 ${cases.join('\n')}
     help|"") words="${commands.map((command) => command.name).join(' ')} help" ;;
   esac
-  # What is left without a suggestion is completed as a file, by -o default.
+  # -o default completes files if there is no suggestion.
   if [ -z "$isValue" ]; then
     case "$command/$current" in
       */-*|help/*|/*) values="$words" ;;

@@ -1,6 +1,6 @@
-import type { CompletedOption, Completion } from './describe.js';
+import type { CompletedOption, Completion } from './describe-commands.js';
 
-/** A script for fish. */
+/** Generates a script for fish. */
 export function fishScript({ name, commands }: Completion): string {
   const lines = commands.flatMap(({ name: command, description, options, values }) => {
     const when = `-n ${quoted(`__fish_seen_subcommand_from ${command}`)}`;

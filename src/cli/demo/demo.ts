@@ -15,7 +15,7 @@ import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { runService } from '../run.js';
+import { runService } from '../running/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
 import { introduction } from './introduction.js';
 import { createNarrator } from './narrate.js';

@@ -8,7 +8,7 @@ import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { CommandIo } from '../io.js';
-import { paintOf } from '../paint.js';
+import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
 /** Tells the story of the demo, a line a change. */

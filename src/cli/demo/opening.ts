@@ -44,7 +44,7 @@ export function withoutRefusals(stderr: OutputStream): OutputStream {
   return {
     ...stderr,
     write: (text) => {
-      if (!text.includes(' a document is refused')) stderr.write(text);
+      if (!text.includes(' document rejected')) stderr.write(text);
     },
   };
 }

@@ -7,27 +7,27 @@ import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-obj
 import { KubernetesError } from '../../kubernetes/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
-import type { Inquiry } from './inquiry.js';
+import type { DoctorContext } from './context.js';
 import { openCluster } from './open-cluster.js';
 
 const DEADLINE_MS = 10_000;
 
 /**
- * The documents of the cluster, where the config says that there are any; null: it does not. What cannot be listed is
- * left out: the checks of the cluster say why.
+ * Lists the Scaler objects of the cluster; null if `scalers.customResources` is off. Omits namespaces that cannot be
+ * listed: the check `custom-resources` reports them.
  */
 export async function listScalerObjects(
-  asked: Omit<Inquiry, 'scalers'> & {
+  context: Omit<DoctorContext, 'scalers'> & {
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly home: string | null;
   },
 ): Promise<ScalerStore | null> {
-  if (!asked.config.scalers.customResources) return null;
-  const store = createScalerStore(asked.config.kubernetes.namespaces);
-  const opened = await openCluster({ ...asked, scalers: [] });
+  if (!context.config.scalers.customResources) return null;
+  const store = createScalerStore(context.config.kubernetes.namespaces);
+  const opened = await openCluster({ ...context, scalers: [] });
   if ('status' in opened) return store;
-  const { transport } = opened.inquiry;
-  await withDeadline(asked.clock, { ms: DEADLINE_MS, parent: asked.signal }, async (signal) => {
+  const { transport } = opened.context;
+  await withDeadline(context.clock, { ms: DEADLINE_MS, parent: context.signal }, async (signal) => {
     for (const scope of store.scopes) {
       try {
         const resource = resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace);

@@ -6,23 +6,26 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import { ownObjects } from '../running/own-objects.js';
 import { pluginRunner } from '../running/run-plugin.js';
-import { VERSION } from '../version.js';
-import { type Finding, findingsOf } from './finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry, type Inquiry } from './inquiry.js';
+import { VERSION } from '../version/version.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 
-/** The ways to ask the cluster that the service config or the surroundings name, or the finding that there is none. */
+/**
+ * Connects to the cluster of the service config, the kubeconfig or the pod. Returns the failed result of the check
+ * `cluster` if no connection is configured. Sends no request yet.
+ */
 export async function openCluster(
-  inquiry: Inquiry & {
+  context: DoctorContext & {
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly home: string | null;
   },
-): Promise<{ readonly inquiry: ClusterInquiry; readonly close: () => void } | Finding> {
-  const { clock, config, env, home } = inquiry;
+): Promise<{ readonly context: ClusterContext; readonly close: () => void } | CheckResult> {
+  const { clock, config, env, home } = context;
   try {
     const settings = connectionSettings(config);
-    const runPlugin = pluginRunner(inquiry);
+    const runPlugin = pluginRunner(context);
     const connection = await findConnection({ settings, env, home, clock, log: SILENT_LOG, runPlugin });
-    let seen: ReturnType<ClusterInquiry['serverDate']> = null;
+    let seen: ReturnType<ClusterContext['serverDate']> = null;
     const transport = createTransport({
       connection,
       clock,
@@ -30,19 +33,19 @@ export async function openCluster(
       onServerDate: (text) => (seen = { text, at: clock.now() }),
     });
     const opened = {
-      ...inquiry,
+      ...context,
       transport,
       connection,
       own: ownObjects(config, env, connection),
       discovery: createDiscovery(transport, clock),
       serverDate: () => seen,
     };
-    return { inquiry: opened, close: transport.close };
+    return { context: opened, close: transport.close };
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
-    return findingsOf('cluster', CLUSTER_SUBJECT).failed(
+    return resultsOf('cluster', CLUSTER_SUBJECT).failed(
       error.message,
-      'export KUBECONFIG=FILE, or --kubeconfig FILE, or kubernetes.kubeconfig, context or url in the service config; in a pod, a service account',
+      'set KUBECONFIG=FILE, --kubeconfig FILE, or kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config; in a pod, mount the token of a service account',
     );
   }
 }

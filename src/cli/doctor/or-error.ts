@@ -1,17 +1,17 @@
 import { KubernetesError } from '../../kubernetes/types.js';
 
-/** What `ask` gives, or the `KubernetesError` that it throws, for those who judge both. */
-export async function orError<T>(ask: () => Promise<T>): Promise<T | KubernetesError> {
+/** Returns the result of `request`, or the `KubernetesError` that it throws. */
+export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     if (error instanceof KubernetesError) return error;
     throw error;
   }
 }
 
-/** The same, where the reason does not matter. */
-export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
-  const answer = await orError(ask);
+/** Returns the result of `request`, or null if it throws a `KubernetesError`. */
+export async function orNull<T>(request: () => Promise<T>): Promise<T | null> {
+  const answer = await orError(request);
   return answer instanceof KubernetesError ? null : answer;
 }

@@ -1,20 +1,20 @@
-import type { Paint } from '../paint.js';
-import type { Finding, FindingStatus } from './finding.js';
+import type { Paint } from '../output/paint.js';
+import type { CheckResult, CheckStatus } from './check-result.js';
 
-/** What `-o json` prints. */
+/** The output of `doctor -o json`. */
 export interface DoctorReport {
-  /** `failed` where one finding is. */
+  /** `failed` if at least one result is. */
   readonly status: 'ok' | 'failed';
   readonly ok: number;
   readonly warnings: number;
   readonly failed: number;
   readonly skipped: number;
-  readonly findings: readonly Finding[];
+  readonly results: readonly CheckResult[];
 }
 
-/** Counts findings. */
-export function makeReport(findings: readonly Finding[]): DoctorReport {
-  const count = (status: FindingStatus): number => findings.filter((one) => one.status === status).length;
+/** Builds the report: the results with their counts. */
+export function makeReport(results: readonly CheckResult[]): DoctorReport {
+  const count = (status: CheckStatus): number => results.filter((one) => one.status === status).length;
   const failed = count('failed');
   return {
     status: failed > 0 ? 'failed' : 'ok',
@@ -22,71 +22,72 @@ export function makeReport(findings: readonly Finding[]): DoctorReport {
     warnings: count('warning'),
     failed,
     skipped: count('skipped'),
-    findings,
+    results,
   };
 }
 
-/** Scalers in which all is well that get a line of their own. */
-const MAX_WELL = 20;
+/** Scalers without a problem that are listed by name; the rest are counted. */
+const MAX_HEALTHY = 20;
 
 /**
- * The report as text: a line for what is well of each subject, one for each failure and warning with the line that
- * mends it, and the counts at the end. As many lines begin with `warning` and `failed` as are counted.
+ * Formats the report as text: one line for the passed checks of each subject, one for each failure and warning with its
+ * fix below, and the counts at the end. The number of lines that begin with `warning` or `failed` equals the counts.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
-  const bySubject = new Map<string, Finding[]>();
-  for (const finding of report.findings) {
-    const group = bySubject.get(finding.subject);
-    if (group === undefined) bySubject.set(finding.subject, [finding]);
-    else group.push(finding);
+  const bySubject = new Map<string, CheckResult[]>();
+  for (const result of report.results) {
+    const group = bySubject.get(result.subject);
+    if (group === undefined) bySubject.set(result.subject, [result]);
+    else group.push(result);
   }
-  const isWell = (findings: readonly Finding[]): boolean => findings.every(({ status }) => status === 'ok');
-  const well = [...bySubject].filter(([subject, findings]) => subject.includes('/') && isWell(findings));
-  const untold = new Set(well.slice(MAX_WELL).map(([subject]) => subject));
+  const isHealthy = (results: readonly CheckResult[]): boolean =>
+    results.every(({ status }) => status === 'ok');
+  const healthy = [...bySubject].filter(([subject, results]) => subject.includes('/') && isHealthy(results));
+  const omitted = new Set(healthy.slice(MAX_HEALTHY).map(([subject]) => subject));
   const lines = [
     ...[...bySubject]
-      .filter(([subject]) => !untold.has(subject))
-      .flatMap(([subject, findings]) => writeSubject(subject, findings, paint)),
-    ...(untold.size === 0 ? [] : [`${label('ok', paint)} ${untold.size} more scalers`]),
+      .filter(([subject]) => !omitted.has(subject))
+      .flatMap(([subject, results]) => writeSubject(subject, results, paint)),
+    ...(omitted.size === 0 ? [] : [`${label('ok', paint)} ${omitted.size} more scalers`]),
   ];
   return `${[...lines, '', writeCounts(report, paint)].join('\n')}\n`;
 }
 
-function writeSubject(subject: string, findings: readonly Finding[], paint: Paint): readonly string[] {
+function writeSubject(subject: string, results: readonly CheckResult[], paint: Paint): readonly string[] {
   const title = paint.bold(subject);
-  const well = findings.filter(({ status }) => status === 'ok');
-  const facts = well.flatMap(({ message }) => (message === '' ? [] : [message]));
-  const isWell = well.length === findings.length;
+  const passed = results.filter(({ status }) => status === 'ok');
+  const facts = passed.flatMap(({ message }) => (message === '' ? [] : [message]));
+  const isHealthy = passed.length === results.length;
   return [
-    ...(isWell || facts.length > 0
+    ...(isHealthy || facts.length > 0
       ? [`${label('ok', paint)} ${title}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`]
       : []),
-    ...findings.flatMap((finding) => writeProblem(finding, title, paint)),
-    ...writeSkipped(findings, title, paint),
+    ...results.flatMap((result) => writeProblem(result, title, paint)),
+    ...writeSkipped(results, title, paint),
   ];
 }
 
 function writeProblem(
-  { check, status, message, mend }: Finding,
+  { check, status, message, fix }: CheckResult,
   title: string,
   paint: Paint,
 ): readonly string[] {
   if (status !== 'failed' && status !== 'warning') return [];
   const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
-  // What the config itself says needs no second name.
+  // The check `config` and its subject have the same name.
   const name = check === 'config' ? title : `${title}: ${mark}`;
   return [
     `${label(status, paint)} ${name}: ${message}`,
-    ...(mend === null ? [] : [`${INDENT}${paint.cyan('mend:')} ${mend}`]),
+    ...(fix === null ? [] : [`${INDENT}${paint.cyan('fix:')} ${fix}`]),
   ];
 }
 
 const INDENT = ' '.repeat(12);
 
-/** Those that share a reason on one line. */
-function writeSkipped(findings: readonly Finding[], title: string, paint: Paint): readonly string[] {
+/** Returns one line for each reason, with the checks that it skipped. */
+function writeSkipped(results: readonly CheckResult[], title: string, paint: Paint): readonly string[] {
   const byReason = new Map<string, string[]>();
-  for (const { status, check, message } of findings) {
+  for (const { status, check, message } of results) {
     if (status !== 'skipped') continue;
     byReason.set(message, [...(byReason.get(message) ?? []), check]);
   }
@@ -95,7 +96,7 @@ function writeSkipped(findings: readonly Finding[], title: string, paint: Paint)
   );
 }
 
-function label(status: FindingStatus, paint: Paint): string {
+function label(status: CheckStatus, paint: Paint): string {
   const text = status.padEnd(9);
   switch (status) {
     case 'ok':

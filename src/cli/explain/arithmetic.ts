@@ -5,9 +5,9 @@ import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolera
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
-import { countOf, formatAmount, formatNumber } from './words.js';
+import { countOf, formatAmount, formatNumber } from '../output/format-values.js';
 
-/** A metric of a snapshot, what was answered and what the decision made of it. */
+/** A metric of a snapshot with its sample and its result. */
 export interface ExplainedMetric {
   readonly spec: MetricSpec;
   readonly sample: Sample;
@@ -15,16 +15,16 @@ export interface ExplainedMetric {
 }
 
 /**
- * How a metric comes to its proposal, with the numbers: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null
- * without a proposal. What is written is calculated anew and compared: where it would not give the proposal (a
- * recording with samples of unlisted pods) only the ratio and the proposal are told.
+ * Formats how a metric leads to its proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null without a
+ * proposal. The formula is evaluated again: if it does not give the proposal (samples of pods that the snapshot does not
+ * contain), only ratio and proposal are printed.
  */
 export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
   const { spec, result } = metric;
   if (result.proposal === null) return null;
   const isTotal = spec.type === 'Object' || spec.type === 'External';
   const text = isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
-  return text ?? `a ratio of ${ratioText(result.ratio)} comes to ${result.proposal}`;
+  return text ?? `a ratio of ${ratioText(result.ratio)} gives ${result.proposal}`;
 }
 
 function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {
@@ -38,13 +38,13 @@ function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snaps
   const { specReplicas, statusReplicas } = snapshot.target;
   if (spec.target.type === 'AverageValue') {
     const perPod = `${formatAmount(total, spec.name)} / (${formatAmount(target, spec.name)} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio)}`;
-    const stays = withinTolerance(result, snapshot);
+    const stays = toleranceText(result, snapshot);
     if (stays !== null) return `${perPod}, ${stays}`;
     return ceilText({ factor: total / target, shown: quotient, result });
   }
   const ratio = `${quotient} = ${ratioText(result.ratio)}`;
   if (specReplicas === 0) return ceilText({ factor: total / target, shown: quotient, result });
-  const stays = withinTolerance(result, snapshot);
+  const stays = toleranceText(result, snapshot);
   if (stays !== null) return `${ratio}, ${stays}`;
   const ready = snapshot.pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
   const count = timesText(result, ready, countOf(ready, 'ready pod'));
@@ -56,7 +56,7 @@ function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapsh
   if (first === null || result.ratio === null) return null;
   const { ready, unready, missing } = result.pods;
   const isOnePass = missing.length === 0 && (unready.length === 0 || first.ratio <= 1);
-  const stays = withinTolerance(result, snapshot);
+  const stays = toleranceText(result, snapshot);
   if (isOnePass) {
     const count = stays ?? timesText(result, ready.length, countOf(ready.length, 'ready pod'));
     return count === null ? null : `${first.text}, ${count}`;
@@ -73,10 +73,10 @@ function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapsh
   if (count !== null) return `${again}, ${count}`;
   const { specReplicas } = snapshot.target;
   if (result.proposal !== specReplicas) return null;
-  return `${again}, what is not known could turn the direction: stays at ${specReplicas}`;
+  return `${again}, missing or unready pods could reverse the direction: stays at ${specReplicas}`;
 }
 
-/** The ratio over the ready pods alone, which is the one that `current` is of. */
+/** Returns the ratio of the first pass, over ready pods only. `current` is its average. */
 function firstRatio(
   { target, name }: MetricSpec,
   { current }: MetricResult,
@@ -93,7 +93,7 @@ function firstRatio(
   return { ratio, text: `${formatAmount(current.averageValue, name)} / ${wanted} = ${ratioText(ratio)}` };
 }
 
-/** Samples of pods that the snapshot does not list: the HPA counts them in the second pass, and so do we. */
+/** Counts samples of pods that the snapshot does not contain: like the HPA, the second pass includes them. */
 function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   if (sample.form === 'error' || sample.form === 'values') return 0;
   const listed = new Set(pods.map(({ name }) => name));
@@ -101,21 +101,21 @@ function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   return [...sampled.keys()].filter((name) => !listed.has(name)).length;
 }
 
-/** What the pods that were set aside are taken for: against the direction of the change. */
+/** Formats which value missing and unready pods get: the one against the direction of the change. */
 function filledText(ratio: number, { pods }: MetricResult): string {
   if (ratio > 1) {
     const both = [
       ...(pods.missing.length === 0 ? [] : [`${pods.missing.length} missing`]),
       ...(pods.unready.length === 0 ? [] : [`${pods.unready.length} unready`]),
     ];
-    return `${both.join(' and ')} taken for idle`;
+    return `${both.join(' and ')} counted as idle`;
   }
   return ratio < 1
-    ? `${pods.missing.length} missing taken for full`
-    : `${pods.missing.length} missing left out`;
+    ? `${pods.missing.length} missing counted as at the target`
+    : `${pods.missing.length} missing not counted`;
 }
 
-function withinTolerance({ ratio, proposal }: MetricResult, snapshot: Snapshot): string | null {
+function toleranceText({ ratio, proposal }: MetricResult, snapshot: Snapshot): string | null {
   const { specReplicas } = snapshot.target;
   const tolerances = tolerancesOf(snapshot.scaler.spec);
   if (ratio === null || proposal !== specReplicas || !isWithinTolerance(ratio, tolerances)) return null;

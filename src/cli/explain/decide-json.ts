@@ -4,7 +4,7 @@ import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
 import type { Snapshot } from '../../decision/snapshot.js';
 import { CommandError } from '../io.js';
 
-/** The decision on the JSON form of a snapshot. Throws `CommandError` where it is none. */
+/** Parses the JSON form of a snapshot and decides. Throws `CommandError` if it is invalid. */
 export function decideJson(
   json: unknown,
   isFromService: boolean,
@@ -14,7 +14,7 @@ export function decideJson(
     return { snapshot, decision: decide(snapshot) };
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
-    const hint = isFromService ? ' (is the service newer than this command?)' : '';
-    throw new CommandError(`the snapshot cannot be read: ${error.message}${hint}`);
+    const hint = isFromService ? '. The service may be newer than this command' : '';
+    throw new CommandError(`the snapshot is invalid: ${error.message}${hint}`);
   }
 }

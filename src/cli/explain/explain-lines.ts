@@ -2,30 +2,30 @@ import type { Sample } from '../../decision/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { Explained, ExplainedStatus, ToldCondition } from './explained.js';
+import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
 import { holdLines, limitLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
-import { alignColumns, formatSeconds } from './words.js';
+import { alignColumns, formatSeconds } from '../output/format-values.js';
 
-/** One decision as a person reads it, from the question to the outcome. A line each, without line ends. */
-export function explainLines(explained: Explained): readonly string[] {
+/** Formats one decision for a terminal, from the metrics to the outcome, one string per line. */
+export function explainLines(explanation: Explanation): readonly string[] {
   return [
-    ...headLines(explained),
+    ...headLines(explanation),
     '',
-    ...allMetricLines(explained),
+    ...allMetricLines(explanation),
     '',
-    ...limitLines(explained.decision),
+    ...limitLines(explanation.decision),
     '',
-    ...holdLines(explained),
+    ...holdLines(explanation),
     '',
     'Conditions',
-    ...conditionLines(explained),
+    ...conditionLines(explanation),
     '',
-    ...changeLines(explained),
+    ...changeLines(explanation),
   ];
 }
 
-function headLines({ snapshot, decision, status, now }: Explained): readonly string[] {
+function headLines({ snapshot, decision, status, now }: Explanation): readonly string[] {
   const { scaler, target } = snapshot;
   const { kind, name } = scaler.spec.scaleTargetRef;
   const { currentReplicas, desiredReplicas, minReplicas, maxReplicas } = decision;
@@ -35,32 +35,37 @@ function headLines({ snapshot, decision, status, now }: Explained): readonly str
       ? `stays at ${currentReplicas}`
       : `${currentReplicas} -> ${desiredReplicas}`;
   const reason = status?.reason ?? null;
-  const ordered = ORDER.exec(reason ?? '')?.[1];
-  const there = target.statusReplicas === currentReplicas ? '' : `, ${target.statusReplicas} there now`;
+  const byPause = PAUSE_CHANGE.exec(reason ?? '')?.[1];
+  const actual =
+    target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${ordered ?? decided}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${there})`,
+    `${scalerKey(scaler)}  ${byPause ?? decided}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${reason ?? decision.reason}`,
-    ...(ordered === undefined ? [] : [`without the pause: ${decision.reason}`]),
+    ...(byPause === undefined ? [] : [`without the pause: ${decision.reason}`]),
   ];
 }
 
-/** The change, or none, that a pause has made. */
-const ORDER = /^(stays at \d+|\d+ -> \d+): paused by /;
+/** The reason of a pause with `replicas`; the group is its effect on the replica count. */
+const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
-const NOT_ASKED: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
+const NO_SAMPLE: Sample = {
+  form: 'error',
+  kind: 'failed',
+  error: 'the snapshot has no sample for this metric',
+};
 
-function allMetricLines({ snapshot, decision }: Explained): readonly string[] {
-  if (decision.metrics.length === 0) return ['Metrics: none was looked at, the replica count alone decided'];
+function allMetricLines({ snapshot, decision }: Explanation): readonly string[] {
+  if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
   const lines = snapshot.scaler.spec.metrics.flatMap((spec, index) => {
     const result = decision.metrics[index];
     if (result === undefined) return [];
-    return metricLines({ spec, sample: snapshot.samples[index] ?? NOT_ASKED, result }, snapshot);
+    return metricLines({ spec, sample: snapshot.samples[index] ?? NO_SAMPLE, result }, snapshot);
   });
   return ['Metrics', ...lines];
 }
 
-function conditionLines({ decision, status, now }: Explained): readonly string[] {
-  const conditions: readonly ToldCondition[] = status?.conditions ?? decision.conditions;
+function conditionLines({ decision, status, now }: Explanation): readonly string[] {
+  const conditions: readonly ReportedCondition[] = status?.conditions ?? decision.conditions;
   const rows = conditions.map((condition) => {
     const { type, reason, message, lastTransitionTime } = condition;
     const since = lastTransitionTime === undefined ? [] : [sinceText(lastTransitionTime, now)];
@@ -74,11 +79,11 @@ function sinceText(time: string, now: Instant): string {
   return Number.isNaN(ms) ? '' : `for ${formatSeconds((now - ms) / 1000)}`;
 }
 
-function changeLines({ snapshot, status, now }: Explained): readonly string[] {
+function changeLines({ snapshot, status, now }: Explanation): readonly string[] {
   const last = status ?? snapshot.state;
   const when = (instant: Instant | null): string =>
     instant === null
-      ? 'none known'
+      ? 'none'
       : `${formatInstant(instant)} (${formatSeconds(secondsBetween(instant, now))} ago)`;
   return [
     ...(status === null ? [] : [`Outcome: ${outcomeText(status.outcome)}`]),
@@ -94,6 +99,6 @@ function writerLines(status: ExplainedStatus | null): readonly string[] {
 
 function outcomeText({ kind, from, to, message }: ExplainedStatus['outcome']): string {
   const change = from === null || to === null || from === to ? '' : ` ${from} -> ${to}`;
-  const words = kind === 'none' ? 'nothing to change' : `${kind}${change}`;
-  return message === '' ? words : `${words}: ${message}`;
+  const text = kind === 'none' ? 'no change' : `${kind}${change}`;
+  return message === '' ? text : `${text}: ${message}`;
 }

@@ -3,42 +3,43 @@ import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
-import { writeStructured } from '../output-format.js';
+import { writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson } from './decide-json.js';
 import { explainLines } from './explain-lines.js';
-import { entryLines, momentLines } from './past-lines.js';
-import { readMoment } from './read-moment.js';
+import { entryLines, periodLines } from './past-lines.js';
+import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';
 
-export interface PastQuestion extends ReachOptions {
+export interface PastRequest extends ReachOptions {
   readonly name: ScalerName;
-  /** As `readMoment` takes it. */
+  /** In a format of `parsePastTime`. */
   readonly at: string;
   readonly format: 'text' | 'json' | 'yaml';
 }
 
-/** The text (or JSON, or YAML) of the decision that was in force at an instant. Throws `CommandError` where nothing is kept of it. */
-export async function explainPast(question: PastQuestion, io: CommandIo): Promise<string> {
-  const { name, format } = question;
+/** Formats the decision in force at an instant. Throws `CommandError` if the service does not retain it. */
+export async function explainPast(request: PastRequest, io: CommandIo): Promise<string> {
+  const { name, format } = request;
   const key = `${name.namespace}/${name.name}`;
-  const at = readMoment(question.at, io.clock.now());
-  const past = await askService(question, at, io);
-  if (past === null) throw new CommandError('the service is older than this command: it does not know --at');
+  const at = parsePastTime(request.at, io.clock.now());
+  const past = await readFromService(request, at, io);
+  if (past === null)
+    throw new CommandError('the service is older than this command and does not support --at. Upgrade it');
   if (past.entry === null)
     throw new CommandError(
-      `nothing is kept of ${key} at ${formatInstant(at)}: its decisions are kept from ${past.keptFrom} on, in memory, by the service since it started`,
+      `no decision for ${key} at ${formatInstant(at)}: the service retains decisions in memory, the first one is from ${past.keptFrom}`,
     );
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const { snapshot } = past;
   const lines =
-    snapshot === null ? entryLines(key, past) : explainedLines(snapshot, { ...past, entry: past.entry });
-  return `${[...momentLines(at, past), '', ...lines].join('\n')}\n`;
+    snapshot === null ? entryLines(key, past) : snapshotLines(snapshot, { ...past, entry: past.entry });
+  return `${[...periodLines(at, past), '', ...lines].join('\n')}\n`;
 }
 
-async function askService(
-  { name, ...reach }: PastQuestion,
+async function readFromService(
+  { name, ...reach }: PastRequest,
   at: Instant,
   io: CommandIo,
 ): Promise<PastScaler | null> {
@@ -50,20 +51,20 @@ async function askService(
   }
 }
 
-/** "ago" and "in" count from the decision itself: what is left of a window is what was left then. */
-function explainedLines(
+/** Relative times refer to the time of the decision. */
+function snapshotLines(
   json: NonNullable<PastScaler['snapshot']>,
   { entry, lastScaleUp, lastScaleDown }: PastScaler & { readonly entry: NonNullable<PastScaler['entry']> },
 ): readonly string[] {
   const { snapshot, decision } = decideJson(json, true);
-  const told = readStatus(entry);
-  const conditions = told.conditions.map(({ type, status, reason, message }) => ({
+  const reported = readStatus(entry);
+  const conditions = reported.conditions.map(({ type, status, reason, message }) => ({
     type,
     status,
     reason,
     message,
   }));
-  const status = { ...told, conditions, lastScaleUp, lastScaleDown };
+  const status = { ...reported, conditions, lastScaleUp, lastScaleDown };
   return explainLines({ snapshot, decision, status, now: snapshot.now });
 }
 

@@ -2,16 +2,16 @@ import type { Decision } from '../../decision/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { Explained } from './explained.js';
-import { alignColumns, formatSeconds } from './words.js';
+import type { Explanation } from './explanation.js';
+import { alignColumns, formatSeconds } from '../output/format-values.js';
 
-/** Every limit that changed the count, in the order applied. */
+/** Formats the limits that changed the recommendation, in the order applied. */
 export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Decision): readonly string[] {
   if (limits.length === 0)
     return [
       recommendedReplicas === null
         ? 'Limits: none applied'
-        : `Limits: none changed the ${recommendedReplicas} that the metrics ask for`,
+        : `Limits: none changed the recommendation of ${recommendedReplicas}`,
     ];
   const rows = limits.map(({ limit, from, to, reason }, index) => [
     `  ${index + 1}. ${limit}`,
@@ -21,26 +21,26 @@ export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Dec
   const head =
     recommendedReplicas === null
       ? 'Limits'
-      : `Limits, in order: ${recommendedReplicas} asked for, ${desiredReplicas} left`;
+      : `Limits, in order: ${recommendedReplicas} recommended, ${desiredReplicas} desired`;
   return [head, ...alignColumns(rows)];
 }
 
-/** What holds the count or keeps the decision from being carried out, and until when. */
-export function holdLines(explained: Explained): readonly string[] {
+/** Formats what holds the replica count or prevents a patch, and until when. */
+export function holdLines(explanation: Explanation): readonly string[] {
   const holds = [
-    ...actionHolds(explained),
-    ...limitHolds(explained),
-    ...recoveryHold(explained),
-    ...windowHolds(explained),
+    ...actionHolds(explanation),
+    ...limitHolds(explanation),
+    ...recoveryHold(explanation),
+    ...windowHolds(explanation),
   ];
-  if (holds.length === 0) return ['Holds: nothing holds it now'];
+  if (holds.length === 0) return ['Holds: none'];
   return ['Holds', ...alignColumns(holds.map(([what, until]) => [`  ${what}`, until]))];
 }
 
 type Hold = readonly [what: string, until: string];
 
-/** From the service where there is one, else from the document. */
-function actionHolds({ snapshot, status }: Explained): readonly Hold[] {
+/** Read from the status of the service, or else from the document. */
+function actionHolds({ snapshot, status }: Explanation): readonly Hold[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
   if (status !== null) return [];
@@ -56,40 +56,40 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
   return `spec.paused is ${String(paused)}: nothing is ${paused === true ? 'patched' : held[paused]}`;
 }
 
-function limitHolds({ decision, now }: Explained): readonly Hold[] {
+function limitHolds({ decision, now }: Explanation): readonly Hold[] {
   const holds = decision.limits.map(({ limit, until }): Hold => {
     if (until !== null) return [limit, untilText(until, now)];
-    return [limit, OPEN_END.get(limit) ?? 'until it lets go'];
+    return [limit, END_CONDITIONS.get(limit) ?? 'end not known'];
   });
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
-  return isWithoutProposal ? [...holds, ['no value', 'until a metric has one']] : holds;
+  return isWithoutProposal ? [...holds, ['no value', 'until a metric has a value']] : holds;
 }
 
-/** What ends a limit that no clock ends. */
-const OPEN_END: ReadonlyMap<string, string> = new Map(
+/** The end of limits that do not end at a known time. */
+const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    untrusted_metric: 'until every metric has a whole value',
+    untrusted_metric: 'until every metric has a complete value',
     min_replicas: 'a bound of the document',
     max_replicas: 'a bound of the document',
-    downscale_confirmation: 'while these decisions count',
+    downscale_confirmation: 'until these decisions have left the window',
     step_limit: 'for this step: the next one starts from the new count',
     policy: 'until its period allows more',
     scale_up_limit: 'for this step: the next one starts from the new count',
-    recovery_hold: 'until the metrics have given values for long enough',
+    recovery_hold: 'until the metrics have had values for long enough',
   }),
 );
 
-/** Also where this decision did not ask for less: the next one may. */
-function recoveryHold({ snapshot, decision, now }: Explained): readonly Hold[] {
+/** Also shown if this decision is not a scale-down: the next one may be. */
+function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
-  const isTold = decision.limits.some(({ limit }) => limit === 'recovery_hold');
-  if (isTold || holdScaleDownUntil === null || holdScaleDownUntil <= now) return [];
+  const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
+  if (isListed || holdScaleDownUntil === null || holdScaleDownUntil <= now) return [];
   const why = holdReason === null ? '' : `: ${holdReason}`;
   return [['no scale-down', `${untilText(holdScaleDownUntil, now)}${why}`]];
 }
 
-/** Forbidden windows that are not in the way of this decision, but would be of another. */
-function windowHolds({ snapshot, decision, now }: Explained): readonly Hold[] {
+/** Forbidden windows that do not affect this decision, but would affect another one. */
+function windowHolds({ snapshot, decision, now }: Explanation): readonly Hold[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };
   const up = upscaleForbiddenUntil(context);

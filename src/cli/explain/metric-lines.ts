@@ -7,12 +7,10 @@ import { milliToNumber } from '../../units/quantity.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { type ExplainedMetric, explainArithmetic } from './arithmetic.js';
-import { countOf, firstNames, formatAmount, formatSeconds } from './words.js';
+import { countOf, formatAmount, formatSeconds } from '../output/format-values.js';
+import { listSome } from '../output/list-some.js';
 
-/** Names of pods in one line; the rest is counted. */
-const MAX_NAMES = 5;
-
-/** What was asked for one metric, what came back, how the pods were sorted and the sum that was done with it. */
+/** Formats one metric: its query, the answer, the pods by group and the arithmetic. */
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
@@ -21,7 +19,7 @@ export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readon
     fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback);
   return [
     `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
-    labeled('asked', askedText(spec)),
+    labeled('query', queryText(spec)),
     ...checkTexts(spec).map((text) => labeled('check', text)),
     labeled('answer', answerText(metric, snapshot)),
     ...podLines(result),
@@ -42,7 +40,7 @@ function valueText(spec: MetricSpec, result: MetricResult): string {
     return `${averageUtilization ?? 0} % of the requests, target ${targetText(spec)}`;
   const shown = averageValue ?? value;
   const current = shown === undefined ? 'no value' : formatAmount(shown, spec.name);
-  return `${current}${averageValue === undefined ? '' : ' for each pod'}, target ${targetText(spec)}`;
+  return `${current}${averageValue === undefined ? '' : ' per pod'}, target ${targetText(spec)}`;
 }
 
 function targetText({ target, name }: MetricSpec): string {
@@ -51,17 +49,17 @@ function targetText({ target, name }: MetricSpec): string {
     : formatAmount(milliToNumber(target.milli), name);
 }
 
-function askedText(spec: MetricSpec): string {
+function queryText(spec: MetricSpec): string {
   const source = spec.source === 'default' ? '' : ` (source ${spec.source})`;
   if (spec.type === 'Resource' || spec.type === 'ContainerResource') {
     const what = spec.type === 'Resource' ? spec.name : `${spec.name} of container ${spec.container}`;
     return `the resource query of source ${spec.source} for ${what}`;
   }
-  const selector = spec.selector.length === 0 ? '' : `, of it the series with ${selectorText(spec.selector)}`;
+  const selector = spec.selector.length === 0 ? '' : `, series with ${selectorText(spec.selector)}`;
   return `${oneLine(spec.query)}${selector}${source}`;
 }
 
-/** What must hold before the answer is believed. */
+/** Formats guard and freshness, without which the answer is not used. */
 function checkTexts(spec: MetricSpec): readonly string[] {
   if (spec.type !== 'Object' && spec.type !== 'External') return [];
   const { guard, freshness } = spec;
@@ -87,13 +85,13 @@ function selectorText(selector: LabelSelector): string {
     .join(', ');
 }
 
-/** The class of the answer first: value, partial, missing, nan, invalid, failed. */
+/** Begins with the class of the answer: value, partial, missing, nan, invalid, failed. */
 function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
   const judged = judgeSample(spec, sample);
   if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
   if (sample.form === 'error' || judged !== sample)
-    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document says`;
-  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: may raise, never lower)`;
+    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0 (onMissing or onNaN: zero)`;
+  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: can scale up but not down)`;
   const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
   return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
 }
@@ -123,9 +121,7 @@ function podLines({ pods, podReasons }: MetricResult): readonly string[] {
   const aside = groups.flatMap((group) =>
     group === 'ready'
       ? []
-      : [...byReason(pods[group], podReasons)].map(
-          ([why, names]) => `${group}, ${why}: ${firstNames(names, MAX_NAMES)}`,
-        ),
+      : [...byReason(pods[group], podReasons)].map(([why, names]) => `${group}, ${why}: ${listSome(names)}`),
   );
   return [labeled('pods', counts.join(', ')), ...aside.map((line) => labeled('', line))];
 }
@@ -136,7 +132,7 @@ function byReason(
 ): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const name of names) {
-    const why = reasons[name] ?? 'no reason given';
+    const why = reasons[name] ?? 'reason not known';
     const group = groups.get(why);
     if (group === undefined) groups.set(why, [name]);
     else group.push(name);

@@ -2,10 +2,10 @@ import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '.
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
-import { alignColumns, formatAmount } from './words.js';
+import { alignColumns, formatAmount } from '../output/format-values.js';
 
-/** Which decision was in force at `at`, since when and how often, and what the metrics read then. */
-export function momentLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
+/** Formats the period of the decision in force at `at`, its number of repetitions, and the metric values at `at`. */
+export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;
   const head = `In force at ${formatInstant(at)}: `;
@@ -13,20 +13,20 @@ export function momentLines(at: Instant, { entry, history }: PastScaler): readon
   const last = parseInstant(lastAt);
   const isLater = last !== null && last > at;
   return [
-    `${head}the same since ${firstAt}, ${count} times, the last at ${lastAt}`,
+    `${head}the same decision ${count} times, from ${firstAt} to ${lastAt}`,
     ...(isLater ? readingLines(at, history) : []),
-    `Below: the last of them${isLater ? ', which is the one that is kept whole' : ''}`,
+    `Below: the last of them${isLater ? ', the only one with a snapshot' : ''}`,
   ];
 }
 
-/** The values of the last point by then; nothing where the history does not reach back so far. */
+/** Formats the metric values of the last point by `at`; empty if the history starts later. */
 function readingLines(at: Instant, history: JsonObject | null): readonly string[] {
   const times = listIn(history, 'at').map((time) => (typeof time === 'string' ? parseInstant(time) : null));
   const index = times.findLastIndex((time) => time !== null && time <= at);
   const time = times[index] ?? null;
   if (time === null) return [];
   const texts = objectsIn(history, 'metrics').map((metric) => readingOf(metric, index));
-  return texts.length === 0 ? [] : [`It read then: ${texts.join(', ')}`];
+  return texts.length === 0 ? [] : [`Metrics at that time: ${texts.join(', ')}`];
 }
 
 function readingOf(metric: JsonObject, index: number): string {
@@ -40,7 +40,7 @@ function readingOf(metric: JsonObject, index: number): string {
   return `${name} ${write('value')} (target ${write('target')})`;
 }
 
-/** What a decision without its snapshot still tells; `missing` says why there is none. */
+/** Formats a decision without its snapshot; `missing` is the reason. */
 export function entryLines(name: string, { entry, missing }: PastScaler): readonly string[] {
   const decision = objectIn(entry, 'decision');
   const conditions = alignColumns(
@@ -51,7 +51,7 @@ export function entryLines(name: string, { entry, missing }: PastScaler): readon
     ]),
   );
   if (decision === null)
-    return [`${name}  the target could not be read: nothing was decided`, '', 'Conditions', ...conditions];
+    return [`${name}  no decision: the target could not be read`, '', 'Conditions', ...conditions];
   const [from, to] = [countIn(decision, 'currentReplicas'), countIn(decision, 'desiredReplicas')];
   const limits = objectsIn(decision, 'limits').map((limit) => [
     `  ${textIn(limit, 'limit') ?? ''}`,
@@ -66,6 +66,6 @@ export function entryLines(name: string, { entry, missing }: PastScaler): readon
     'Conditions',
     ...conditions,
     '',
-    `No more is known: ${missing ?? 'there is no snapshot of it'}`,
+    `Metrics and pods are not available: ${missing ?? 'the decision has no snapshot'}`,
   ];
 }

@@ -2,10 +2,10 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read-scalers.js';
 import { CommandError } from '../io.js';
 
-/** What the name of a workload is called in messages. */
+/** The name of a workload in messages. */
 export const WORKLOAD_NAME = 'the name of the workload';
 
-/** Fields by the option that fills them; the longest path of a message first. */
+/** The option that sets a field. Longer paths first: they contain the shorter ones. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],
@@ -20,21 +20,21 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Checks a first document as `validate` does, and gives its warnings in the words of the options. Throws `CommandError`
- * where it has an error, which is then one of the options. `nameOption`: what gave the scaler its name.
+ * Validates the new document. Returns its warnings with options in place of fields, and throws `CommandError` for errors.
+ * `nameOption` is the option that set the name of the scaler.
  */
 export function checkDocument(text: string, nameOption: string): readonly string[] {
-  const inWords = ({ message }: Problem): string => inWordsOfOptions(message, nameOption);
+  const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);
   const { problems } = readScalers(text, 'the new document');
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
-    const sentences = new Set(errors.map(inWords));
+    const sentences = new Set(errors.map(describe));
     throw new CommandError([...sentences].join('\npromscaler: '), 2);
   }
-  return problems.map(inWords);
+  return problems.map(describe);
 }
 
-function inWordsOfOptions(message: string, nameOption: string): string {
+function withOptionNames(message: string, nameOption: string): string {
   return [...OPTIONS, [/metadata\.name/g, nameOption] as const].reduce(
     (text, [path, option]) => text.replace(path, option),
     message,

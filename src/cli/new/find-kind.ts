@@ -4,9 +4,9 @@ import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { AskedTarget } from './target-kind.js';
+import type { ParsedTarget } from './target-kind.js';
 
-/** Where the objects of a kind are. */
+/** The API resource of a kind. */
 export interface FoundKind {
   readonly ref: TargetRef;
   /** `/apis/argoproj.io/v1alpha1`. */
@@ -18,27 +18,27 @@ export interface FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Finds the API of a kind by whatever kubectl would take for it: its kind, plural, singular or short name. `missing` is
- * the sentence where the cluster does not serve it. Throws `KubernetesError`.
+ * Finds the API resource of a kind by its kind, plural, singular or short name, like kubectl. `missing` is the message if
+ * the cluster does not serve it. Throws `KubernetesError`.
  */
 export async function findKind(
   transport: Transport,
-  asked: AskedTarget,
+  target: ParsedTarget,
   signal: AbortSignal,
 ): Promise<FoundKind | { readonly missing: string }> {
-  const { name, ref, unknown } = asked;
+  const { name, ref, unknown } = target;
   const plural = ref === null ? null : watchedPlural(ref);
   if (ref !== null && plural !== null) return { ref, root: APPS_ROOT, plural, hasScale: true };
   if (ref?.apiVersion === 'v1')
     return { ref, root: '/api/v1', plural: 'replicationcontrollers', hasScale: true };
   const { word, group, version } = unknown ?? { word: ref.kind, group: groupOf(ref), version: null };
-  const ask = (path: string): Promise<JsonObject | null> => askOrNull({ transport, path, signal, group });
-  const described = await ask(`/apis/${encodeURIComponent(group)}`);
+  const get = (path: string): Promise<JsonObject | null> => getOrNull({ transport, path, signal, group });
+  const described = await get(`/apis/${encodeURIComponent(group)}`);
   const others: string[] = [];
   for (const served of versionsOf(described)) {
     const root = `/apis/${encodeURIComponent(group)}/${encodeURIComponent(served)}`;
-    const resources = objectsIn(await ask(root), 'resources');
-    const found = pick(resources, word);
+    const resources = objectsIn(await get(root), 'resources');
+    const found = findResource(resources, word);
     if (found === null) {
       others.push(...kindsIn(resources));
       continue;
@@ -47,10 +47,10 @@ export async function findKind(
     return { root, ref: ref ?? { apiVersion, kind: found.kind, name }, ...found };
   }
   const hint = didYouMean(word, [...new Set(others)]);
-  return { missing: `the cluster serves no kind "${word}" in the API group ${group}${hint}` };
+  return { missing: `the API server has no kind "${word}" in the API group ${group}${hint}` };
 }
 
-async function askOrNull(request: {
+async function getOrNull(request: {
   readonly transport: Transport;
   readonly path: string;
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ async function askOrNull(request: {
       lane: 'read',
       method: 'GET',
       path,
-      doing: `looking at the API group ${group}`,
+      doing: `reading the API group ${group}`,
       verb: 'get',
       resource: 'discovery',
       deadlineMs: DEADLINE_MS,
@@ -74,14 +74,14 @@ async function askOrNull(request: {
   }
 }
 
-/** The preferred version first. */
+/** Returns the served versions, the preferred one first. */
 function versionsOf(group: JsonObject | null): readonly string[] {
   const preferred = textIn(objectIn(group, 'preferredVersion'), 'version');
   const versions = objectsIn(group, 'versions').map((version) => textIn(version, 'version'));
   return [...new Set([preferred, ...versions])].filter((version) => version !== null);
 }
 
-function pick(
+function findResource(
   resources: readonly JsonObject[],
   word: string,
 ): { readonly kind: string; readonly plural: string; readonly hasScale: boolean } | null {
@@ -90,8 +90,8 @@ function pick(
     const plural = textIn(resource, 'name') ?? '';
     const kind = textIn(resource, 'kind') ?? '';
     const names = [plural, kind, textIn(resource, 'singularName') ?? '', ...listIn(resource, 'shortNames')];
-    const isMeant = names.some((name) => typeof name === 'string' && name.toLowerCase() === wanted);
-    if (plural === '' || plural.includes('/') || kind === '' || !isMeant) continue;
+    const isMatch = names.some((name) => typeof name === 'string' && name.toLowerCase() === wanted);
+    if (plural === '' || plural.includes('/') || kind === '' || !isMatch) continue;
     const hasScale = resources.some((other) => textIn(other, 'name') === `${plural}/scale`);
     return { kind, plural, hasScale };
   }

@@ -4,7 +4,7 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 import { CommandError } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 
-/** The options of `new` as they were written. */
+/** The unparsed options of `new`. */
 export interface NewOptions extends ClusterOptions {
   readonly namespace?: string;
   readonly name?: string;
@@ -20,40 +20,37 @@ export interface NewOptions extends ClusterOptions {
   readonly offline?: boolean;
 }
 
-/** A metric of a first document. */
+/** A metric of the new document. */
 export type NewMetric = NewResource | NewQuery;
 
 export interface NewResource {
   readonly type: 'Resource';
   readonly resource: 'cpu' | 'memory';
-  /** Of the requests. */
+  /** Utilization in percent of the requests. */
   readonly percent: number;
 }
 
 export interface NewQuery {
   readonly type: 'Pods' | 'External';
   readonly query: string;
-  /** Null: it is taken from the query. */
+  /** Null: derived from the query. */
   readonly name: string | null;
   readonly target: { readonly member: 'averageValue' | 'value'; readonly quantity: string };
 }
 
-/** What is asked for, options read. */
+/** The parsed options. */
 export interface NewRequest {
   readonly min: number;
   readonly max: number;
-  /** Null: the default holds. */
+  /** Null: the default. */
   readonly preset: string | null;
   readonly metrics: readonly NewMetric[];
 }
 
-/**
- * Reads the options that are numbers or belong together. What a value must be beyond that is settled by the checks of
- * the document. Throws `CommandError`.
- */
+/** Parses numbers and checks combinations of options; other values are checked with the document. Throws `CommandError`. */
 export function readNewOptions(options: NewOptions): NewRequest {
   if (options.max === undefined)
-    throw new CommandError('--max is missing: the most replicas that the workload may be given', 2);
+    throw new CommandError('--max is required: the maximum number of replicas', 2);
   return {
     min: readCount('--min', options.min, 0),
     max: readCount('--max', options.max, 1),
@@ -84,13 +81,12 @@ function readQuery({ query, averageValue, value }: NewOptions): NewQuery | null 
   ].flatMap(({ quantity, ...rest }) => (quantity === undefined ? [] : [{ ...rest, quantity }]));
   if (query === undefined) {
     if (target === undefined) return null;
-    throw new CommandError(`${target.option} needs --query: it is what the query is held at`, 2);
+    throw new CommandError(`${target.option} needs --query: it is the target value of the query`, 2);
   }
   if (query.trim() === '') throw new CommandError('--query is empty, must be a PromQL query', 2);
-  if (second !== undefined)
-    throw new CommandError('--average-value and --value are both there, must be one of them', 2);
+  if (second !== undefined) throw new CommandError('--average-value and --value cannot be combined', 2);
   if (target === undefined)
-    throw new CommandError('--query needs --average-value (for each pod) or --value (for all of them)', 2);
+    throw new CommandError('--query needs --average-value (per pod) or --value (for all pods together)', 2);
   const { member, quantity } = target;
   return {
     type: member === 'averageValue' && isPerPod(query) ? 'Pods' : 'External',
@@ -105,8 +101,8 @@ const AGGREGATION =
 const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
 
 /**
- * Whether a query looks as if it gave a series for each pod: its outermost aggregation keeps the label `pod`, or there
- * is none and it names `$pods`. A guess by the text, which the comment in the document says.
+ * Whether a query probably returns one series per pod: its outermost aggregation keeps the label `pod`, or it has none and
+ * uses `$pods`. The guess is stated in a comment of the document.
  */
 function isPerPod(query: string): boolean {
   const text = query.trim();

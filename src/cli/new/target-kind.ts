@@ -2,24 +2,24 @@ import type { TargetRef } from '../../scaler/spec.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { CommandError } from '../io.js';
 
-/** A kind as a user wrote it, that only the cluster (or its spelling) can tell. */
+/** A kind that is not built in. */
 export interface UnknownKind {
   /** `rollout`, `rollouts`, `Rollout`, or a short name. */
   readonly word: string;
   readonly group: string;
-  /** Null where none was written. */
+  /** Null: not given. */
   readonly version: string | null;
 }
 
-/** The workload of a command line. `ref` is null where its kind is not known without asking. */
-export type AskedTarget =
+/** The workload of a command line. `ref` is null for a kind that is not built in. */
+export type ParsedTarget =
   | { readonly name: string; readonly ref: TargetRef; readonly unknown: null }
   | { readonly name: string; readonly ref: null; readonly unknown: UnknownKind };
 
 interface KnownKind {
   readonly kind: string;
   readonly apiVersion: string;
-  /** In lower case, as kubectl takes them. */
+  /** Plural, singular and short name in kubectl, in lower case. */
   readonly words: readonly string[];
 }
 
@@ -39,10 +39,10 @@ const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
 const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
 
 /**
- * Reads `KIND/NAME`, with the words that kubectl takes for a kind: `deploy/web`, `statefulset.apps/db`,
- * `rollout.v1alpha1.argoproj.io/x`; `web` alone is a Deployment. Throws `CommandError` for what cannot be one.
+ * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. `web` is a
+ * Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
  */
-export function readTarget(text: string): AskedTarget {
+export function readTarget(text: string): ParsedTarget {
   const [first = '', second, ...more] = text.split('/');
   const kind = second === undefined ? 'deployment' : first;
   const name = second ?? first;
@@ -56,7 +56,7 @@ export function readTarget(text: string): AskedTarget {
   if (known !== undefined && isThatGroup)
     return { name, ref: { apiVersion: known.apiVersion, kind: known.kind, name }, unknown: null };
   if (DAEMON_SET_WORDS.includes(word.toLowerCase()))
-    throw new CommandError('a DaemonSet runs one pod on each node, it has no replicas to scale', 2);
+    throw new CommandError('a DaemonSet runs one pod per node and cannot be scaled', 2);
   if (group === '') throw unknownKind(word);
   return { name, ref: null, unknown: { word, group, version } };
 }
@@ -67,18 +67,18 @@ function unknownKind(word: string): CommandError {
     word,
     KNOWN_KINDS.flatMap(({ words }) => words),
   );
-  const message = `the kind is "${word}", must be one of ${kinds}, or have its group: CloneSet.apps.kruise.io${hint}`;
+  const message = `the kind is "${word}", must be one of ${kinds}, or include its API group, such as CloneSet.apps.kruise.io${hint}`;
   return new CommandError(message, 2);
 }
 
 /**
- * The reference by its spelling alone, where no cluster tells. The version is a guess, and does not matter: kinds are
- * found by their group. Throws `CommandError` where the spelling is no kind's.
+ * Builds the reference without a cluster, from a kind in CamelCase. The version may be wrong, which has no effect: kinds
+ * are found by group. Throws `CommandError` for any other spelling.
  */
 export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
   if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };
   throw new CommandError(
-    `the kind of "${word}.${group}" is not known (${why}): write it as in a manifest, such as CloneSet.apps.kruise.io`,
+    `the kind of "${word}.${group}" is not known: ${why}. Write the kind as in a manifest, such as CloneSet.apps.kruise.io`,
     2,
   );
 }

@@ -3,49 +3,49 @@ import { API_VERSION } from '../../scaler/schema.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { NewMetric, NewQuery, NewRequest } from './new-options.js';
 
-/** All that a first document says. */
+/** The contents of the new document. */
 export interface NewDocument extends NewRequest {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** Where it is written to; null where that is not known. */
+  /** The file of the document; null: standard output. */
   readonly file: string | null;
 }
 
-/** The text of a first document: YAML, with a comment where a line is not plain, and the next commands on top. */
+/** Formats the document as YAML with comments, and the next commands at the top. */
 export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
   const lines = [
-    `# Next: "promscaler validate ${file}" checks it, "promscaler show ${file}" prints every default. The chart`,
-    `# takes it by --set-file scalers.NAME=${file}; without helm it goes into the folder that scalers.paths names.`,
+    `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default.`,
+    `# Deploy it with "helm upgrade ... --set-file scalers.NAME=${file}", or copy it to a directory of scalers.paths.`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',
     'metadata:',
-    `  name: ${scalar(name)} # of the scaler, unique in its namespace`,
-    `  namespace: ${scalar(namespace)} # of the workload, too`,
+    `  name: ${scalar(name)} # name of the scaler, unique in its namespace`,
+    `  namespace: ${scalar(namespace)} # namespace of the scaler and the workload`,
     'spec:',
     ...presetLines(preset),
     '  scaleTargetRef:',
-    `    apiVersion: ${scalar(target.apiVersion)} # the group counts, not the version`,
+    `    apiVersion: ${scalar(target.apiVersion)} # only the group is used, not the version`,
     `    kind: ${scalar(target.kind)}`,
     `    name: ${scalar(target.name)}`,
-    `  minReplicas: ${min}${min === 0 ? ' # to zero and back, by a query that has a value without pods' : ''}`,
+    `  minReplicas: ${min}${min === 0 ? ' # scale to zero and back; needs a query that has a value without pods' : ''}`,
     `  maxReplicas: ${max}`,
-    '  metrics: # of several, the one that asks for the most replicas wins',
+    '  metrics: # the metric with the highest recommendation wins',
     ...metrics.flatMap(metricLines),
     ...defaultLines(preset),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** A name that a shell takes as it stands; any other could not be pasted, or would end the comment. */
+/** Any name that would need quotes in a shell is replaced by FILE: it might also end the comment. */
 function nameInComment(file: string | null): string {
   return file !== null && /^[\w./][\w./-]*$/.test(file) ? file : 'FILE';
 }
 
 function presetLines(preset: string | null): readonly string[] {
-  return preset === null ? [] : [`  preset: ${scalar(preset)} # settles the defaults of the limits`];
+  return preset === null ? [] : [`  preset: ${scalar(preset)} # defaults of the limits`];
 }
 
 function metricLines(metric: NewMetric): readonly string[] {
@@ -57,22 +57,22 @@ function metricLines(metric: NewMetric): readonly string[] {
     `        name: ${resource}`,
     '        target:',
     '          type: Utilization',
-    `          averageUtilization: ${percent} # percent of what the pods request: each container needs a ${resource} request`,
+    `          averageUtilization: ${percent} # percent of the requests; each container needs a ${resource} request`,
   ];
 }
 
 const MEANINGS = {
-  Pods: 'one series for each pod, label pod; a total over all pods would be type External',
-  External: 'all series of the answer are added up; one series for each pod would be type Pods',
+  Pods: 'one series per pod, with the label pod; use type External for a total over all pods',
+  External: 'the sum of all series; use type Pods for one series per pod',
 } as const;
 
 function queryLines({ type, query, name, target }: NewQuery): readonly string[] {
   const { member, quantity } = target;
-  const meaning = member === 'value' ? 'for all pods together' : 'for each pod';
+  const meaning = member === 'value' ? 'for all pods together' : 'per pod';
   return [
     `    - type: ${type} # ${MEANINGS[type]}`,
     `      ${type === 'Pods' ? 'pods' : 'external'}:`,
-    ...(name === null ? [] : [`        metric: { name: ${name} } # the query names none`]),
+    ...(name === null ? [] : [`        metric: { name: ${name} } # the query contains no metric name`]),
     ...blockLines('        query:', query),
     '        target:',
     `          type: ${member === 'value' ? 'Value' : 'AverageValue'}`,
@@ -80,55 +80,55 @@ function queryLines({ type, query, name, target }: NewQuery): readonly string[] 
   ];
 }
 
-/** What a user of a first document looks for next, at its default, to be uncommented. */
+/** The most common optional fields at their defaults, as comments. */
 function defaultLines(preset: string | null): readonly string[] {
   const known = Object.entries(PRESETS).find(([name]) => name === (preset ?? BUILT_IN.preset));
   const values = (known ?? ['', PRESETS.hpa])[1];
   const fields: readonly (readonly [string, string | number, string])[] = [
-    ['tolerance', BUILT_IN.tolerance, 'nothing changes while a metric is within this share of its target'],
+    ['tolerance', BUILT_IN.tolerance, 'no change while a metric is within this fraction of its target'],
     [
       'downscaleStabilizationSeconds',
       values.downscaleStabilizationSeconds,
-      'a scale-down goes to the highest count asked for in that time',
+      'scale down to the highest recommendation of this window',
     ],
     [
       'upscaleForbiddenWindowSeconds',
       values.upscaleForbiddenWindowSeconds,
-      'no scale-up for so long after the last',
+      'minimum time between two scale-ups',
     ],
     [
       'downscaleForbiddenWindowSeconds',
       values.downscaleForbiddenWindowSeconds,
-      'no scale-down for so long after the last',
+      'minimum time between two scale-downs',
     ],
-    ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds, 'from one decision to the next'],
+    ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds, 'interval between two decisions'],
   ];
   return [
-    '  # Left out, so at these defaults, unless the service config has others:',
+    '  # Defaults of unset fields, unless the service config has others:',
     ...fields.map(([field, value, meaning]) => `  # ${field}: ${value} # ${meaning}`),
     ...(values.downscaleStabilizationSeconds > 0 ? [] : [CONFIRMATION]),
-    '  # dryRun: true # not a default: decides and explains, but changes nothing',
+    '  # dryRun: true # not a default: decide and report, but patch nothing',
   ];
 }
 
-/** What a document needs whose preset stabilizes nothing: one wrong answer would scale it down. */
+/** Suggested for a preset without stabilization, where a single wrong answer would scale down. */
 const CONFIRMATION =
-  '  # downscaleConfirmation: {} # not a default: scales down only where every decision of 60 s, and 3 at least, asks for it';
+  '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9./-]*$/;
-/** What a reader of YAML 1.1 or 1.2 may take for something else than a text. */
+/** Plain scalars that are not strings in YAML 1.1 or 1.2. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) ? text : JSON.stringify(text);
 }
 
-/** Plain where YAML reads just what was written; a longer number would lose digits. */
+/** Quotes numbers that would lose digits as a YAML number. */
 function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** As a block where the text stands in it as it is. */
+/** Formats a block scalar, or a quoted scalar if the text contains characters that a block cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

@@ -9,25 +9,25 @@ import { formatInstant } from '../../units/time.js';
 import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../version/version.js';
 import type { PauseTarget } from './find-target.js';
-import type { AskedPause, ResumeOptions } from './pause-options.js';
+import type { PauseRequest, ResumeOptions } from './pause-options.js';
 
-/** The annotations of one target, with the rights of the user. Whatever fails is a `CommandError` with a sentence. */
+/** Reads and writes the annotations of one target with the permissions of the user. Failures are `CommandError`s. */
 export interface TargetAnnotations {
   readonly read: () => Promise<Readonly<Record<string, string>>>;
-  /** One merge-patch; null takes an annotation away. */
+  /** Sends one merge patch; null removes an annotation. */
   readonly write: (annotations: Readonly<Record<string, string | null>>) => Promise<void>;
   readonly close: () => void;
 }
 
-/** The annotations that make a pause; those of an earlier one that it has not are null. */
+/** Returns the annotations of a pause; the ones it does not use are null, so that they replace an earlier pause. */
 export function annotationsOf({
   direction,
   until,
   replicas,
   reason,
-}: AskedPause): Record<string, string | null> {
+}: PauseRequest): Record<string, string | null> {
   return {
     [PAUSE_ANNOTATIONS.paused]: direction === 'both' ? 'true' : direction,
     [PAUSE_ANNOTATIONS.until]: until === null ? null : formatInstant(until),
@@ -36,15 +36,15 @@ export function annotationsOf({
   };
 }
 
-/** All of them taken away. */
+/** Removes every annotation of a pause. */
 export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
   Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
 );
 
-/** Shown in `managedFields`, apart from the service itself. */
+/** Distinguishes the user from the service in `managedFields`. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Opens the way to the cluster; no server is asked yet. */
+/** Connects to the cluster. Sends no request yet. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,
@@ -60,18 +60,18 @@ export async function openAnnotations(
     signal: io.signal,
   };
   const name = nameTarget(namespace, ref);
-  const orWhyNot = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
+  const orCommandError = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
     try {
       return await request;
     } catch (error) {
-      throw explained(error, { verb, target });
+      throw toCommandError(error, { verb, target });
     }
   };
   return {
     read: async () => {
       const doing = `reading ${name}`;
       const request = transport.request({ ...common, lane: 'list', method: 'GET', doing, verb: 'get' });
-      return textsIn(objectIn(await orWhyNot('get', request), 'metadata'), 'annotations');
+      return textsIn(objectIn(await orCommandError('get', request), 'metadata'), 'annotations');
     },
     write: async (annotations) => {
       const request = transport.request({
@@ -83,7 +83,7 @@ export async function openAnnotations(
         doing: `annotating ${name}`,
         verb: 'patch',
       });
-      await orWhyNot('patch', request);
+      await orCommandError('patch', request);
     },
     close: transport.close,
   };
@@ -97,7 +97,7 @@ async function connectionOf(options: ResumeOptions, io: CommandIo): ReturnType<t
   }
 }
 
-function explained(
+function toCommandError(
   error: unknown,
   { verb, target }: { readonly verb: string; readonly target: PauseTarget },
 ): unknown {
@@ -105,9 +105,8 @@ function explained(
   const { namespace, plural, ref } = target;
   if (error.kind === 'forbidden' || error.kind === 'unauthorized')
     return new CommandError(
-      `${error.message}: you need the permission to ${verb} ${plural} in namespace ${namespace}`,
+      `${error.message}. You need permission to ${verb} ${plural} in namespace ${namespace}`,
     );
-  if (error.kind === 'not_found')
-    return new CommandError(`there is no ${nameTarget(namespace, ref)}: nothing is changed`);
+  if (error.kind === 'not_found') return new CommandError(`${nameTarget(namespace, ref)} does not exist`);
   return new CommandError(error.message);
 }

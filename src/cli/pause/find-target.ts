@@ -3,8 +3,8 @@ import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
-import { nearestKeys } from '../nearest-keys.js';
-import { workloadHint } from '../scaler-name.js';
+import { nearestKeys } from '../input/nearest-keys.js';
+import { workloadHint } from '../input/scaler-name.js';
 import { readTarget } from '../new/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerRow } from '../reach/service-client.js';
@@ -17,11 +17,11 @@ export interface PauseTarget {
   readonly ref: TargetRef;
   /** `deployments`. */
   readonly plural: string;
-  /** As the service shows the scaler; null where it was not asked. */
-  readonly told: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
+  /** The state of the scaler in the service; null with `--target`. */
+  readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** The target of a scaler, by `--target` or by asking the service. Throws `CommandError` with a sentence. */
+/** Returns the target of a scaler, from `--target` or from the service. Throws `CommandError`. */
 export async function findTarget(
   name: ScalerName,
   options: ResumeOptions,
@@ -32,9 +32,9 @@ export async function findTarget(
   const plural = ref === null ? null : watchedPlural(ref);
   if (ref === null || plural === null)
     throw new CommandError(
-      `${ref?.kind ?? options.target ?? ''}: annotations are read of Deployments, StatefulSets and ReplicaSets alone: write spec.paused: true into the document of ${name.namespace}/${name.name}`,
+      `${ref?.kind ?? options.target ?? ''} cannot be paused by annotations: they are only read from Deployments, StatefulSets and ReplicaSets. Set spec.paused: true in the document of ${name.namespace}/${name.name}`,
     );
-  return { namespace: name.namespace, ref, plural, told: row === null ? null : toldBy(row) };
+  return { namespace: name.namespace, ref, plural, reported: row === null ? null : reportedState(row) };
 }
 
 async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerRow> {
@@ -48,7 +48,7 @@ async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo):
     const key = `${name.namespace}/${name.name}`;
     const near = nearestKeys(key, keys);
     throw new CommandError(
-      `${client.where} has no scaler ${key}, or none of its cycles has ended yet${near.length === 0 ? '' : `; similar: ${near.join(', ')}`}${workloadHint(name)}; --target KIND/NAME names the workload itself`,
+      `${client.where} has no scaler ${key}, or its first cycle has not finished${near.length === 0 ? '' : `; similar: ${near.join(', ')}`}${workloadHint(name)}. --target KIND/NAME selects the workload without the service`,
     );
   } finally {
     client.close();
@@ -64,12 +64,12 @@ function refOf({ namespace, name, view }: ScalerRow): TargetRef {
   ];
   if (apiVersion === null || kind === null || targetName === null)
     throw new CommandError(
-      `the service does not tell the target of ${namespace}/${name}: --target KIND/NAME names it`,
+      `the service does not report the target of ${namespace}/${name}. Select it with --target KIND/NAME`,
     );
   return { apiVersion, kind, name: targetName };
 }
 
-function toldBy({ view }: ScalerRow): PauseTarget['told'] {
+function reportedState({ view }: ScalerRow): PauseTarget['reported'] {
   const by = textIn(asObject(view['pause']), 'by');
   return { isDryRun: view['dryRun'] === true, isPausedByDocument: by === 'document' || by === 'both' };
 }

@@ -1,18 +1,18 @@
 import { nameTarget } from '../../kubernetes/targets.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { formatSeconds } from '../explain/words.js';
+import { formatSeconds } from '../output/format-values.js';
 import type { CommandIo, ExitCode } from '../io.js';
-import { readOutputFormat, writeStructured } from '../output-format.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readScalerName } from '../scaler-name.js';
+import { readScalerName } from '../input/scaler-name.js';
 import { readPauseOptions } from './pause-options.js';
-import type { AskedPause, PauseOptions } from './pause-options.js';
+import type { PauseRequest, PauseOptions } from './pause-options.js';
 
-/** `pause NAMESPACE/NAME`: annotates the target, with the user's own rights. A pause anew replaces an earlier one. */
+/** Runs `pause`: annotates the target with the permissions of the user. Replaces an earlier pause. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
   const name = await readScalerName(options.scaler, options, io);
@@ -32,16 +32,16 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
   else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);
   else
     io.stdout.write(`${pauseText({ name, target, pause, now, resume: resumeCommand(name, options, io) })}\n`);
-  for (const remark of remarksOn(pause, target)) io.stderr.write(`promscaler: ${remark}\n`);
+  for (const warning of warningsFor(pause, target)) io.stderr.write(`promscaler: warning: ${warning}\n`);
   return 0;
 }
 
 function pauseText(paused: {
   readonly name: ScalerName;
   readonly target: PauseTarget;
-  readonly pause: AskedPause;
+  readonly pause: PauseRequest;
   readonly now: Instant;
-  /** The command that takes it back. */
+  /** The command that ends the pause. */
   readonly resume: string;
 }): string {
   const { name, target, pause, now, resume } = paused;
@@ -49,17 +49,17 @@ function pauseText(paused: {
   const what = pause.direction === 'both' ? key : `${pause.direction} of ${key}`;
   const end =
     pause.until === null
-      ? 'until it is resumed'
+      ? 'until resume'
       : `until ${formatInstant(pause.until)}, for ${formatSeconds(secondsBetween(now, pause.until))}`;
   const workload = nameTarget(target.namespace, target.ref);
   const effect =
     pause.replicas === null
       ? `${workload} ${EFFECTS[pause.direction]}`
       : `${workload} is set to ${pause.replicas} replicas and kept there`;
-  return `${what} is paused ${end}: ${effect} from the next decision on, decisions go on; \`${resume}\` takes it back`;
+  return `${what} is paused ${end}: ${effect} from the next decision on. Decisions are still reported. Resume with \`${resume}\``;
 }
 
-/** With the same ways to cluster and service, so that it works as it stands. */
+/** Returns the command with the same connection options, so that it can be pasted. */
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,
@@ -78,8 +78,8 @@ const EFFECTS = {
   'scale-down': 'is not scaled down',
 } as const;
 
-function remarksOn({ replicas }: AskedPause, { told }: PauseTarget): readonly string[] {
-  return replicas !== null && told?.isDryRun === true
-    ? [`this scaler is in dry run: ${replicas} replicas are not set`]
+function warningsFor({ replicas }: PauseRequest, { reported }: PauseTarget): readonly string[] {
+  return replicas !== null && reported?.isDryRun === true
+    ? [`the scaler is in dry run, so ${replicas} replicas are not set`]
     : [];
 }

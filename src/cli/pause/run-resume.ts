@@ -2,39 +2,43 @@ import { PAUSE_ANNOTATIONS, readPause } from '../../control/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
-import { readOutputFormat, writeStructured } from '../output-format.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { NO_PAUSE, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readScalerName } from '../scaler-name.js';
+import { readScalerName } from '../input/scaler-name.js';
 import type { ResumeOptions } from './pause-options.js';
 
-/** `resume NAMESPACE/NAME`: takes the annotations of a pause away, with the user's own rights. */
+/** Runs `resume`: removes the annotations of a pause with the permissions of the user. */
 export async function runResume(options: ResumeOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
   const name = await readScalerName(options.scaler, options, io);
   const key = `${name.namespace}/${name.name}`;
   const target = await findTarget(name, options, io);
-  const found = await takeAway(target, options, io);
-  const isByDocument = target.told?.isPausedByDocument === true;
+  const found = await removeAnnotations(target, options, io);
+  const isByDocument = target.reported?.isPausedByDocument === true;
   if (!found.isAnnotated && isByDocument) throw new CommandError(`${key} is ${BY_DOCUMENT}`);
   const json = { ...name, target: target.ref, wasPaused: found.isPaused, pause: null };
   if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
   else io.stdout.write(`${format === 'name' ? key : resumeText(key, target, found)}\n`);
-  if (isByDocument) io.stderr.write(`promscaler: ${key} is still ${BY_DOCUMENT}\n`);
+  if (isByDocument) io.stderr.write(`promscaler: warning: ${key} is still ${BY_DOCUMENT}\n`);
   return 0;
 }
 
-const BY_DOCUMENT = 'paused by its document: change spec.paused there';
+const BY_DOCUMENT = 'paused by its document. Change spec.paused there';
 
-interface Found {
-  /** Whether there was anything to take away. */
+interface RemovedPause {
+  /** Whether the target had an annotation of a pause. */
   readonly isAnnotated: boolean;
-  /** Whether that was a pause in force. */
+  /** Whether the pause was still in force. */
   readonly isPaused: boolean;
 }
 
-async function takeAway(target: PauseTarget, options: ResumeOptions, io: CommandIo): Promise<Found> {
+async function removeAnnotations(
+  target: PauseTarget,
+  options: ResumeOptions,
+  io: CommandIo,
+): Promise<RemovedPause> {
   const annotations = await openAnnotations(target, options, io);
   try {
     const present = await annotations.read();
@@ -46,9 +50,9 @@ async function takeAway(target: PauseTarget, options: ResumeOptions, io: Command
   }
 }
 
-function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }: Found): string {
+function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }: RemovedPause): string {
   const workload = nameTarget(target.namespace, target.ref);
-  if (!isAnnotated) return `${key} is not paused: ${workload} has no such annotation`;
-  if (!isPaused) return `${key} was not paused any more; the annotations of ${workload} are taken away`;
-  return `${key} is resumed: the pause of ${workload} ends with the next decision`;
+  if (!isAnnotated) return `${key} is not paused: ${workload} has no annotations of a pause`;
+  if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
+  return `${key} is resumed: ${workload} is scaled again from the next decision on`;
 }

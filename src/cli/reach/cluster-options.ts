@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../../config/service-config.js';
 
-/** How a command line says where the API server is. */
+/** Options that select the API server. */
 export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -9,8 +9,8 @@ export interface ClusterOptions {
 }
 
 /**
- * The config with the API server that the command line names. A file or a context of the command line comes with its
- * own address; what is not named stays as it was.
+ * Replaces the API server of the config by the one of the command line. A kubeconfig or context of the command line also
+ * replaces `kubernetes.url`, and a kubeconfig replaces `kubernetes.context`.
  */
 export function withCluster(
   config: ServiceConfig,
@@ -30,7 +30,7 @@ export function withCluster(
   };
 }
 
-/** The settings of a connection; what is not named is looked for as kubectl does. */
+/** Returns the connection settings of the config. Unset fields are resolved like in kubectl. */
 export function connectionSettings({ kubernetes: { kubeconfig, context, url } }: ServiceConfig): {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;

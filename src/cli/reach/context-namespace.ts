@@ -1,10 +1,10 @@
 import { delimiter, join } from 'node:path';
 import { ConnectionError, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
-import { homeFolder } from '../home-folder.js';
+import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
-/** The namespace of the kubeconfig's context; `default` where there is none. Asks no server and starts no plugin. */
+/** Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential plugin. */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
   io: Pick<CommandIo, 'env'>,
@@ -16,7 +16,7 @@ export async function contextNamespace(
     );
     return access?.namespace ?? DEFAULT_NAMESPACE;
   } catch (error) {
-    // What is wrong with the file is said by whoever needs the cluster.
+    // Commands that connect to the cluster report the error.
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
     throw error;
   }
@@ -26,7 +26,7 @@ const DEFAULT_NAMESPACE = 'default';
 
 function usualPaths(io: Pick<CommandIo, 'env'>): readonly string[] {
   const listed = (io.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
-  const home = homeFolder(io);
+  const home = homeDirectory(io);
   if (listed.length > 0) return listed;
   return home === null ? [] : [join(home, '.kube', 'config')];
 }

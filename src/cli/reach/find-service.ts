@@ -6,40 +6,40 @@ import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
-import { homeFolder } from '../home-folder.js';
+import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { pluginRunner } from '../running/run-plugin.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../version/version.js';
 
-/** How the command line says where the service runs. */
+/** Options that select the running service. */
 export interface ReachOptions {
-  /** Its own address; left out: through the API server's service proxy. */
+  /** URL of the service. Unset: the service proxy of the API server. */
   readonly url?: string;
-  /** Where to look for the Service; left out: in all namespaces. */
+  /** Namespace of the Service. Unset: all namespaces are searched. */
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** A way to a running service. */
+/** A connection to a running service. */
 export interface ReachedService {
   readonly transport: Transport;
-  /** Put before `/api/v1/scalers`; empty for an address of its own. */
+  /** Path prefix of the proxy; empty with `url`. */
   readonly prefix: string;
-  /** What messages call it: `http://localhost:8080`, `service monitoring/promscaler`. */
+  /** The name of the service in messages: `http://localhost:8080`, `service monitoring/promscaler`. */
   readonly where: string;
-  /** The namespace of the Service; null where no proxy stands between. */
+  /** The namespace of the Service behind the proxy; null with `url`. */
   readonly proxyNamespace: string | null;
 }
 
-/** Milliseconds until an answer must be whole. */
+/** Deadline of one request, in milliseconds. */
 export const ANSWER_DEADLINE_MS = 15_000;
 
-/** Finds the service; asks the API server where no `url` is given. Throws `CommandError` with a sentence. */
+/** Connects to the service of `url`, or finds its Service with the API server. Throws `CommandError`. */
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
-  const connection = await findWay(options, io);
+  const connection = await connect(options, io);
   const transport = createTransport({ connection, clock, userAgent: `promscaler/${VERSION}` });
   if (options.url !== undefined)
     return { transport, prefix: '', where: connection.url, proxyNamespace: null };
@@ -56,7 +56,7 @@ export async function reachService(options: ReachOptions, io: CommandIo): Promis
   }
 }
 
-async function findWay(options: ReachOptions, io: CommandIo): Promise<Connection> {
+async function connect(options: ReachOptions, io: CommandIo): Promise<Connection> {
   const { url } = options;
   try {
     if (url !== undefined) return connectTo(url);
@@ -64,11 +64,13 @@ async function findWay(options: ReachOptions, io: CommandIo): Promise<Connection
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     if (url !== undefined) throw new CommandError(`--url ${url}: ${error.message}`, 2);
-    throw new CommandError(`${error.message}. --url names the service itself, e.g. http://localhost:8080`);
+    throw new CommandError(
+      `${error.message}. To connect to the service directly, use --url, e.g. http://localhost:8080`,
+    );
   }
 }
 
-/** The way to the API server with the rights of the user. Throws `ConnectionError` where there is none. */
+/** Finds the connection to the API server with the permissions of the user. Throws `ConnectionError` if there is none. */
 export function findCluster(
   { kubeconfig, context }: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,
@@ -76,7 +78,7 @@ export function findCluster(
   return findConnection({
     settings: { kubeconfig, context },
     env: io.env,
-    home: homeFolder(io),
+    home: homeDirectory(io),
     clock: io.clock,
     log: { ...SILENT_LOG, warn: (message) => io.stderr.write(`promscaler: ${message}\n`) },
     runPlugin: pluginRunner(io),
@@ -93,7 +95,7 @@ interface FoundService {
 const SERVICE_LABEL = 'app.kubernetes.io/name=promscaler';
 const STANDARD_PORT = 8080;
 
-/** The only Service with promscaler's label; none or several are a sentence each. */
+/** Finds the only Service with the label of promscaler. Throws `CommandError` if there is none or more than one. */
 async function findService(
   transport: Transport,
   { namespace, signal }: { readonly namespace: string | null; readonly signal: AbortSignal },
@@ -107,28 +109,28 @@ async function findService(
       method: 'GET',
       path: `/api/v1${scope}/services`,
       query: { labelSelector: SERVICE_LABEL },
-      doing: `looking for the service of promscaler in ${place}`,
+      doing: `listing the Services of promscaler in ${place}`,
       verb: 'list',
       resource: 'services',
       deadlineMs: ANSWER_DEADLINE_MS,
       signal,
     });
   } catch (error) {
-    throw whyNotListed(error, namespace);
+    throw toListError(error, namespace);
   }
   const found = objectsIn(list, 'items').flatMap(readService);
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
-      `no Service in ${place} has the label ${SERVICE_LABEL}: is promscaler installed in this cluster? --url names it where it runs elsewhere`,
+      `no Service with the label ${SERVICE_LABEL} in ${place}. Check that promscaler is installed in this cluster, or use --url`,
     );
   if (found.length === 1) return only;
   const names = found.map((one) => `${one.namespace}/${one.name}`).join(', ');
   throw new CommandError(
     `${found.length} Services have the label ${SERVICE_LABEL}: ${names}. ${
       new Set(found.map((one) => one.namespace)).size > 1
-        ? '--service-namespace says which'
-        : '--url names the one that is meant'
+        ? 'Select one with --service-namespace'
+        : 'Select one with --url'
     }`,
   );
 }
@@ -143,10 +145,9 @@ function readService(object: JsonObject): readonly FoundService[] {
   return [{ name, namespace, port: countIn(port, 'port') ?? STANDARD_PORT }];
 }
 
-function whyNotListed(error: unknown, namespace: string | null): unknown {
+function toListError(error: unknown, namespace: string | null): unknown {
   if (!(error instanceof KubernetesError)) return error;
   if (error.kind !== 'forbidden') return new CommandError(error.message);
-  const needed = `the permission to list services is missing`;
-  const other = namespace === null ? '; --service-namespace asks in one namespace alone' : '';
-  return new CommandError(`${error.message}: ${needed}${other}; --url needs none`);
+  const fix = namespace === null ? 'Use --service-namespace to search one namespace, or --url' : 'Use --url';
+  return new CommandError(`${error.message}: you may not list services. ${fix}, which needs no permission`);
 }

@@ -2,43 +2,44 @@ import { type JsonObject, asObject, textIn, objectsIn } from '../../kubernetes/j
 import { KubernetesError } from '../../kubernetes/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
-import { nearestKeys } from '../nearest-keys.js';
-import { workloadHint } from '../scaler-name.js';
+import { nearestKeys } from '../input/nearest-keys.js';
+import { workloadHint } from '../input/scaler-name.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
 import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
 import type { Instant } from '../../units/time.js';
 
-/** The read-only API of a running service. Whatever fails is a `CommandError` with a sentence. */
+/** Reads the HTTP API of a running service. Failures are `CommandError`s. */
 export interface ServiceClient {
-  /** What messages call the service. */
+  /** The name of the service in messages. */
   readonly where: string;
-  /** All scalers, or those of one namespace; every page is followed. Behind a proxy the replica that leads is looked for. */
+  /** Lists all scalers or those of one namespace, over all pages. Behind a proxy it tries to reach the leader. */
   readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
-  /** The last decision of a scaler and the snapshot it was made on. */
+  /** Reads the last decision of a scaler and its snapshot. */
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
-  /** The decision in force at an instant; null where the service is too old to know. */
+  /** Reads the decision in force at an instant; null if the service does not support it. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
   readonly close: () => void;
 }
 
 export interface ScalerList {
   readonly rows: readonly ScalerRow[];
-  /** Whether the replica that answered decides; null: it is too old to tell. */
+  /** Whether the replica that answered is the leader; null: an old version, which does not report it. */
   readonly leader: boolean | null;
-  /** Of the service; null: it is too old to tell. */
+  /** The version of the service; null: an old version, which does not report it. */
   readonly version: string | null;
-  /** What is wrong with documents, as it came; empty also where it is too old to tell. */
+  /** The problems of documents; also empty for an old version. */
   readonly problems: readonly JsonObject[];
 }
 
-/** A row of the list as it came, and what it is called. */
+/** A scaler of the list. */
 export interface ScalerRow extends ScalerName {
+  /** The item of `GET /api/v1/scalers`, unchecked. */
   readonly view: JsonObject;
 }
 
-/** A client of the service that the options name. */
+/** Connects to the service of the options. */
 export async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
   const service = await reachService(options, io);
   const get: Get = (page, query = {}) =>
@@ -47,13 +48,13 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       method: 'GET',
       path: `${service.prefix}${page}`,
       ...(Object.keys(query).length === 0 ? {} : { query }),
-      doing: `asking ${service.where} for ${page}`,
+      doing: `reading ${page} from ${service.where}`,
       verb: 'get',
       resource: 'services/proxy',
       deadlineMs: ANSWER_DEADLINE_MS,
       signal: io.signal,
     });
-  // The proxy picks any replica for each request; without one, asking again meets the same.
+  // The proxy selects a replica for each request; without a proxy, a retry reaches the same replica.
   const mostTries = service.proxyNamespace === null ? 1 : MOST_REPLICA_TRIES;
   const listScalers: ServiceClient['listScalers'] = async (namespace) => {
     for (let tries = 1; ; tries += 1) {
@@ -61,7 +62,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       if (list.leader !== false || tries >= mostTries) return list;
     }
   };
-  // What one replica has nothing on, another one may have.
+  // A replica may not have a scaler that another replica has.
   const getOfAny: Get = async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -71,50 +72,50 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       }
     }
   };
-  const orWhyNot = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
+  const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
     } catch (error) {
-      if (!isMissing(error)) throw explained(service, error);
+      if (!isMissing(error)) throw toCommandError(service, error);
       const { rows } = await listScalers(null);
-      throw whyNothing(name, { service, rows });
+      throw explainMissing(name, { service, rows });
     }
   };
   return {
     where: service.where,
     listScalers,
-    readScaler: (name) => orWhyNot(name, readOneCycle(getOfAny, name)),
-    readPast: (name, at) => orWhyNot(name, readPast(getOfAny, name, at)),
+    readScaler: (name) => orCommandError(name, readOneCycle(getOfAny, name)),
+    readPast: (name, at) => orCommandError(name, readPast(getOfAny, name, at)),
     close: service.transport.close,
   };
 }
 
-/** Replicas are few; one in two leads, or one in three. */
+/** With two or three replicas, this many requests very likely reach the leader. */
 const MOST_REPLICA_TRIES = 5;
-/** Of 500 scalers each: more than one service can carry. */
+/** 500 scalers per page: more than a service supports. */
 const MAX_PAGES = 1000;
 
 async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {
   const rows: ScalerRow[] = [];
-  let behind: string | null = null;
+  let continueToken: string | null = null;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const query: Record<string, string> = {
       ...(namespace === null ? {} : { namespace }),
-      ...(behind === null ? {} : { continue: behind }),
+      ...(continueToken === null ? {} : { continue: continueToken }),
     };
     let page: JsonObject;
     try {
       page = await get(LIST_PAGE, query);
     } catch (error) {
-      throw explained(service, error);
+      throw toCommandError(service, error);
     }
     rows.push(...readRows(service, page));
-    behind = textIn(page, 'continue');
-    if (behind !== null) continue;
+    continueToken = textIn(page, 'continue');
+    if (continueToken !== null) continue;
     const problems = objectsIn(page, 'problems');
     return { rows, leader: flagIn(page, 'leader'), version: textIn(page, 'version'), problems };
   }
-  throw new CommandError(`asking ${service.where} for ${LIST_PAGE}: the list has no end`);
+  throw new CommandError(`reading ${LIST_PAGE} from ${service.where}: more than ${MAX_PAGES} pages`);
 }
 
 function flagIn(page: JsonObject, name: string): boolean | null {
@@ -128,7 +129,7 @@ function readRows(service: ReachedService, page: JsonObject): readonly ScalerRow
   return rows.map((row) => {
     if (row !== null) return row;
     throw new CommandError(
-      `asking ${service.where} for ${LIST_PAGE}: the answer is JSON, but no list of scalers: this is not a promscaler`,
+      `reading ${LIST_PAGE} from ${service.where}: the response is not a list of scalers, so this is not promscaler`,
     );
   });
 }
@@ -140,8 +141,8 @@ function readRow(item: unknown): ScalerRow | null {
   return view === null || namespace === null || name === null ? null : { namespace, name, view };
 }
 
-/** Why a scaler's page is empty, found out from the list. */
-function whyNothing(
+/** Explains a scaler without a decision: it is unknown, or its last cycle failed. */
+function explainMissing(
   { namespace, name }: ScalerName,
   { service, rows }: { readonly service: ReachedService; readonly rows: readonly ScalerRow[] },
 ): CommandError {
@@ -162,43 +163,39 @@ function whyNothing(
     key,
     rows.map((one) => `${one.namespace}/${one.name}`),
   );
-  const hint =
-    near.length > 0
-      ? `; similar: ${near.join(', ')}`
-      : `; it has ${rows.length === 0 ? 'none' : rows.length} in all`;
+  const hint = near.length > 0 ? `; similar: ${near.join(', ')}` : ` (${rows.length} scalers in total)`;
   return new CommandError(
-    `${service.where} has no scaler ${key}, or none of its cycles has ended yet${hint}${workloadHint({ namespace, name })}`,
+    `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
   );
 }
 
-/** The sentence of a failed request, with what it means here. */
-function explained({ where, proxyNamespace }: ReachedService, error: unknown): unknown {
+function toCommandError({ where, proxyNamespace }: ReachedService, error: unknown): unknown {
   if (!(error instanceof KubernetesError)) return error;
-  const meaning = meaningOf(error, proxyNamespace);
-  if (error.kind === 'canceled') return new CommandError(`asking ${where}: interrupted`);
-  return new CommandError(meaning === '' ? error.message : `${error.message}: ${meaning}`);
+  const hint = hintFor(error, proxyNamespace);
+  if (error.kind === 'canceled') return new CommandError(`reading from ${where}: interrupted`);
+  return new CommandError(hint === '' ? error.message : `${error.message}: ${hint}`);
 }
 
-function meaningOf(error: KubernetesError, proxyNamespace: string | null): string {
+function hintFor(error: KubernetesError, proxyNamespace: string | null): string {
   switch (error.kind) {
     case 'connection':
       if (proxyNamespace !== null) return 'the API server does not answer';
       return /ENOTFOUND|EAI_AGAIN/.test(error.message)
-        ? 'no host of that name is known here'
-        : 'nothing that speaks HTTP listens there';
+        ? 'the host name cannot be resolved'
+        : 'no HTTP server listens at this address';
     case 'bad_answer':
-      return 'this is not a promscaler';
+      return 'this is not promscaler';
     case 'not_found':
       return error.message.includes(NO_SUCH_PAGE)
-        ? 'it is an older version than this command'
-        : 'this is not a promscaler, or an older version than this command';
+        ? 'the service is older than this command'
+        : 'this is not promscaler, or its version is older than this command';
     case 'unauthorized':
     case 'forbidden':
       return proxyNamespace === null
-        ? 'something before it asks for credentials, which --url does not send'
-        : `the permission to get services/proxy in namespace ${proxyNamespace} is missing; --url needs none`;
+        ? 'a proxy requires credentials, which --url does not send'
+        : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which needs no permission`;
     case 'server_error':
-      return proxyNamespace === null ? '' : 'the service has no pod that answers';
+      return proxyNamespace === null ? '' : 'no pod of the service answers';
     default:
       return '';
   }

@@ -3,7 +3,7 @@ import { KubernetesError } from '../../kubernetes/types.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
-/** Asks a page of the service, such as `/api/v1/scalers`. Throws `KubernetesError`. */
+/** Reads a page of the service, such as `/api/v1/scalers`. Throws `KubernetesError`. */
 export type Get = (page: string, query?: Readonly<Record<string, string>>) => Promise<JsonObject>;
 
 export interface ScalerName {
@@ -16,28 +16,28 @@ export interface ReadScaler {
   readonly snapshot: JsonObject;
   /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
   readonly detail: JsonObject;
-  /** Whether both are of one cycle. */
+  /** Whether both are from the same cycle. */
   readonly isOneCycle: boolean;
 }
 
-/** The decision that was in force at an instant of the past, as far as it is kept. */
+/** The decision in force at an earlier instant, as far as the service retains it. */
 export interface PastScaler {
-  /** The first instant that the service knows anything of. */
+  /** The time of the oldest retained decision. */
   readonly keptFrom: string;
-  /** A row of `GET .../decisions`; null: `keptFrom` is later than the instant. */
+  /** An item of `GET .../decisions`; null: `keptFrom` is later than the instant. */
   readonly entry: JsonObject | null;
-  /** What it was taken on; null where there was none or it is not kept any more, and then `missing` says so. */
+  /** Its snapshot; null if there was none or it is no longer retained: `missing` is the reason. */
   readonly snapshot: JsonObject | null;
   readonly missing: string | null;
-  /** `GET .../history` from the beginning of the entry on; null: it has none. */
+  /** `GET .../history` from the start of the entry; null: none. */
   readonly history: JsonObject | null;
-  /** Changes of replicas made by then, as far as they are kept. */
+  /** The last changes of replicas by the instant. */
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
 }
 
 export const LIST_PAGE = '/api/v1/scalers';
-/** How the service begins its answer to a path that it does not know. */
+/** The prefix of the service's response to an unknown path. */
 export const NO_SUCH_PAGE = 'there is no such page';
 
 const MOST_TRIES = 3;
@@ -46,7 +46,7 @@ function pageOf({ namespace, name }: ScalerName): string {
   return `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 }
 
-/** Two pages, asked one after the other: a cycle may end between them, so they are asked again until they agree. */
+/** Reads snapshot and decision, and retries if a cycle finished between the two requests. */
 export async function readOneCycle(get: Get, name: ScalerName): Promise<ReadScaler> {
   const page = pageOf(name);
   for (let tries = 1; ; tries += 1) {
@@ -57,7 +57,7 @@ export async function readOneCycle(get: Get, name: ScalerName): Promise<ReadScal
   }
 }
 
-/** What is kept of the decision in force at `instant`; null where the service does not know `?at=`. */
+/** Reads the decision in force at `instant`; null if the service does not support `?at=`. */
 export async function readPast(get: Get, name: ScalerName, instant: Instant): Promise<PastScaler | null> {
   const page = pageOf(name);
   const at = formatInstant(instant);
@@ -68,7 +68,7 @@ export async function readPast(get: Get, name: ScalerName, instant: Instant): Pr
     const [entry = null] = objectsIn(list, 'items');
     if (entry === null) return { ...NOTHING, keptFrom };
     const found = objectIn(entry, 'decision') === null ? NO_SNAPSHOT : await readSnapshotAt(get, page, at);
-    // While the entry is the newest one, a cycle may have ended in between.
+    // A cycle may have finished between the requests if the entry is the newest one.
     const isOneCycle = found.snapshot === null || textIn(found.snapshot, 'now') === textIn(entry, 'lastAt');
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const since = textIn(entry, 'firstAt') ?? at;
@@ -97,7 +97,7 @@ async function readSnapshotAt(
     return { snapshot: await get(`${page}/snapshot`, { at }), missing: null };
   } catch (error) {
     if (!isMissing(error)) throw error;
-    return { snapshot: null, missing: sentenceOf(error) };
+    return { snapshot: null, missing: responseOf(error) };
   }
 }
 
@@ -110,15 +110,15 @@ async function orNull(reading: Promise<JsonObject>): Promise<JsonObject | null> 
   }
 }
 
-/** 404 of a page that exists: there is nothing on it. */
+/** Whether the error is a 404 of a known path: the scaler or the decision does not exist. */
 export function isMissing(error: unknown): error is KubernetesError {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
   );
 }
 
-/** What the service itself said: the message names the page and the status before it. */
-function sentenceOf({ message }: KubernetesError): string {
+/** Returns the response of the service, without path and status. */
+function responseOf({ message }: KubernetesError): string {
   const status = ': 404 Not Found: ';
   const start = message.indexOf(status);
   return start < 0 ? message : message.slice(start + status.length);
@@ -126,10 +126,10 @@ function sentenceOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** With those of an earlier process: the last change by now, where it was made before `instant`. */
+/** Adds changes of an earlier process: the last change of the current status, if it was before `instant`. */
 function withEarlier(known: LastChanges, now: JsonObject | null, instant: Instant): LastChanges {
-  const before = (member: keyof LastChanges): Instant | null => {
-    const at = parseInstant(textIn(now, member) ?? '');
+  const before = (field: keyof LastChanges): Instant | null => {
+    const at = parseInstant(textIn(now, field) ?? '');
     return at !== null && at <= instant ? at : null;
   };
   return {

@@ -33,7 +33,7 @@ import { createCustomResources } from './custom-resources.js';
 import { openElection } from './open-election.js';
 import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../version/version.js';
 
 /** The parts of a service, put together but not running. Only this file knows all of them. */
 export interface Service {

@@ -18,14 +18,14 @@ const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
   Value: 'value',
 };
 
-/** The forms of autoscaling/v2beta1, which are shown as those of today. */
+/** The fields of autoscaling/v2beta1, which are shown as those of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
   Utilization: 'targetAverageUtilization',
   AverageValue: 'targetAverageValue',
   Value: null,
 };
 
-/** Every field of one metric; `path` leads to it. */
+/** Returns the rows of the metric at `path`. */
 export function metricRows(written: Written, path: Path, metric: MetricSpec): readonly Row[] {
   const memberPath = [...path, MEMBERS[metric.type]];
   const type = rowBy(written, [...path, 'type'], implied(written, memberPath, metric.type));
@@ -59,13 +59,13 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** A guard or a freshness: what is written, or that there is none. */
+/** Returns the rows of a guard or freshness. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
-  return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isLeftOut: true }];
+  return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** What the presence of another field says. */
+/** Returns a value that follows from the presence of another field. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };
@@ -79,7 +79,7 @@ function targetRows(written: Written, memberPath: Path, target: MetricTarget): r
   const oldPath = old === null ? null : [...memberPath, old];
   if (oldPath !== null && writtenIn(written, oldPath) !== null) {
     const { value, from } = rowOf(written, oldPath, { value: null });
-    const by = { from, by: oldPath, isLeftOut: false };
+    const by = { from, by: oldPath, isUnset: false };
     return [
       { path: [...path, 'type'], value: type, ...by },
       { path: valuePath, value, ...by },
@@ -111,15 +111,15 @@ function queryRows(
 function objectRows(written: Written, memberPath: Path, object: TargetRef | null): readonly Row[] {
   const path = [...memberPath, 'describedObject'];
   return object === null
-    ? [{ path, value: null, from: 'built in', by: null, isLeftOut: true }]
+    ? [{ path, value: null, from: 'built in', by: null, isUnset: true }]
     : referenceRows(written, path, object);
 }
 
-/** Every field of a reference to an object. */
+/** Returns the rows of a reference to an object. */
 export function referenceRows(written: Written, path: Path, reference: TargetRef): readonly Row[] {
   const { apiVersion, kind, name } = reference;
   return [
-    // Not as it was written: extensions/v1beta1 is read as apps/v1.
+    // The resolved value: extensions/v1beta1 is read as apps/v1.
     { ...rowOf(written, [...path, 'apiVersion'], { value: apiVersion }), value: apiVersion },
     rowOf(written, [...path, 'kind'], { value: kind }),
     rowOf(written, [...path, 'name'], { value: name }),

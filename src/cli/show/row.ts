@@ -1,50 +1,50 @@
 import type { Path } from '../../scaler/rules/finding.js';
 import { isPlainObject, valueAt } from '../../scaler/plain.js';
 
-/** One field of a document in full. */
+/** One field of a resolved document. */
 export interface Row {
   readonly path: Path;
-  /** In the document's own units: quantities as quantities; null: none. */
+  /** In the units of the document: quantities stay quantities. Null: none. */
   readonly value: unknown;
   /** `document`, `service defaults`, `preset NAME` or `built in`. */
   readonly from: string;
-  /** The field that settled it, where it is another one. */
+  /** Another field that determines the value; null: none. */
   readonly by: Path | null;
-  /** Writing the value down would mean something else than leaving it out. */
-  readonly isLeftOut: boolean;
+  /** Whether the field must stay unset: setting it to the value would have another effect. */
+  readonly isUnset: boolean;
 }
 
-/** A document as it is written, and with the service config's `defaults` merged in. */
+/** A document, and the same document merged with the `defaults` of the service config. */
 export interface Written {
   readonly raw: unknown;
   readonly merged: unknown;
 }
 
-/** Where a field was written: in the document, or in the service config's `defaults`; null: nowhere. */
+/** Returns where a field is set: in the document or in the `defaults` of the service config; null: unset. */
 export function writtenIn({ raw, merged }: Written, path: Path): string | null {
   if (valueAt(merged, path) === undefined) return null;
   return valueAt(raw, path) === undefined ? 'service defaults' : 'document';
 }
 
-/** The row of a field: its value as it was written, else the one that it resolves to. */
+/** Returns the row of a field with its value in the document, or else its resolved value. */
 export function rowOf(
   written: Written,
   path: Path,
   { value, from = 'built in' }: { readonly value: unknown; readonly from?: string },
 ): Row {
   const place = writtenIn(written, path);
-  if (place === null) return { path, value, from, by: null, isLeftOut: false };
-  return { path, value: valueAt(written.merged, path), from: place, by: null, isLeftOut: false };
+  if (place === null) return { path, value, from, by: null, isUnset: false };
+  return { path, value: valueAt(written.merged, path), from: place, by: null, isUnset: false };
 }
 
-/** The row of a field that takes its value from another one unless it is written itself. */
+/** Returns the row of a field that inherits its value from another one unless it is set. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
-    ? { path, ...row, isLeftOut: false }
+    ? { path, ...row, isUnset: false }
     : rowOf(written, path, { value: row.value });
 }
 
-/** A row for each value in what was written at `path`: mappings and lists of mappings are walked through. */
+/** Returns a row for each value below `path`, through objects and lists of objects. */
 export function rowsIn(written: Written, path: Path): readonly Row[] {
   const value = valueAt(written.merged, path);
   if (value === undefined) return [];

@@ -4,7 +4,7 @@ import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
-/** The spec fields behind `scaleUpLimit...`, in the order of the manual, but for the brakes in between. */
+/** The spec fields after `scaleUpLimit...`, in the order of docs/reference/scaler.md. */
 const LIMIT_FIELDS = [
   'upscaleForbiddenWindowSeconds',
   'downscaleForbiddenWindowSeconds',
@@ -21,7 +21,7 @@ const LAST_FIELDS = [
   'paused',
 ] as const satisfies readonly (keyof ScalerSpec)[];
 
-/** Every field of a document with its value and where that came from, in the order of the manual. */
+/** Returns the rows of a document in the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
@@ -54,7 +54,7 @@ function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[
   return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
-/** What was written of each schedule, and below it what was not, but has a value: an empty list says nothing. */
+/** Returns the set fields of each schedule, and then its defaults. */
 function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row[] {
   return schedules.flatMap(({ timeZone, rampSeconds }, index) => {
     const path = ['spec', 'schedules', index];
@@ -71,9 +71,9 @@ function deletionCostRows(written: Written, { podDeletionCost }: ScalerSpec): re
   return Object.entries(podDeletionCost).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
-/** A field that nothing stands for where it is left out. */
+/** Returns the row of a field without a default. */
 function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {
-  return { ...rowOf(written, ['spec', name], { value }), isLeftOut: value === null };
+  return { ...rowOf(written, ['spec', name], { value }), isUnset: value === null };
 }
 
 function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpec): readonly Row[] {
@@ -84,7 +84,7 @@ function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpe
   );
 }
 
-/** Where a field that is written nowhere has its value from. */
+/** Returns the origin of an unset field. */
 function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {
   const values: Readonly<Record<string, unknown>> = { ...PRESETS[preset] };
   const isOfPreset = (values[name] ?? null) !== null && writtenIn(written, ['spec', 'preset']) !== null;
@@ -92,8 +92,8 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * CHPA's limit. Where neither document nor preset names it, it is the HPA's own, which `behavior` replaces: written
- * down it would hold beside `behavior`, too.
+ * Returns the row of CHPA's scale-up limit. Without a value in document or preset it is the limit of the HPA, which
+ * `behavior` replaces; a value in the document would apply in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';
@@ -102,13 +102,13 @@ function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'
   if (isExplicit) return rowOf(written, path, { value, from: presetOrigin(written, spec, name) });
   const isReplaced = spec.behavior !== null;
   const by = isReplaced ? ['spec', 'behavior'] : null;
-  return { path, value: isReplaced ? null : value, from: 'built in', by, isLeftOut: true };
+  return { path, value: isReplaced ? null : value, from: 'built in', by, isUnset: true };
 }
 
 function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
   const path = ['spec', 'behavior'];
   const { behavior } = spec;
-  if (behavior === null) return [{ path, value: null, from: 'built in', by: null, isLeftOut: true }];
+  if (behavior === null) return [{ path, value: null, from: 'built in', by: null, isUnset: true }];
   const scalerWide = { field: 'downscaleStabilizationSeconds' } as const;
   return [
     ...rulesRows(written, [...path, 'scaleUp'], { rules: behavior.scaleUp, spec, scalerWide: null }),
@@ -119,7 +119,7 @@ function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
 interface RulesOfSpec {
   readonly rules: ScalingRules;
   readonly spec: ScalerSpec;
-  /** The field of the spec that settles the window where the rules don't. */
+  /** The field of the spec that is the default of the window; null: none. */
   readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
 }
 
@@ -149,7 +149,7 @@ function builtInPolicies(path: Path, { policies }: ScalingRules): readonly Row[]
       value: part,
       from: 'built in',
       by: null,
-      isLeftOut: false,
+      isUnset: false,
     })),
   );
 }

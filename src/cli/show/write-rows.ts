@@ -3,10 +3,10 @@ import { type Path, formatPath } from '../../scaler/rules/finding.js';
 import { isPlainObject } from '../../scaler/plain.js';
 import type { Row } from './row.js';
 
-/** The column of values is no wider than this: a long query must not push every origin out of sight. */
+/** Maximum width of the column of values: a long query must not push every origin off the screen. */
 const WIDEST_VALUE = 40;
 
-/** Aligned lines `path  value  # from`, without a newline at the end. */
+/** Formats aligned lines `path  value  # from`, without a newline at the end. */
 export function rowsAsText(rows: readonly Row[]): string {
   const cells = rows.map((row) => ({
     path: formatPath(row.path),
@@ -21,22 +21,22 @@ export function rowsAsText(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** The document as YAML with an origin behind each value. Read again, it gives the same spec. */
+/** Formats the document as YAML with an origin after each value. Parsed again, it gives the same spec. */
 export function rowsAsYaml(rows: readonly Row[]): string {
   const tree = rows.reduce<unknown>(
-    (rest, row) => placed(rest, row.path, row.isLeftOut ? null : row.value),
+    (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),
     undefined,
   );
   const document = new Document(tree, { aliasDuplicateObjects: false });
   for (const row of rows) {
     const node = document.getIn(row.path, true);
-    const shown = row.isLeftOut && row.value !== null ? `${formatCell(row.value)}, ` : '';
+    const shown = row.isUnset && row.value !== null ? `${formatCell(row.value)}, ` : '';
     if (isNode(node)) node.comment = ` ${shown}${formatOrigin(row)}`;
   }
   return document.toString({ lineWidth: 0 });
 }
 
-/** One object for each field; `by` only where another field has settled it. */
+/** Returns one object per field, with `by` if another field determines the value. */
 export function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
   return rows.map(({ path, value, from, by }) => ({
     path: formatPath(path),
@@ -50,14 +50,14 @@ function formatOrigin({ from, by }: Row): string {
   return by === null ? from : `${from}, by ${formatPath(by)}`;
 }
 
-/** Text without quotes where it is of one line and harmless to a terminal. */
+/** Quotes strings with line breaks or control characters. */
 function formatCell(value: unknown): string {
   if (value === null) return 'none';
   if (typeof value === 'string' && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value)) return value;
   return JSON.stringify(value).replace(/\p{C}/gu, '\ufffd');
 }
 
-/** A copy of `tree` with `value` at `path`. */
+/** Returns a copy of `tree` with `value` at `path`. */
 function placed(tree: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -66,6 +66,6 @@ function placed(tree: unknown, path: Path, value: unknown): unknown {
     const item = placed(list[step], rest, value);
     return step < list.length ? list.map((old, index) => (index === step ? item : old)) : [...list, item];
   }
-  const mapping = isPlainObject(tree) ? tree : {};
-  return { ...mapping, [step]: placed(mapping[step], rest, value) };
+  const object = isPlainObject(tree) ? tree : {};
+  return { ...object, [step]: placed(object[step], rest, value) };
 }

@@ -1,19 +1,18 @@
 import type { StatusRow } from './status-row.js';
 
-/** A column, and its cells from the fullest form to the shortest. */
+/** A column and the forms of its cells, the longest first. */
 export interface Column {
   readonly title: string;
   readonly forms: (cells: StatusRow) => readonly string[];
-  /** Where a line would be too long it may become as narrow as this; null: it always shows everything. */
+  /** Minimum width if the line is too long; null: never shortened. */
   readonly least: number | null;
 }
 
-/** Between two columns. */
 export const GAP = '  ';
 
 /**
- * How wide each column is, so that a line has at most `limit` characters where columns that may be cut allow it: the
- * first of them shows shorter forms first, and the last one is cut off first. null: nothing is shortened.
+ * Computes column widths for lines of at most `limit` characters; null: no limit. First the shortenable columns switch to
+ * shorter forms, from left to right; then they are truncated, from right to left.
  */
 export function fitColumns(
   columns: readonly Column[],
@@ -41,7 +40,7 @@ export function fitColumns(
   return widths;
 }
 
-/** The fullest form of a cell that fits its column, else the shortest one cut off. */
+/** Returns the longest form of a cell that fits its column, or else the shortest one, truncated. */
 export function fitCell({ forms, least }: Column, cells: StatusRow, width: number): string {
   const all = forms(cells);
   const fitting = all.find((form) => form.length <= width);

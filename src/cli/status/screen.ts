@@ -1,25 +1,25 @@
 const HOME = '\u001b[H';
 const CLEAR_TO_LINE_END = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
-// eslint-disable-next-line no-control-regex -- the colors of a row are no characters of it
+// eslint-disable-next-line no-control-regex -- color sequences do not count for the width
 const COLOR = /\u001b\[\d*m/g;
 
-/** Lines and characters of a terminal; null: it does not say. */
+/** The size of a terminal in lines and characters; null: not known. */
 export interface ScreenSize {
   readonly rows: number | null;
   readonly columns: number | null;
 }
 
 /**
- * The text that puts these lines in the place of what a terminal shows, without the flicker of clearing it first. Lines
- * that do not fit are counted instead; one that is longer than the terminal is wide takes several.
+ * Returns the output that replaces the contents of a terminal by these lines without flicker. Lines that do not fit are
+ * counted in the last one; a line wider than the terminal takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });
   return `${HOME}${shown.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
 }
 
-/** The last line of a screen stays empty: the newline of the one above leads there. */
+/** The last row of the screen stays empty, because the row above ends with a newline. */
 function cut(
   lines: readonly string[],
   { rows, columns }: { readonly rows: number; readonly columns: number | null },
@@ -29,7 +29,7 @@ function cut(
   if (whole < rows) return lines;
   let room = rows - 2;
   const kept = heights.findIndex((height) => (room -= height) < 0);
-  return [...lines.slice(0, kept), `... and ${lines.length - kept} more; --namespace shows fewer`];
+  return [...lines.slice(0, kept), `... and ${lines.length - kept} more; use --namespace to list fewer`];
 }
 
 function heightOf(line: string, columns: number | null): number {

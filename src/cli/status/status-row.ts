@@ -2,35 +2,32 @@ import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kub
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
-import { formatAmount, formatSeconds } from '../explain/words.js';
+import { formatAmount, formatSeconds } from '../output/format-values.js';
 
 /** The cells of one scaler's row. */
 export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  /** From the fullest form to the shortest: names and values of two, of one, the values of one alone. */
+  /** Forms, the longest first: names and values of two metrics, of one metric, values only. */
   readonly metrics: readonly string[];
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /**
-   * What holds the count or the change, with the time it has left: `stabilization 4m10s`; `-`: nothing. From the fullest
-   * form to the shortest.
-   */
+  /** What holds the replica count, with the remaining time: `stabilization 4m10s`; `-`: nothing. The longest form first. */
   readonly held: readonly string[];
   readonly lastChange: string;
-  /** As `held`, with instants in the place of what is left. */
+  /** Like `held`, with end times instead of remaining times. */
   readonly heldBy: string;
-  /** It cannot scale, or has no usable metric. */
+  /** Whether AbleToScale or ScalingActive is False. */
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }
 
 const UNKNOWN = '<unknown>';
 
-/** The row of a `GET /api/v1/scalers` view; what is not known now is `<unknown>`, as kubectl has it. */
+/** Builds the row of an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
 export function statusRow(view: JsonObject, now: Instant): StatusRow {
   const target = objectIn(view, 'target');
   const holds = readHolds(view);
@@ -56,7 +53,7 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-/** As `kubectl get hpa`: the first two, and how many more there are. */
+/** Like `kubectl get hpa`: two metrics, and the number of further ones. */
 const SHOWN_METRICS = 2;
 
 function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
@@ -89,7 +86,7 @@ function metricText(metric: JsonObject): MetricText {
   return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
 }
 
-/** All of them; the first with the number of the others; the first without its time. */
+/** Returns three forms: all holds; the first and the number of others; the same without the time. */
 function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
   const [first] = holds;
   if (first === undefined) return ['-'];
@@ -106,7 +103,7 @@ interface Hold {
   readonly until: Instant | null;
 }
 
-/** Failures first, then what keeps it from acting, then the limits in the order applied. */
+/** Failures first, then holds of the patch, then limits in the order applied. */
 function readHolds(view: JsonObject): readonly Hold[] {
   const held = objectsIn(view, 'conditions').filter(
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
@@ -139,14 +136,14 @@ function heldBy(reason: string, view: JsonObject): Hold {
   return { what, until: instantIn(pause, 'until') };
 }
 
-/** ` +2 to HPA`: how far a dry run is from the autoscaler beside it. */
+/** ` +2 to HPA`: the difference between a dry run and the HPA on the same target. */
 function shadowText(view: JsonObject, reason: string): string {
   const difference = objectIn(view, 'shadow')?.['difference'];
   if (typeof difference !== 'number' || reason !== 'DryRun') return '';
   return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
 }
 
-/** Pods that are wanted and do not come; those that start are no news. */
+/** TargetReached is False for a reason other than starting pods. */
 function shortfalls(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter(
     (condition) =>
@@ -156,7 +153,7 @@ function shortfalls(view: JsonObject): readonly JsonObject[] {
   );
 }
 
-/** AbleToScale of a forbidden window is no failure; the limit itself tells of it. */
+/** AbleToScale is also False in a forbidden window, which is not a failure: the limit is listed. */
 function failingConditions(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter((condition) => {
     const [type, reason] = [textIn(condition, 'type'), textIn(condition, 'reason') ?? ''];

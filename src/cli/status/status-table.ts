@@ -1,11 +1,10 @@
-import type { Paint } from '../paint.js';
+import type { Paint } from '../output/paint.js';
 import { type Column, fitCell, fitColumns, GAP } from './fit-columns.js';
 import type { StatusRow } from './status-row.js';
 
-/** Which columns are shown, and how long a line may be. */
 export interface TableStyle {
   readonly columns: readonly Column[];
-  /** Characters; null: nothing is cut. */
+  /** Maximum length of a line in characters; null: none. */
   readonly limit: number | null;
   readonly paint: Paint;
 }
@@ -19,7 +18,7 @@ const NAME = column('NAME', ({ name }) => name);
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
 
-/** Everything, uncut: `-o wide`. */
+/** The columns of `-o wide`, never truncated. */
 export const WIDE_COLUMNS: readonly Column[] = [
   NAMESPACE,
   NAME,
@@ -33,7 +32,7 @@ export const WIDE_COLUMNS: readonly Column[] = [
   column('CHANGED', ({ lastChange }) => lastChange),
 ];
 
-/** What fits a terminal of 80 characters; without the namespace where it was named. */
+/** Returns the columns that fit a terminal of 80 characters, without the namespace if it was given. */
 export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
   return [
     ...(isNamespaceNamed ? [] : [NAMESPACE]),
@@ -48,18 +47,18 @@ export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
   ];
 }
 
-/** Titles and rows, a line each. */
+/** Formats titles and rows, one string per line. */
 export function writeTable(rows: readonly StatusRow[], style: TableStyle): readonly string[] {
   const widths = columnWidths(rows, style);
   return [writeTitles(widths, style), ...rows.map((cells) => writeRow(cells, widths, style))];
 }
 
-/** How wide each column must be for these rows and its title. */
+/** Computes the column widths for these rows and the titles. */
 export function columnWidths(rows: readonly StatusRow[], { columns, limit }: TableStyle): readonly number[] {
   return fitColumns(columns, rows, limit);
 }
 
-/** The line of titles. */
+/** Formats the line of titles. */
 export function writeTitles(widths: readonly number[], { columns }: TableStyle): string {
   return writeCells(
     columns.map(({ title }) => title),
@@ -67,7 +66,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** One row: red where it fails, yellow where it changes. */
+/** Formats one row: red if the scaler fails, yellow if its replicas change. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ url } = await prometheus([]));
 });
 
-async function findings(check: CheckName, kubernetes: string): Promise<readonly Finding[]> {
+async function results(check: CheckName, kubernetes: string): Promise<readonly CheckResult[]> {
   return (await examined({ prometheus: url, kubernetes })).of(check);
 }
 
@@ -23,7 +23,7 @@ describe('cluster', () => {
     const { of } = await examined({ prometheus: url, documents: { web: document('web') } });
 
     expect(of('cluster')[0]?.message).toContain('ECONNREFUSED');
-    expect(of('cluster')[0]?.mend).toContain('kubectl cluster-info');
+    expect(of('cluster')[0]?.fix).toContain('kubectl cluster-info');
     for (const check of ['cluster-clock', 'permissions', 'target', 'pods', 'requests', 'decision'] as const)
       expect(of(check)).toMatchObject([{ status: 'skipped' }]);
   });
@@ -38,26 +38,26 @@ describe('cluster', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toContain('no way to the Kubernetes API');
-    expect(stdout).toContain('mend: export KUBECONFIG=FILE');
+    expect(stdout).toContain('fix: set KUBECONFIG=FILE');
   });
 
   it('fails where the credentials are refused', async () => {
     const { url: kubernetes } = await cluster({ rbac: { secret: { user: 'ann', rules: [] } } });
 
-    const [found] = await findings('cluster', kubernetes);
+    const [found] = await results('cluster', kubernetes);
 
     expect(found?.status).toBe('failed');
     expect(found?.message).toContain('401');
-    expect(found?.mend).toContain('log in anew');
+    expect(found?.fix).toContain('log in again');
   });
 
   it('fails where the address is no API server', async () => {
     const { url: kubernetes } = await server((response) => response.end('<html>hello</html>'));
 
-    const [found] = await findings('cluster', kubernetes);
+    const [found] = await results('cluster', kubernetes);
 
     expect(found?.message).toContain('the answer is no JSON');
-    expect(found?.mend).toContain('that address is no API server');
+    expect(found?.fix).toContain('the server at this address is not an API server');
   });
 
   it('warns of a version before autoscaling/v2', async () => {
@@ -67,7 +67,7 @@ describe('cluster', () => {
       ),
     );
 
-    const [found] = await findings('cluster', kubernetes);
+    const [found] = await results('cluster', kubernetes);
 
     expect(found).toMatchObject({
       status: 'warning',
@@ -135,25 +135,25 @@ describe('permissions', () => {
       {
         status: 'failed',
         message:
-          'this account may not get rollouts.argoproj.io/scale of all namespaces, patch rollouts.argoproj.io/scale of all namespaces: rollouts cannot be read, rollouts cannot be scaled',
-        mend: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
+          'the account may not get rollouts.argoproj.io/scale of all namespaces, patch rollouts.argoproj.io/scale of all namespaces: rollouts cannot be read, rollouts cannot be scaled',
+        fix: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
       },
     ]);
     expect(of('target')).toMatchObject([{ status: 'failed' }]);
     expect(of('target')[0]?.message).toContain('cannot get resource "rollouts/scale"');
-    expect(of('target')[0]?.mend).toContain('rollouts.argoproj.io');
+    expect(of('target')[0]?.fix).toContain('rollouts.argoproj.io');
   });
 
-  it('fails without pods, which is the whole role that is missing, as one finding', async () => {
+  it('fails without pods, which is the whole role that is missing, as one result', async () => {
     const { of } = await withRules([]);
 
     expect(of('permissions')).toHaveLength(1);
-    expect(of('permissions')[0]?.mend).toContain('rbac.create: true and namespaces: []');
+    expect(of('permissions')[0]?.fix).toContain('rbac.create: true and namespaces: []');
   });
 
   it.each([
-    ['horizontalpodautoscalers', 'another autoscaler on the same workload is not noticed'],
-    ['events', 'no Event tells of a change'],
+    ['horizontalpodautoscalers', 'an HPA on the same target is not detected'],
+    ['events', 'no Events are recorded'],
   ])('only warns without %s', async (resource, consequence) => {
     const { of } = await withRules(ROLE.filter(({ resources }) => !resources.includes(resource)));
 
@@ -169,7 +169,7 @@ describe('permissions', () => {
     const withIt = await withRules([...ROLE, patch], { documents });
 
     expect(without.of('permissions')).toMatchObject([
-      { status: 'warning', mend: 'chart value podDeletionCost.enabled: true' },
+      { status: 'warning', fix: 'chart value podDeletionCost.enabled: true' },
     ]);
     expect(withIt.of('permissions')).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe('permissions', () => {
 
     expect(one.of('permissions')).toEqual([]);
     expect(two.of('permissions')).toMatchObject([{ status: 'failed' }]);
-    expect(two.of('permissions')[0]?.mend).toContain('namespaces: [..., back]');
+    expect(two.of('permissions')[0]?.fix).toContain('namespaces: [..., back]');
   });
 
   it('changes nothing in the cluster', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { JsonObject } from '../../../src/simulator/json.js';
@@ -31,8 +31,8 @@ function examine(rules: readonly Rule[] = [read, write], config = ON, namespaces
   return examined({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
 }
 
-function told({ findings }: Examined): readonly Finding[] {
-  return findings.filter(({ check }) => check === 'custom-resources');
+function told({ results }: Examined): readonly CheckResult[] {
+  return results.filter(({ check }) => check === 'custom-resources');
 }
 
 describe('custom-resources', () => {
@@ -48,7 +48,7 @@ describe('custom-resources', () => {
 
   it('fails without the CRD, and names the line that installs it', async () => {
     expect(told(await examine())).toMatchObject([
-      { status: 'failed', mend: expect.stringContaining('crd.enabled: true') },
+      { status: 'failed', fix: expect.stringContaining('crd.enabled: true') },
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('custom-resources', () => {
     const [found, ...others] = told(await examine([rule, write]));
 
     expect(others).toEqual([]);
-    expect(found).toMatchObject({ status: 'failed', mend: expect.stringContaining('rbac.create: true') });
+    expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('rbac.create: true') });
     expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev of all namespaces`);
   });
 
@@ -103,7 +103,7 @@ describe('custom-resources', () => {
       {
         status: 'warning',
         message:
-          'this account may not patch scalers.promscaler.dev/status of all namespaces: scalers show no status',
+          'the account may not patch scalers.promscaler.dev/status of all namespaces: scalers show no status',
       },
     ]);
   });
@@ -127,9 +127,9 @@ describe('doctor, with documents of the cluster', () => {
 
     expect(report.of('target')).toMatchObject([{ subject: 'shop/web', status: 'failed' }]);
     expect(report.of('config').length).toBeGreaterThan(0);
-    for (const { message, mend } of report.of('config')) {
+    for (const { message, fix } of report.of('config')) {
       expect(message).toContain('scalers.promscaler.dev/shop/api:');
-      expect(mend).toBe('kubectl describe scalers.promscaler.dev api -n shop shows the problem');
+      expect(fix).toBe('kubectl describe scalers.promscaler.dev api -n shop shows the problem');
     }
   });
 });

@@ -30,8 +30,8 @@ describe('other-scaler, next to a dry run', () => {
     });
     return simulator;
   };
-  const messagesOf = ({ findings }: Examined): readonly string[] =>
-    findings.filter(({ check }) => check === 'other-scaler').map(({ message }) => message);
+  const messagesOf = ({ results }: Examined): readonly string[] =>
+    results.filter(({ check }) => check === 'other-scaler').map(({ message }) => message);
 
   it.each([
     [
@@ -72,7 +72,7 @@ describe('other-scaler, next to a dry run', () => {
     const { of } = await examine(simulator, { web: document('web') });
 
     expect(of('other-scaler')).toMatchObject([
-      { status: 'failed', mend: expect.stringContaining('dryRun: true here') },
+      { status: 'failed', fix: expect.stringContaining('spec.dryRun: true') },
     ]);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { findOtherExporter } from '../../../src/cli/doctor/checks/other-exporters.js';
+import { findOtherExporter } from '../../../src/cli/doctor/resources/other-exporters.js';
 
 it.each(['constructor', 'toString', '__proto__'])(
   'no exporter is known for a resource called %s',
   async (name) => {
-    const ask = (): Promise<never> => Promise.reject(new Error('nothing is to be asked'));
+    const runQuery = (): Promise<never> => Promise.reject(new Error('nothing is to be asked'));
 
-    expect(await findOtherExporter(ask, name)).toBeNull();
+    expect(await findOtherExporter(runQuery, name)).toBeNull();
   },
 );

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/key.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
@@ -50,14 +50,14 @@ function examine(rules: readonly Rule[] = [create, renew, keep], config = ON): P
   return examined({ prometheus: url, kubernetes, config, documents: { web: document('web') } });
 }
 
-function told({ findings }: Examined, check: CheckName): readonly Finding[] {
-  return findings.filter((one) => one.check === check);
+function told({ results }: Examined, check: CheckName): readonly CheckResult[] {
+  return results.filter((one) => one.check === check);
 }
 
 describe('lease', () => {
   it('is well where there is none yet and it may be made', async () => {
     expect(told(await examine(), 'lease')).toMatchObject([
-      { status: 'ok', message: 'Lease default/promscaler is yet to be made' },
+      { status: 'ok', message: 'Lease default/promscaler does not exist yet' },
     ]);
     expect(simulator.getObject('coordination.k8s.io/leases', 'default', 'promscaler')).toBeNull();
   });
@@ -80,8 +80,8 @@ describe('lease', () => {
       {
         status: 'failed',
         message:
-          'this account may not create leases.coordination.k8s.io of namespace default: no replica can lead, and nothing is scaled',
-        mend: expect.stringContaining('leaderElection.enabled: true'),
+          'the account may not create leases.coordination.k8s.io of namespace default: no replica can become leader, and nothing is scaled',
+        fix: expect.stringContaining('leaderElection.enabled: true'),
       },
     ]);
   });
@@ -97,7 +97,7 @@ describe('lease', () => {
     expect(others).toEqual([]);
     expect(found?.status).toBe('failed');
     expect(found?.message).toContain(words);
-    expect(found?.mend).toContain('rbac.create: true');
+    expect(found?.fix).toContain('rbac.create: true');
   });
 });
 
@@ -106,7 +106,7 @@ describe('state', () => {
     addStates();
 
     expect(told(await examine(), 'state')).toMatchObject([
-      { status: 'ok', message: 'state in 16 ConfigMaps of namespace default' },
+      { status: 'ok', message: 'state in 16 ConfigMaps in namespace default' },
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('state', () => {
     expect(others).toEqual([]);
     expect(found?.message).toContain('has no ConfigMap promscaler-state-00, ');
     expect(found?.message).toContain('and 11 more');
-    expect(found?.mend).toContain(
+    expect(found?.fix).toContain(
       'for i in $(seq -w 0 15); do kubectl create configmap promscaler-state-$i -n default; done',
     );
   });
@@ -128,8 +128,8 @@ describe('state', () => {
       {
         status: 'failed',
         message:
-          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: their scalers go up within their window and never down',
-        mend: expect.stringContaining('for i in 03 09; do kubectl create'),
+          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: their scalers can scale up but not down',
+        fix: expect.stringContaining('for i in 03 09; do kubectl create'),
       },
     ]);
   });
@@ -143,7 +143,7 @@ describe('state', () => {
     expect(others).toEqual([]);
     expect(found).toMatchObject({
       status: 'failed',
-      mend: 'chart values rbac.create: true and state.enabled: true',
+      fix: 'chart values rbac.create: true and state.enabled: true',
     });
     expect(found?.message).toContain(`may not ${verb} ConfigMap promscaler-state-00, `);
   });
@@ -159,9 +159,9 @@ describe('state', () => {
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
-      'the entry shop.web of ConfigMap promscaler-state-00 cannot be used: it is of schema version 2',
+      'the entry shop.web of ConfigMap promscaler-state-00 is invalid: it is of schema version 2',
     );
-    expect(found[0]?.mend).toBe(
+    expect(found[0]?.fix).toBe(
       `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web begin anew`,
     );
     expect(found[1]?.message).toContain('the entry shop.gone of ConfigMap promscaler-state-05');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
@@ -13,11 +13,11 @@ beforeAll(async () => {
   simulator = await cluster({});
 });
 
-/** The only finding on the data source, whose address this is. */
-async function findingAt(url: string, source = ''): Promise<Finding> {
+/** The only result on the data source, whose address this is. */
+async function findingAt(url: string, source = ''): Promise<CheckResult> {
   const { of, exitCode } = await examined({ prometheus: url, source, kubernetes: simulator.url });
   const [found, second] = of('prometheus');
-  if (found === undefined || second !== undefined) throw new Error(`there is not one finding on ${url}`);
+  if (found === undefined || second !== undefined) throw new Error(`there is not one result on ${url}`);
   expect(exitCode).toBe(found.status === 'failed' ? 1 : 0);
   return found;
 }
@@ -28,7 +28,7 @@ type Page = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-async function finding(page: Page | ((path: string) => Page), source = ''): Promise<Finding> {
+async function result(page: Page | ((path: string) => Page), source = ''): Promise<CheckResult> {
   const { url } = await server((response, request) => {
     const path = new URL(request.url, 'http://x').pathname;
     const { status = 200, body, headers = {} } = typeof page === 'function' ? page(path) : page;
@@ -57,15 +57,15 @@ describe('what is at the address instead of a Prometheus', () => {
     ['an HTML page', { body: '<html>Welcome to nginx!</html>', headers: HTML }],
     ['a Kubernetes API server', { status: 404, body: '{"kind":"Status","message":"no"}' }],
   ])('is called %s', async (name, page) => {
-    const { status, message, mend } = await finding(page);
+    const { status, message, fix } = await result(page);
 
     expect(status).toBe('failed');
     expect(message).toContain(` is ${name}`);
-    expect(mend).toContain('prometheus.default');
+    expect(fix).toContain('prometheus.default');
   });
 
   it('is known by the page at the root, where the API path has none', async () => {
-    const { message } = await finding((path) =>
+    const { message } = await result((path) =>
       path === '/' ? { body: '<html><title>Alertmanager</title></html>', headers: HTML } : NOT_FOUND,
     );
 
@@ -73,7 +73,7 @@ describe('what is at the address instead of a Prometheus', () => {
   });
 
   it('is a login that a redirect leads to, whose state is not repeated', async () => {
-    const { message, mend } = await finding({
+    const { message, fix } = await result({
       status: 302,
       body: '',
       headers: { Location: 'https://sso.example.com/oauth2/start?state=topsecret' },
@@ -81,108 +81,105 @@ describe('what is at the address instead of a Prometheus', () => {
 
     expect(message).toContain('is a login page: it redirects to https://sso.example.com/oauth2/start');
     expect(message).not.toContain('topsecret');
-    expect(mend).toContain('http://SERVICE.NAMESPACE:9090');
+    expect(fix).toContain('http://SERVICE.NAMESPACE:9090');
   });
 
   it('is nothing that it knows, and that is said with the answer', async () => {
-    const { message, mend } = await finding({ status: 418, body: 'teapot' });
+    const { message, fix } = await result({ status: 418, body: 'teapot' });
 
-    expect(message).toContain('is no server of the Prometheus API (HTTP 418: teapot)');
-    expect(mend).toContain('/api/v1/query');
+    expect(message).toContain('does not serve the Prometheus API (HTTP 418: teapot)');
+    expect(fix).toContain('/api/v1/query');
   });
 });
 
 describe('a Prometheus elsewhere on the host', () => {
   it('is found below /prometheus, with the url to write', async () => {
-    const { message, mend } = await finding((path) =>
+    const { message, fix } = await result((path) =>
       path === '/prometheus/api/v1/query' ? { body: TIME } : NOT_FOUND,
     );
 
-    expect(message).toMatch(/has no Prometheus API \(HTTP 404\), but http:.*\/prometheus has$/);
-    expect(mend).toMatch(/^prometheus\.default\.urls: \['http:.*\/prometheus'\]$/);
+    expect(message).toMatch(/does not serve the Prometheus API \(HTTP 404\), but http:.*\/prometheus does$/);
+    expect(fix).toMatch(/^prometheus\.default\.urls: \['http:.*\/prometheus'\]$/);
   });
 
   it('is found where its root redirects to', async () => {
-    const { mend } = await finding((path) => {
+    const { fix } = await result((path) => {
       if (path === '/monitoring/api/v1/query') return { body: TIME };
       return path === '/' ? { status: 302, body: '', headers: { Location: '/monitoring/graph' } } : NOT_FOUND;
     });
 
-    expect(mend).toMatch(/\/monitoring'\]$/);
+    expect(fix).toMatch(/\/monitoring'\]$/);
   });
 
   it('is found at the root, where a path too much is written', async () => {
     const { url } = await prometheus([]);
 
-    const { mend } = await findingAt(`${url}/graph`);
+    const { fix } = await findingAt(`${url}/graph`);
 
-    expect(mend).toBe(`prometheus.default.urls: ['${url}']`);
+    expect(fix).toBe(`prometheus.default.urls: ['${url}']`);
   });
 });
 
 describe('a Prometheus that lets nobody in', () => {
   it('has the keys for credentials named, where there are none', async () => {
-    const { message, mend } = await finding({ status: 401, body: 'no' });
+    const { message, fix } = await result({ status: 401, body: 'no' });
 
-    expect(message).toMatch(/wants to know who asks \(HTTP 401\), and no credentials are configured$/);
-    expect(mend).toContain('prometheus.default.bearerTokenFile, prometheus.default.basicAuth');
+    expect(message).toMatch(/requires credentials \(HTTP 401\), and none are configured$/);
+    expect(fix).toContain('prometheus.default.bearerTokenFile, prometheus.default.basicAuth');
   });
 
   it('has the file named whose token it refuses, and not the token', async () => {
-    const { message, mend } = await finding(
-      { status: 403, body: 'no' },
-      ', bearerTokenFile: promscaler.yaml',
-    );
+    const { message, fix } = await result({ status: 403, body: 'no' }, ', bearerTokenFile: promscaler.yaml');
 
-    expect(message).toContain('the configured credentials are refused');
-    expect(mend).toContain('the file of prometheus.default.bearerTokenFile');
+    expect(message).toContain('rejected the configured credentials');
+    expect(fix).toContain('the file of prometheus.default.bearerTokenFile');
   });
 
   it('asks for the tenant, and has the header named', async () => {
-    const { mend } = await finding({ status: 401, body: 'no org id' });
+    const { fix } = await result({ status: 401, body: 'no org id' });
 
-    expect(mend).toBe('set prometheus.default.headers: { X-Scope-OrgID: TENANT } in the service config');
+    expect(fix).toBe('set prometheus.default.headers: { X-Scope-OrgID: TENANT } in the service config');
   });
 
   it('has the setting named whose file is not there', async () => {
-    const { message, mend } = await findingAt('http://127.0.0.1:1', ', bearerTokenFile: missing');
+    const { message, fix } = await findingAt('http://127.0.0.1:1', ', bearerTokenFile: missing');
 
     expect(message).toContain('the file of bearerTokenFile is empty or cannot be read');
-    expect(mend).toContain('mount the file');
+    expect(fix).toContain('mount the credentials file');
   });
 });
 
 describe('a Prometheus that cannot be reached', () => {
   it('refuses the connection: the port is looked at', async () => {
-    const { message, mend } = await findingAt('http://127.0.0.1:1');
+    const { message, fix } = await findingAt('http://127.0.0.1:1');
 
     expect(message).toBe('http://127.0.0.1:1 is not reachable: connection refused');
-    expect(mend).toContain('kubectl get svc -A');
+    expect(fix).toContain('kubectl get svc -A');
   });
 
   it('has a host that nobody knows: both ways are named, in the cluster and outside', async () => {
-    const { mend } = await findingAt('http://prometheus.nowhere.invalid:9090');
+    const { fix } = await findingAt('http://prometheus.nowhere.invalid:9090');
 
-    expect(mend).toContain('the host prometheus.nowhere.invalid has no address here');
-    expect(mend).toContain('--prometheus http://localhost:9090');
+    expect(fix).toContain('the host name prometheus.nowhere.invalid cannot be resolved');
+    expect(fix).toContain('--prometheus http://localhost:9090');
   });
 
   it('speaks plain http where https is written', async () => {
     const { url } = await prometheus([]);
 
-    const { mend } = await findingAt(url.replace('http:', 'https:'));
+    const { fix } = await findingAt(url.replace('http:', 'https:'));
 
-    expect(mend).toBe(`that port speaks plain http: prometheus.default.urls: ['${url}']`);
+    expect(fix).toBe(`the port serves plain http: prometheus.default.urls: ['${url}']`);
   });
 
   it('speaks https where http is written', async () => {
-    const { message, mend } = await finding({
+    const { message, fix } = await result({
       status: 400,
       body: 'Client sent an HTTP request to an HTTPS server.\n',
     });
 
-    expect(message).toMatch(/speaks https, not http$/);
-    expect(mend).toMatch(/urls: \['https:\/\/127/);
+    expect(message).toMatch(/serves https, not http$/);
+    expect(fix).toMatch(/urls: \['https:\/\/127/);
   });
 
   it('says nothing for the whole deadline: packets are lost', async () => {
@@ -199,21 +196,21 @@ describe('a Prometheus that cannot be reached', () => {
     silent.close();
 
     expect(of('prometheus')[0]?.message).toContain('is not reachable: timeout after 5000 ms');
-    expect(of('prometheus')[0]?.mend).toContain('NetworkPolicy');
+    expect(of('prometheus')[0]?.fix).toContain('NetworkPolicy');
   });
 
   it('has an error of its own', async () => {
-    const { message, mend } = await finding({ status: 503, body: 'not ready' });
+    const { message, fix } = await result({ status: 503, body: 'not ready' });
 
     expect(message).toContain('answers with an error (HTTP 503: not ready)');
-    expect(mend).toContain('/-/ready');
+    expect(fix).toContain('/-/ready');
   });
 
   it('leaves the other checks of the data source skipped, with the reason', async () => {
     const { of } = await examined({ kubernetes: simulator.url });
 
     for (const check of ['prometheus-clock', 'resource-series', 'scrape-interval'] as const)
-      expect(of(check)).toMatchObject([{ status: 'skipped', message: 'it does not answer' }]);
+      expect(of(check)).toMatchObject([{ status: 'skipped', message: 'the data source does not answer' }]);
   });
 });
 
@@ -240,21 +237,21 @@ describe('a Prometheus that is elsewhere in the cluster', () => {
 
     const { of } = await examined({ kubernetes: url });
 
-    expect(of('prometheus')[0]?.mend).toMatch(
-      /Services of this cluster that look like one: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
+    expect(of('prometheus')[0]?.fix).toMatch(
+      /Services of this cluster that look like a Prometheus: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
     );
   });
 });
 
 describe('a Prometheus that answers in part', () => {
   it('is warned of with its words', async () => {
-    const { status, message } = await finding({
+    const { status, message } = await result({
       body: TIME.replace('{', '{"warnings":["a store is away"],'),
     });
 
     expect([status, message.replace(/^\S+/, '')]).toEqual([
       'warning',
-      ' answers, but says that data may be missing: warning from the server: a store is away',
+      ' answers with incomplete data: warning from the server: a store is away',
     ]);
   });
 });
@@ -282,7 +279,7 @@ describe('the clock of Prometheus', () => {
     expect(of('prometheus-clock')).toMatchObject([
       { status: 'failed', message: "the clock of Prometheus is 60 s behind this machine's" },
     ]);
-    expect(of('prometheus-clock')[0]?.mend).toContain('timedatectl');
+    expect(of('prometheus-clock')[0]?.fix).toContain('timedatectl');
     expect(of('cluster-clock')).toMatchObject([{ status: 'failed' }]);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type Scripted, clusterOfWeb, document, examined, metric, prometheus, server } from './rig.js';
 
@@ -11,11 +11,11 @@ beforeAll(async () => {
   ({ simulator, pods } = await clusterOfWeb());
 });
 
-async function findings(
+async function results(
   metrics: string,
   script: readonly Scripted[],
   check: CheckName = 'query',
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const { url } = await prometheus(script);
   const documents = { web: document('web', metrics) };
   return (await examined({ prometheus: url, kubernetes: simulator.url, documents })).of(check);
@@ -33,7 +33,7 @@ describe('a guard and a freshness', () => {
   const now = (): number => Date.now() / 1000;
 
   it('are well where they hold', async () => {
-    const found = await findings(guarded, [
+    const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^count\(up/, 1],
       [/^max\(timestamp\(mails\)\)$/, now() - 5],
@@ -43,7 +43,7 @@ describe('a guard and a freshness', () => {
   });
 
   it('are told of by themselves, each with its own query, where the metric itself has a value', async () => {
-    const found = await findings(guarded, [
+    const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^group by \(job\) \(up\{\}\)$/, series({ job: 'rabbitmq' })],
       [/^max\(timestamp\(mails\)\)$/, now() - 3600],
@@ -54,14 +54,14 @@ describe('a guard and a freshness', () => {
     expect(found[1]?.message).toMatch(
       /^External metric m: its newest sample is 360\d s old, more than maxAgeSeconds \(60\)$/,
     );
-    expect(found[1]?.mend).toBe('try it on the Prometheus page: max(timestamp(mails))');
+    expect(found[1]?.fix).toBe('run the query in the Prometheus UI: max(timestamp(mails))');
     expect(found.map(({ status }) => status)).toEqual(['failed', 'failed']);
   });
 });
 
 describe('a query without an answer', () => {
   it('names the one matcher that leaves nothing, and the value that is meant', async () => {
-    const [found] = await findings(metric('external', 'sum(rate(http{ns="$namespace", svc="wbe"}[5m]))'), [
+    const [found] = await results(metric('external', 'sum(rate(http{ns="$namespace", svc="wbe"}[5m]))'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^count\(http\{ns="shop"\}\)$/, 4],
       [/^group by \(svc\) \(http\{ns="shop"\}\)$/, series({ svc: 'web' }, { svc: 'db' })],
@@ -70,83 +70,86 @@ describe('a query without an answer', () => {
     expect(found).toMatchObject({
       status: 'failed',
       message:
-        'External metric m has no series: the matcher svc="wbe" leaves nothing; without it svc is db, web',
-      mend: 'svc="web"',
+        'External metric m has no series: the matcher svc="wbe" removes all series; without it svc is db, web',
+      fix: 'svc="web"',
     });
   });
 
   it('names the label that the series have instead, such as namespace for kubernetes_namespace', async () => {
-    const [found] = await findings(metric('external', 'sum(http{kubernetes_namespace="$namespace"})'), [
+    const [found] = await results(metric('external', 'sum(http{kubernetes_namespace="$namespace"})'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^count\(http\{\}\)$/, 4],
       [/^topk\(20, http\{\}\)$/, series({ __name__: 'http', namespace: 'shop', pod: 'x' })],
     ]);
 
-    expect(found?.message).toContain('the series have no label kubernetes_namespace, but namespace, pod');
-    expect(found?.mend).toBe('namespace="shop"');
+    expect(found?.message).toContain('they have no label kubernetes_namespace, but namespace, pod');
+    expect(found?.fix).toBe('namespace="shop"');
   });
 
   it('names a metric that is not there, and the one of a similar name', async () => {
-    const [found] = await findings(metric('external', 'sum(http_request_total)'), [
+    const [found] = await results(metric('external', 'sum(http_request_total)'), [
       [/^group by \(__name__\)/, series({ __name__: 'http_requests_total' }, { __name__: 'http_x' })],
     ]);
 
     expect(found?.message).toBe(
       'External metric m has no series: Prometheus has no metric http_request_total',
     );
-    expect(found?.mend).toBe('write http_requests_total in its place');
+    expect(found?.fix).toBe('use http_requests_total instead');
   });
 
   it('names a metric that is not there, and what there is of that kind', async () => {
-    const [found] = await findings(metric('external', 'sum(rabbitmq_queue_messages)'), [
+    const [found] = await results(metric('external', 'sum(rabbitmq_queue_messages)'), [
       [
         /^group by \(__name__\) \(\{__name__=~"rabbitmq_queue\.\*"\}\)/,
         series({ __name__: 'rabbitmq_queue_consumers_and_more' }),
       ],
     ]);
 
-    expect(found?.message).toContain('; there are rabbitmq_queue_consumers_and_more');
-    expect(found?.mend).toContain('Status > Targets');
+    expect(found?.message).toContain('; it has rabbitmq_queue_consumers_and_more');
+    expect(found?.fix).toContain('Status > Targets');
   });
 
   it('tells series that ended within the hour from ones that never were', async () => {
-    const [found] = await findings(metric('external', 'sum(http)'), [
+    const [found] = await results(metric('external', 'sum(http)'), [
       [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
     ]);
 
-    expect(found?.message).toContain('had values in the last hour, but has none now');
+    expect(found?.message).toContain('had samples in the last hour, but has none now');
   });
 
   it('says so where no single matcher is at fault, with the labels that there are', async () => {
-    const [found] = await findings(metric('external', 'sum(http{a="1", b="2"})'), [
+    const [found] = await results(metric('external', 'sum(http{a="1", b="2"})'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^topk\(20, http\)$/, series({ job: 'x', a: '9' })],
     ]);
 
     expect(found?.message).toContain(
-      'matches nothing, whichever single matcher is left out; there is no label b',
+      'matches no series, even without any one of its matchers; the label b does not exist',
     );
-    expect(found?.mend).toContain('are a, job');
+    expect(found?.fix).toContain('are a, job');
   });
 
   it.each([
     [
       'sum(http) / on (x) sum(jobs)',
-      'each selector in it has series, but what joins or compares them leaves none',
+      'each selector matches series, but the operators between them remove all',
     ],
-    ['http > 5', 'http has series, but a comparison or function around it leaves none'],
-    ['rate(http[1s])', 'http has series, but too few samples in [1s], or none that pass'],
+    ['http > 5', 'http matches series, but a comparison or function removes all'],
+    [
+      'rate(http[1s])',
+      'http matches series, but they have too few samples in [1s], or a comparison removes all',
+    ],
   ])('%s is told apart where the selectors have series', async (query, message) => {
-    const [found] = await findings(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
+    const [found] = await results(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
 
     expect(found?.message).toBe(`External metric m has no series: ${message}`);
-    expect(found?.mend).toContain(query);
+    expect(found?.fix).toContain(query);
   });
 
   it('is what onMissing: zero asks for', async () => {
     const text = metric('external', 'sum(http)').replace('target:', 'onMissing: zero, target:');
 
-    expect(await findings(text, [])).toEqual([]);
+    expect(await results(text, [])).toEqual([]);
   });
 });
 
@@ -156,14 +159,14 @@ describe('a query whose answer does not fit', () => {
       'a Pods metric without the label pod',
       metric('pods', 'sum by (service) (http)'),
       series({ service: 'web' }),
-      'a series has no label pod, which a Pods metric needs; the series have service',
+      'a series has no label pod, which a Pods metric needs; the series have the labels service',
       'sum by (pod)',
     ],
     [
       'a Pods metric whose label has another name',
       metric('pods', 'sum by (kubernetes_pod_name) (http)'),
       series({ kubernetes_pod_name: 'web-1' }),
-      'the series have kubernetes_pod_name',
+      'the series have the labels kubernetes_pod_name',
       'label_replace(..., "pod", "$1", "kubernetes_pod_name", "(.+)")',
     ],
     [
@@ -171,21 +174,21 @@ describe('a query whose answer does not fit', () => {
       metric('pods', 'sum by (pod) (http)'),
       series({ pod: '10.0.0.1:80' }),
       'no series of a listed pod',
-      'the label pod must be the name of the pod, such as web-',
+      'the label pod must be the name of a pod, such as web-',
     ],
     [
       'an Object metric of 3 series',
       metric('object', 'http'),
       series({ job: 'x', code: '1' }, { job: 'x', code: '2' }, { job: 'x', code: '3' }),
-      '3 series, an Object metric needs exactly one; they differ in code',
-      'sum(...) around the query',
+      '3 series, and an Object metric needs exactly one; they differ in code',
+      'wrap the query in sum(...)',
     ],
     [
       'a selector that no series meets',
       metric('external', 'http', ', selector: { matchLabels: { queue: mial } }'),
       series({ queue: 'mail' }),
       'none of its 1 series matches metric.selector (queue is mail)',
-      'write values that are there into metric.selector',
+      'use existing values in metric.selector',
     ],
     ['NaN alone', metric('external', 'http'), NaN, 'the value is NaN', 'x / (y > 0)'],
     [
@@ -193,14 +196,14 @@ describe('a query whose answer does not fit', () => {
       metric('external', 'http'),
       -1,
       'a series has the value -1',
-      'try it on the Prometheus page: http',
+      'run the query in the Prometheus UI: http',
     ],
-  ])('%s', async (_, text, answer, message, mend) => {
-    const [found, second] = await findings(text, [[/http/, answer]]);
+  ])('%s', async (_, text, answer, message, fix) => {
+    const [found, second] = await results(text, [[/http/, answer]]);
 
     expect([found?.status, second]).toEqual(['failed', undefined]);
     expect(found?.message).toContain(message);
-    expect(found?.mend).toContain(mend);
+    expect(found?.fix).toContain(fix);
   });
 
   it.each([
@@ -219,7 +222,7 @@ describe('a query whose answer does not fit', () => {
         [/^count\(http\{\}\)$/, 4],
         [/^group by \(svc\) \(http\{\}\)$/, series({ svc: 'web-1' })],
       ],
-      'the matcher svc="web-.*" compares the text of a regular expression; svc is web-1',
+      'the matcher svc="web-.*" compares a regular expression as a string; svc is web-1',
       'svc=~"web-.*"',
     ],
     [
@@ -230,7 +233,7 @@ describe('a query whose answer does not fit', () => {
         [/^count\(\{"http\.requests"\}\)$/, 4],
         [/^group by \("svc\.name"\) \(\{"http\.requests"\}\)$/, series({ 'svc.name': 'web' })],
       ],
-      'the matcher "svc.name"="wbe" leaves nothing; without it svc.name is web',
+      'the matcher "svc.name"="wbe" removes all series; without it svc.name is web',
       '"svc.name"="web"',
     ],
     [
@@ -242,11 +245,11 @@ describe('a query whose answer does not fit', () => {
     ],
   ] as readonly (readonly [string, string, readonly Scripted[], string, string])[])(
     '%s is named',
-    async (_, text, script, message, mend) => {
-      const [found] = await findings(text, script);
+    async (_, text, script, message, fix) => {
+      const [found] = await results(text, script);
 
       expect(found?.message).toContain(message);
-      expect(found?.mend).toContain(mend);
+      expect(found?.fix).toContain(fix);
     },
   );
 
@@ -254,53 +257,53 @@ describe('a query whose answer does not fit', () => {
     const [pod = ''] = pods;
     const script: readonly Scripted[] = [[/^http$/, series({ pod, path: '/' }, { pod, path: '/a' })]];
 
-    const [found] = await findings(metric('pods', 'http'), script);
+    const [found] = await results(metric('pods', 'http'), script);
 
     expect(found?.message).toContain(`2 series for pod "${pod}"`);
-    expect(found?.mend).toContain('sum by (pod) (...) around the query');
-    expect(found?.mend).toContain('they differ in path');
+    expect(found?.fix).toContain('wrap the query in sum by (pod) (...)');
+    expect(found?.fix).toContain('they differ in path');
   });
 
   it('says clamp_min for a lag of -1', async () => {
-    const [found] = await findings(metric('external', 'lag'), [[/^lag$/, -1]]);
+    const [found] = await results(metric('external', 'lag'), [[/^lag$/, -1]]);
 
-    expect(found?.mend).toContain('clamp_min(..., 0)');
+    expect(found?.fix).toContain('clamp_min(..., 0)');
   });
 
   it('warns of 2,001 series for one total, and not of 2,000', async () => {
     const many = (count: number): Scripted[1] =>
       series(...Array.from({ length: count }, (_, index) => ({ id: String(index) })));
 
-    const [found] = await findings(metric('external', 'http'), [[/^http$/, many(2001)]]);
-    const none = await findings(metric('external', 'http'), [[/^http$/, many(2000)]]);
+    const [found] = await results(metric('external', 'http'), [[/^http$/, many(2001)]]);
+    const none = await results(metric('external', 'http'), [[/^http$/, many(2000)]]);
 
     expect(found).toMatchObject({ status: 'warning' });
-    expect(found?.mend).toContain('sum(...) around the query');
+    expect(found?.fix).toContain('wrap the query in sum(...)');
     expect(none).toEqual([]);
   });
 
   it('fails with 20,001 series, which no answer may have', async () => {
     const many = Array.from({ length: 20_001 }, (_, index) => ({ id: String(index) }));
 
-    const [found] = await findings(metric('external', 'http'), [[/^http$/, series(...many)]]);
+    const [found] = await results(metric('external', 'http'), [[/^http$/, series(...many)]]);
 
     expect(found?.message).toContain('the answer has 20001 series, more than 20000');
-    expect(found?.mend).toContain('add the series up in the query');
+    expect(found?.fix).toContain('aggregate the series in the query');
   });
 
   it('warns of ready pods without a series', async () => {
     const [first = ''] = pods;
 
-    const [found] = await findings(metric('pods', 'sum by (pod) (http)'), [[/^sum/, series({ pod: first })]]);
+    const [found] = await results(metric('pods', 'sum by (pod) (http)'), [[/^sum/, series({ pod: first })]]);
 
     expect(found).toMatchObject({ status: 'warning' });
-    expect(found?.message).toContain('has no series of 1 of 2 ready pods');
+    expect(found?.message).toContain('has no series for 1 of 2 ready pods');
   });
 
   it('is content with one series of each pod', async () => {
     const all = series(...pods.map((pod) => ({ pod })));
 
-    expect(await findings(metric('pods', 'sum by (pod) (http)'), [[/^sum/, all]])).toEqual([]);
+    expect(await results(metric('pods', 'sum by (pod) (http)'), [[/^sum/, all]])).toEqual([]);
   });
 
   it('fails with the words of the server, where the server refuses the query', async () => {
@@ -335,23 +338,23 @@ describe('query-window', () => {
     [2, ['warning']],
     [1, ['failed']],
   ])('with %d samples in the range [1m]', async (count, statuses) => {
-    const found = await findings(rate, counted(count), 'query-window');
+    const found = await results(rate, counted(count), 'query-window');
 
     expect(found.map(({ status }) => status)).toEqual(statuses);
   });
 
   it('says which selector and which range', async () => {
-    const [found] = await findings(rate, counted(1), 'query-window');
+    const [found] = await results(rate, counted(1), 'query-window');
 
     expect(found?.message).toBe(
-      'External metric m: the range [1m] holds 1 sample of http{a="1"}, and a rate needs 2',
+      'External metric m: the range [1m] contains 1 sample of http{a="1"}; rate needs at least 2',
     );
-    expect(found?.mend).toContain('[5m] instead of [1m]');
+    expect(found?.fix).toContain('[5m] instead of [1m]');
   });
 
   it('leaves ranges alone in which one sample is enough', async () => {
     const text = metric('external', 'sum(max_over_time(http{a="1"}[1m]))');
 
-    expect(await findings(text, counted(1), 'query-window')).toEqual([]);
+    expect(await results(text, counted(1), 'query-window')).toEqual([]);
   });
 });

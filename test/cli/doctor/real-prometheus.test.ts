@@ -73,31 +73,31 @@ const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=
 
 describe('doctor, against a real Prometheus', () => {
   it('has nothing to say against a healthy world', async () => {
-    const { findings, exitCode } = await examine({
+    const { results, exitCode } = await examine({
       web: document(
         'web',
         `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,
       ),
     });
 
-    expect(findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
     expect(exitCode).toBe(0);
   });
 
   it('finds the API at the root where the address of the page is written', async () => {
     const { of } = await examine({}, { prometheus: `${prometheus.url}/graph` });
 
-    expect(of('prometheus')[0]?.mend).toBe(`prometheus.default.urls: ['${prometheus.url}']`);
+    expect(of('prometheus')[0]?.fix).toBe(`prometheus.default.urls: ['${prometheus.url}']`);
   });
 
   it.each([
-    ['sum(rabbitmq_queue_message)', 'write rabbitmq_queue_messages in its place'],
+    ['sum(rabbitmq_queue_message)', 'use rabbitmq_queue_messages instead'],
     ['sum(http_requests_total{namespace="shop", service="wbe"})', 'service="web"'],
     ['sum(http_requests_total{kubernetes_namespace="shop"})', 'namespace="shop"'],
-  ])('%s has no series, and is mended by %s', async (query, mend) => {
+  ])('%s has no series, and is fixed by %s', async (query, fix) => {
     const { of } = await examine({ web: document('web', metric('external', query)) });
 
-    expect(of('query')).toMatchObject([{ status: 'failed', mend }]);
+    expect(of('query')).toMatchObject([{ status: 'failed', fix }]);
   });
 
   it('finds a namespace that no series is of', async () => {
@@ -106,7 +106,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await examine({ idle: document('idle', '  namespace: empty\n') });
 
     expect(of('resource-series')[0]?.message).toContain(
-      'there is no series container_cpu_usage_seconds_total of namespace empty; there are some of back, shop',
+      'no series container_cpu_usage_seconds_total of namespace empty; it has series of back, shop',
     );
   });
 
@@ -119,12 +119,12 @@ describe('doctor, against a real Prometheus', () => {
       'sum by (namespace, pod, container) (rate(old_cpu_seconds_total{container!="", namespace=~"$namespaces"}[$window]))';
 
     const before = await examine(documents, source(wrong));
-    const mend = before.of('resource-series')[0]?.mend ?? '';
-    const after = await examine(documents, source(/^\S+resourceQueries\.cpu: '(.*)'$/.exec(mend)?.[1] ?? ''));
+    const fix = before.of('resource-series')[0]?.fix ?? '';
+    const after = await examine(documents, source(/^\S+resourceQueries\.cpu: '(.*)'$/.exec(fix)?.[1] ?? ''));
 
     expect(before.of('resource-series')).toMatchObject([{ status: 'failed' }]);
-    expect(mend).toContain('container_name');
-    expect(after.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(fix).toContain('container_name');
+    expect(after.results.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
   it('finds that each container is in the data twice, and by which jobs', async () => {
@@ -133,7 +133,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await examine({ web: document('web', '  namespace: twice\n') });
 
     expect(of('resource-series').map(({ message }) => message)).toEqual([
-      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted once, as the service takes the largest of them",
+      'each container has 2 cpu series, by job cadvisor, kubelet: its usage is counted once, because the service takes the largest',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pc from 'picocolors';
 import { CHECK_NAMES } from '../../../src/cli/doctor/check-names.js';
-import { findingsOf } from '../../../src/cli/doctor/finding.js';
+import { resultsOf } from '../../../src/cli/doctor/check-result.js';
 import { makeReport, writeReport } from '../../../src/cli/doctor/report.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -29,7 +29,7 @@ const BARE = { web: document('web'), bare: document('bare') };
 
 describe('doctor', () => {
   it('has nothing to say against a healthy world, and looked at everything', async () => {
-    const { exitCode, status, warnings, failed, skipped, findings } = await examined(world);
+    const { exitCode, status, warnings, failed, skipped, results } = await examined(world);
 
     expect({ exitCode, status, warnings, failed, skipped }).toEqual({
       exitCode: 0,
@@ -41,7 +41,7 @@ describe('doctor', () => {
     // Outside of a cluster nobody is elected and no state is kept; documents are files.
     const notHere = ['lease', 'state', 'custom-resources'];
     const here = CHECK_NAMES.filter((name) => !notHere.includes(name));
-    expect(findings.map(({ check }) => check)).toEqual(here);
+    expect(results.map(({ check }) => check)).toEqual(here);
   });
 
   it('says it in a line for each subject', async () => {
@@ -54,28 +54,28 @@ describe('doctor', () => {
       `ok        data source default: ${world.prometheus} answers; cpu series of 4 containers; scraped every 30 s`,
     ]);
     expect(lines[3]).toMatch(
-      /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*it would decide now: cpu/,
+      /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*current decision: cpu/,
     );
     expect(lines.at(-1)).toBe('checks: 16 ok, 0 warnings, 0 failed');
   });
 
-  it('has under a failure the line that mends it, and ends with 1', async () => {
+  it('has under a failure the line that fixes it, and ends with 1', async () => {
     const { exitCode, stdout } = await runDoctor({ ...world, documents: BARE });
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      /^ok {8}shop\/bare: .*\nfailed {4}shop\/bare: requests: container app .*\n {12}mend: kubectl set/m,
+      /^ok {8}shop\/bare: .*\nfailed {4}shop\/bare: requests: container app .*\n {12}fix: kubectl set/m,
     );
     expect(stdout).toMatch(/^ok {8}shop\/web/m);
   });
 
   it('has a line for each of 20 scalers in which all is well, and one for the rest', () => {
-    const findings = Array.from({ length: 23 }, (_, index) =>
-      findingsOf('target', `shop/w-${index}`).ok('has 1 replica'),
+    const results = Array.from({ length: 23 }, (_, index) =>
+      resultsOf('target', `shop/w-${index}`).ok('has 1 replica'),
     );
-    const bad = findingsOf('target', 'shop/z').failed('is not there', 'make one');
+    const bad = resultsOf('target', 'shop/z').failed('is not there', 'make one');
 
-    const lines = writeReport(makeReport([...findings, bad]), pc.createColors(false)).split('\n');
+    const lines = writeReport(makeReport([...results, bad]), pc.createColors(false)).split('\n');
 
     expect(lines.filter((line) => line.startsWith('ok '))).toHaveLength(21);
     expect(lines).toContain('ok        3 more scalers');
@@ -84,33 +84,33 @@ describe('doctor', () => {
   });
 
   it('marks as many lines as it counts: 3 warnings and 2 failures of three subjects', () => {
-    const findings = [
-      findingsOf('config', 'config').warning('web.yaml:3:1: old', 'look'),
-      findingsOf('prometheus', 'data source default').ok('answers'),
-      findingsOf('scrape-interval', 'data source default').warning('2 scrapes', 'a longer window'),
-      findingsOf('target', 'shop/a').failed('is not there', 'make one'),
-      findingsOf('query', 'shop/a').failed('no series', 'the label'),
-      findingsOf('pods', 'shop/a').warning('1 is Pending', 'wait'),
-      findingsOf('decision', 'shop/a').skipped('the target is not known'),
-      findingsOf('requests', 'shop/a').skipped('the target is not known'),
+    const results = [
+      resultsOf('config', 'config').warning('web.yaml:3:1: old', 'look'),
+      resultsOf('prometheus', 'data source default').ok('answers'),
+      resultsOf('scrape-interval', 'data source default').warning('2 scrapes', 'a longer window'),
+      resultsOf('target', 'shop/a').failed('is not there', 'make one'),
+      resultsOf('query', 'shop/a').failed('no series', 'the label'),
+      resultsOf('pods', 'shop/a').warning('1 is Pending', 'wait'),
+      resultsOf('decision', 'shop/a').skipped('the target is not known'),
+      resultsOf('requests', 'shop/a').skipped('the target is not known'),
     ];
 
-    const lines = writeReport(makeReport(findings), pc.createColors(false)).trimEnd().split('\n');
+    const lines = writeReport(makeReport(results), pc.createColors(false)).trimEnd().split('\n');
 
     const marked = (word: string): number => lines.filter((line) => line.startsWith(`${word} `)).length;
     expect([marked('warning'), marked('failed')]).toEqual([3, 2]);
     expect(lines).toEqual([
       'warning   config: web.yaml:3:1: old',
-      '            mend: look',
+      '            fix: look',
       'ok        data source default: answers',
       'warning   data source default: scrape-interval: 2 scrapes',
-      '            mend: a longer window',
+      '            fix: a longer window',
       'failed    shop/a: target: is not there',
-      '            mend: make one',
+      '            fix: make one',
       'failed    shop/a: query: no series',
-      '            mend: the label',
+      '            fix: the label',
       'warning   shop/a: pods: 1 is Pending',
-      '            mend: wait',
+      '            fix: wait',
       'skipped   shop/a: decision, requests: the target is not known',
       '',
       'checks: 1 ok, 3 warnings, 2 failed, 2 skipped',
@@ -122,7 +122,7 @@ describe('doctor', () => {
     const none = await runDoctor({ ...world, documents: BARE, args: ['shop/wbe'] });
 
     expect(one.exitCode).toBe(0);
-    expect(one.findings.some(({ subject }) => subject === 'shop/bare')).toBe(false);
+    expect(one.results.some(({ subject }) => subject === 'shop/bare')).toBe(false);
     expect(none).toMatchObject({ exitCode: 2, stdout: '' });
     expect(none.stderr).toContain('did you mean shop/web?');
   });
@@ -167,17 +167,17 @@ describe('config', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('config: promscaler.yaml:1:1: ');
     expect(stdout).toContain('did you mean "prometheus"?');
-    expect(stdout).toContain('mend: promscaler validate promscaler.yaml shows the line');
+    expect(stdout).toContain('fix: promscaler validate promscaler.yaml shows the line');
   });
 
   it('with a wrong document fails, and the others are looked at', async () => {
     const documents = { ...world.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
 
-    const { of, findings, exitCode } = await examined({ ...world, documents });
+    const { of, results, exitCode } = await examined({ ...world, documents });
 
     expect(exitCode).toBe(1);
     expect(of('config')[0]?.message).toContain('maxReplica');
-    expect(findings.some(({ subject }) => subject === 'shop/web')).toBe(true);
+    expect(results.some(({ subject }) => subject === 'shop/web')).toBe(true);
   });
 
   it('that is not given is that of run: every value has its default, and there is no folder of documents', async () => {
@@ -187,7 +187,7 @@ describe('config', () => {
     });
 
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('mend: --config FILE names the service config');
+    expect(stdout).toContain('fix: set scalers.paths in the service config');
     expect(stdout).toContain('http://prometheus:9090');
   });
 });

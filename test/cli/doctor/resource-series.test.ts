@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
-import { resourceQueryFor } from '../../../src/cli/doctor/checks/resource-labels.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
+import { resourceQueryFor } from '../../../src/cli/doctor/resources/resource-labels.js';
 import { dropsLabel } from '../../../src/promql/analyze.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
@@ -23,11 +23,11 @@ beforeAll(async () => {
   ({ simulator, pods } = await clusterOfWeb());
 });
 
-async function findings(
+async function results(
   check: CheckName,
   script: readonly Scripted[],
   source = '',
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const { url } = await prometheus(script);
   const documents = { web: document('web') };
   const { of } = await examined({ prometheus: url, source, kubernetes: simulator.url, documents });
@@ -55,17 +55,17 @@ function twice(...labels: readonly Readonly<Record<string, string>>[]): readonly
 
 describe('resource-series', () => {
   it('is content with a series of each container', async () => {
-    expect(await findings('resource-series', healthy(pods))).toEqual([]);
+    expect(await results('resource-series', healthy(pods))).toEqual([]);
   });
 
   it('fails without any cAdvisor series, and names the page to scrape', async () => {
-    const [found] = await findings('resource-series', []);
+    const [found] = await results('resource-series', []);
 
     expect(found).toMatchObject({
       status: 'failed',
-      message: 'there is no series container_cpu_usage_seconds_total at all',
+      message: 'no series container_cpu_usage_seconds_total',
     });
-    expect(found?.mend).toContain('/metrics/cadvisor');
+    expect(found?.fix).toContain('/metrics/cadvisor');
   });
 
   it.each([
@@ -87,11 +87,11 @@ describe('resource-series', () => {
     ],
     ['series of whole pods alone', { namespace: 'shop', pod: 'web-1', image: '' }, 'pod!=""}[$window])'],
   ])('fails for %s, and gives the whole query that fits', async (_, labels, part) => {
-    const [found] = await findings('resource-series', [[RAW, one(labels)]]);
+    const [found] = await results('resource-series', [[RAW, one(labels)]]);
 
-    expect(found?.message).toContain('has other labels than prometheus.default.resourceQueries.cpu asks for');
-    expect(found?.mend).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.*'$/);
-    expect(found?.mend).toContain(part);
+    expect(found?.message).toContain('are not those that prometheus.default.resourceQueries.cpu expects');
+    expect(found?.fix).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.*'$/);
+    expect(found?.fix).toContain(part);
   });
 
   it('writes queries that parse and give namespace, pod and container', () => {
@@ -112,7 +112,7 @@ describe('resource-series', () => {
   const shapeOf = (namespace: string): RegExp =>
     new RegExp(`^topk\\(20, container_cpu_usage_seconds_total\\{namespace="${namespace}"\\} or `);
 
-  async function ofTwo(script: readonly Scripted[]): Promise<Finding | undefined> {
+  async function ofTwo(script: readonly Scripted[]): Promise<CheckResult | undefined> {
     const { url } = await prometheus(script);
     return (await examined({ prometheus: url, kubernetes: simulator.url, documents: TWO })).of(
       'resource-series',
@@ -127,28 +127,28 @@ describe('resource-series', () => {
     ]);
 
     expect(found?.message).toContain(
-      'has other labels in one namespace than in another (exported_namespace, exported_pod, exported_container; namespace, pod_name, container_name)',
+      'differ between namespaces (exported_namespace, exported_pod, exported_container; namespace, pod_name, container_name)',
     );
-    expect(found?.mend).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.* or .*'$/);
-    expect(checkSyntax(/'(.*)'$/.exec(found?.mend ?? '')?.[1] ?? '')).toEqual([]);
+    expect(found?.fix).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.* or .*'$/);
+    expect(checkSyntax(/'(.*)'$/.exec(found?.fix ?? '')?.[1] ?? '')).toEqual([]);
   });
 
   it('takes the labels of the namespaces that are scaled, not of others', async () => {
-    const [found] = await findings('resource-series', [
+    const [found] = await results('resource-series', [
       [shapeOf('shop'), one({ namespace: 'shop', pod_name: 'w-1', container_name: 'app' })],
       [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
     ]);
 
-    expect(found?.mend).toContain('sum by (namespace, pod_name, container_name)');
+    expect(found?.fix).toContain('sum by (namespace, pod_name, container_name)');
   });
 
   it('finds the other labels of the one namespace that has no series', async () => {
     const found = await ofTwo([[shapeOf('back'), one(other)], ...healthy(pods)]);
 
     expect(found).toMatchObject({ status: 'failed' });
-    expect(found?.message).toContain('container_cpu_usage_seconds_total of namespace back has other labels');
-    expect(found?.mend).toContain(' or label_replace(');
-    expect(checkSyntax(/'(.*)'$/.exec(found?.mend ?? '')?.[1] ?? '')).toEqual([]);
+    expect(found?.message).toContain('container_cpu_usage_seconds_total in namespace back are not those');
+    expect(found?.fix).toContain(' or label_replace(');
+    expect(checkSyntax(/'(.*)'$/.exec(found?.fix ?? '')?.[1] ?? '')).toEqual([]);
   });
 
   it.each([
@@ -171,59 +171,61 @@ describe('resource-series', () => {
       'label_replace(label_replace(sum by ("k8s.namespace.name", "k8s.pod.name") ({"k8s.pod.cpu.usage", "k8s.namespace.name"=~"$namespaces", "k8s.pod.name"!=""}), "namespace", "$1", "k8s.namespace.name", "(.+)"), "pod", "$1", "k8s.pod.name", "(.+)")',
     ],
   ])('gives the whole query for the exporter of %s', async (_, pattern, labels, query) => {
-    const [found] = await findings('resource-series', [
+    const [found] = await results('resource-series', [
       [new RegExp(`^topk\\(20, ${pattern}\\)$`), one(labels)],
     ]);
 
-    expect(found?.message).toContain('which is of another exporter than cAdvisor');
-    expect(found?.mend).toBe(`prometheus.default.resourceQueries.cpu: '${query}'`);
+    expect(found?.message).toContain('of another exporter than cAdvisor');
+    expect(found?.fix).toBe(`prometheus.default.resourceQueries.cpu: '${query}'`);
     expect(checkSyntax(query)).toEqual([]);
     expect(['namespace', 'pod'].filter((label) => dropsLabel(query, label))).toEqual([]);
   });
 
   it('fails where no label names a pod, with the labels that are there', async () => {
-    const [found] = await findings('resource-series', [[RAW, one({ instance: 'n', id: '/x' })]]);
+    const [found] = await results('resource-series', [[RAW, one({ instance: 'n', id: '/x' })]]);
 
-    expect(found?.message).toContain('has no label that names namespace and pod; it has id, instance');
+    expect(found?.message).toContain('has no labels for namespace and pod; it has id, instance');
   });
 
   it('fails where there are series of other namespaces alone, and names them', async () => {
-    const [found] = await findings('resource-series', [
+    const [found] = await results('resource-series', [
       [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
       [IN_CONTAINERS, 1],
       [/^group by \(namespace\)/, one({ namespace: 'back' })],
     ]);
 
     expect(found?.message).toBe(
-      'there is no series container_cpu_usage_seconds_total of namespace shop; there are some of back',
+      'no series container_cpu_usage_seconds_total of namespace shop; it has series of back',
     );
   });
 
   it('fails where the series are there and the rate is not, for want of scrapes', async () => {
-    const [found] = await findings('resource-series', [
+    const [found] = await results('resource-series', [
       [RAW, one({ namespace: 'shop', pod: 'x', container: 'app' })],
       [IN_CONTAINERS, 1],
       [/^count\(container_cpu_usage_seconds_total\{namespace/, 1],
     ]);
 
-    expect(found?.message).toContain('a rate over 120 s gives nothing: fewer than two scrapes are in it');
+    expect(found?.message).toContain(
+      'rate over 120 s returns none: the window contains fewer than two samples',
+    );
   });
 
   it('fails where two jobs scrape the same kubelets: every usage would count twice', async () => {
-    const [found] = await findings('resource-series', [
+    const [found] = await results('resource-series', [
       ...twice({ job: 'kubelet', id: '/a' }, { job: 'cadvisor', id: '/a' }),
       ...healthy(pods),
     ]);
 
     expect(found?.status).toBe('warning');
     expect(found?.message).toBe(
-      "each container's cpu is there 2 times, by job cadvisor, kubelet: its usage is counted once, as the service takes the largest of them",
+      'each container has 2 cpu series, by job cadvisor, kubelet: its usage is counted once, because the service takes the largest',
     );
-    expect(found?.mend).toContain('add job="cadvisor" to its matchers');
+    expect(found?.fix).toContain('add job="cadvisor" to its matchers');
   });
 
   it('takes two series of a restarted container for what they are', async () => {
-    const found = await findings('resource-series', [
+    const found = await results('resource-series', [
       [/^max by \(namespace\) \(count by .* > 1$/, []],
       ...healthy(pods),
     ]);
@@ -273,23 +275,21 @@ describe('resource-series', () => {
   ])('names %s as that by which containers are there twice', async (_, first, second, words, fix) => {
     const query =
       'sum by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
-    const [found] = await findings(
+    const [found] = await results(
       'resource-series',
       [...twice(first, second), ...healthy(pods)],
       `, resourceQueries: { cpu: '${query}' }`,
     );
 
     expect(found?.status).toBe('failed');
-    expect(found?.message).toBe(
-      `each container's cpu is there 2 times, by ${words}: its usage is counted 2 times`,
-    );
-    expect(found?.mend).toContain(`add ${fix} to its matchers`);
+    expect(found?.message).toBe(`each container has 2 cpu series, by ${words}: its usage is counted 2 times`);
+    expect(found?.fix).toContain(`add ${fix} to its matchers`);
   });
 
   it('says of a query that takes the largest that it counts them once', async () => {
     const query =
       'max by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
-    const [found] = await findings(
+    const [found] = await results(
       'resource-series',
       [
         ...twice({ job: 'a' }, { job: 'b' }),
@@ -305,26 +305,26 @@ describe('resource-series', () => {
     expect(found).toMatchObject({
       status: 'warning',
       message:
-        "each container's cpu is there 2 times, by job a, b: its usage is counted once, as the query takes the largest of them",
+        'each container has 2 cpu series, by job a, b: its usage is counted once, because the query takes the largest',
     });
   });
 
   it('fails where a query of the config drops the label pod', async () => {
-    const [found] = await findings(
+    const [found] = await results(
       'resource-series',
       [[/^sum by \(namespace\)/, one({ namespace: 'shop' })]],
       `, resourceQueries: { cpu: 'sum by (namespace) (rate(cpu{namespace=~"$namespaces"}[$window]))' }`,
     );
 
     expect(found).toMatchObject({
-      message: 'prometheus.default.resourceQueries.cpu gives series without the label pod',
+      message: 'prometheus.default.resourceQueries.cpu returns series without the label pod',
     });
   });
 });
 
 describe('scrape-interval', () => {
-  const found = (secondsAgo: readonly number[]): Promise<readonly Finding[]> =>
-    findings('scrape-interval', [...scraped(secondsAgo), ...healthy(pods)]);
+  const found = (secondsAgo: readonly number[]): Promise<readonly CheckResult[]> =>
+    results('scrape-interval', [...scraped(secondsAgo), ...healthy(pods)]);
 
   it.each([
     ['every 30 s for 900 s', every(30, 900)],
@@ -344,9 +344,9 @@ describe('scrape-interval', () => {
     expect(first).toMatchObject({
       status: 'warning',
       message:
-        'the containers are scraped about every 60 s, so the window of 120 s holds 2 samples; 4 are wanted, so that one that fails leaves no hole',
+        'the containers are scraped about every 60 s, so the window of 120 s contains 2 samples; at least 4 are recommended, so that a failed scrape leaves no gap',
     });
-    expect(first?.mend).toContain(
+    expect(first?.fix).toContain(
       'prometheus.default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 }',
     );
   });
@@ -356,14 +356,14 @@ describe('scrape-interval', () => {
 
     expect(first?.status).toBe('failed');
     expect(first?.message).toContain(
-      'about every 120 s, so the window of 120 s holds 1 sample, and a rate needs 2',
+      'about every 120 s, so the window of 120 s contains 1 sample; rate needs at least 2',
     );
-    expect(first?.mend).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
+    expect(first?.fix).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
   });
 
   it('does not guess from a single scrape', async () => {
     expect(await found([0])).toMatchObject([
-      { status: 'skipped', message: 'only one scrape of cpu has been seen, which tells no interval' },
+      { status: 'skipped', message: 'cpu has a single sample, so the interval is not known yet' },
     ]);
   });
 });

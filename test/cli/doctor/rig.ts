@@ -1,9 +1,9 @@
 import { afterAll } from '@jest/globals';
 // The command line loads them when they are called, which would be part of the first test's time.
-import '../../../src/cli/doctor.js';
-import '../../../src/cli/validate.js';
+import '../../../src/cli/doctor/run-doctor.js';
+import '../../../src/cli/validate/run-validate.js';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { DoctorReport } from '../../../src/cli/doctor/report.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
@@ -142,8 +142,8 @@ export interface Asked {
 
 export interface Examined extends DoctorReport {
   readonly exitCode: number;
-  /** The findings of one check, those that are ok left out. */
-  readonly of: (check: CheckName) => readonly Finding[];
+  /** The results of one check, those that are ok left out. */
+  readonly of: (check: CheckName) => readonly CheckResult[];
 }
 
 /** What `doctor -o json` finds. */
@@ -157,7 +157,7 @@ export async function examined(asked: Asked): Promise<Examined> {
   return {
     ...report,
     exitCode,
-    of: (check) => report.findings.filter((one) => one.check === check && one.status !== 'ok'),
+    of: (check) => report.results.filter((one) => one.check === check && one.status !== 'ok'),
   };
 }
 

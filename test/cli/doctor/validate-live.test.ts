@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ValidationReport } from '../../../src/cli/validate.js';
+import type { ValidationReport } from '../../../src/cli/validate/run-validate.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './rig.js';
@@ -28,7 +28,7 @@ describe('validate --live', () => {
 
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain('1 service config, 1 document, 0 errors, 0 warnings\n');
-    expect(stdout).toMatch(/^ok {8}shop\/web: .*it would decide now/m);
+    expect(stdout).toMatch(/^ok {8}shop\/web: .*current decision/m);
   });
 
   it('ends with 1 where a check fails, though no document has an error', async () => {
@@ -41,14 +41,14 @@ describe('validate --live', () => {
 
     const { errors, live } = JSON.parse(stdout) as ValidationReport;
     expect([exitCode, errors, live?.failed]).toEqual([1, 0, 1]);
-    expect(live?.findings.find(({ status }) => status === 'failed')).toMatchObject({
+    expect(live?.results.find(({ status }) => status === 'failed')).toMatchObject({
       subject: 'shop/wbe',
       check: 'target',
-      mend: 'spec.scaleTargetRef.name: web',
+      fix: 'spec.scaleTargetRef.name: web',
     });
   });
 
-  it("does not ask for permissions: those of whoever validates are not the service's", async () => {
+  it("does not runQuery for permissions: those of whoever validates are not the service's", async () => {
     const before = simulator.requests().length;
 
     await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
@@ -65,7 +65,7 @@ describe('validate --live', () => {
 
     const { errors, live } = JSON.parse(stdout) as ValidationReport;
     expect([exitCode, errors, live?.failed]).toEqual([1, 2, 0]);
-    expect(live?.findings.some(({ subject }) => subject === 'shop/bad')).toBe(false);
+    expect(live?.results.some(({ subject }) => subject === 'shop/bad')).toBe(false);
   });
 
   it('asks nobody without --live, nor by a service config with an error', async () => {
@@ -88,7 +88,7 @@ describe('validate --live', () => {
     const alone = await runCli(['validate', 'web.yaml', '--prometheus', url], { cwd });
 
     expect([two.exitCode, alone.exitCode]).toEqual([2, 2]);
-    expect(two.stderr).toContain('--config says which holds');
+    expect(two.stderr).toContain('Select one with --config');
     expect(alone.stderr).toContain('--prometheus needs --live');
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
+import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Examined, examined, healthy, prometheus } from './rig.js';
 
@@ -33,51 +33,51 @@ describe('target', () => {
     ]);
   });
 
-  async function finding(text: string): Promise<Finding> {
+  async function result(text: string): Promise<CheckResult> {
     const [found] = (await examine(simulator, { x: text })).of('target');
     if (found === undefined) throw new Error('all is well with the target');
     return found;
   }
 
   it.each([
-    [document('chekcout'), 'deployment shop/chekcout is not there', 'spec.scaleTargetRef.name: checkout'],
+    [document('chekcout'), 'deployment shop/chekcout does not exist', 'spec.scaleTargetRef.name: checkout'],
     [
       document('db'),
-      'deployment shop/db is not there, but a StatefulSet of that name is',
+      'deployment shop/db does not exist, but a StatefulSet of the same name does',
       'spec.scaleTargetRef: { kind: StatefulSet, name: db }',
     ],
     [
       document('mailer'),
-      'deployment shop/mailer is not there, but there is one in namespace back',
+      'deployment shop/mailer does not exist, but exists in namespace back',
       'metadata.namespace: back',
     ],
     [
       document('zzzzzzzz'),
-      'deployment shop/zzzzzzzz is not there; namespace shop has checkout, off',
-      'write one of these into spec.scaleTargetRef.name',
+      'deployment shop/zzzzzzzz does not exist; namespace shop has checkout, off',
+      'set spec.scaleTargetRef.name to one of these',
     ],
     [
       document('zzzzzzzz', '  namespace: bakc\n'),
-      'deployment bakc/zzzzzzzz is not there: namespace bakc has no deployments',
+      'deployment bakc/zzzzzzzz does not exist: namespace bakc has no deployments',
       'metadata.namespace: back',
     ],
-  ])('that is not there %#: what is meant is named', async (text, message, mend) => {
-    expect(await finding(text)).toMatchObject({ status: 'failed', message, mend });
+  ])('that is not there %#: what is meant is named', async (text, message, fix) => {
+    expect(await result(text)).toMatchObject({ status: 'failed', message, fix });
   });
 
   it('of a kind that the cluster does not serve fails, with the command that lists them', async () => {
     const ref = '  scaleTargetRef: { apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: x }\n';
 
-    const { message, mend } = await finding(document('x', ref));
+    const { message, fix } = await result(document('x', ref));
 
     expect(message).toContain('the cluster does not serve this API group');
-    expect(mend).toContain('kubectl api-resources --api-group=apps.kruise.io');
+    expect(fix).toContain('kubectl api-resources --api-group=apps.kruise.io');
   });
 
   it('that a Deployment owns fails: the Deployment is to be scaled', async () => {
     const owned = simulator.listObjects('apps/replicasets', 'shop')[0]?.metadata.name ?? '';
 
-    const { message } = await finding(
+    const { message } = await result(
       document('x', `  scaleTargetRef: { kind: ReplicaSet, name: ${owned} }\n`),
     );
 
@@ -85,9 +85,9 @@ describe('target', () => {
   });
 
   it('that a person switched off is a warning with the line that switches it on', async () => {
-    expect(await finding(document('off'))).toMatchObject({
+    expect(await result(document('off'))).toMatchObject({
       status: 'warning',
-      mend: 'kubectl scale deployment/off -n shop --replicas=1 switches it on',
+      fix: 'kubectl scale deployment/off -n shop --replicas=1 enables scaling again',
     });
   });
 
@@ -98,9 +98,9 @@ describe('target', () => {
       { kind: 'refuse', status: 403, reason: 'Forbidden' },
     );
 
-    const { mend } = await finding(document('c', canary));
+    const { fix } = await result(document('c', canary));
 
-    expect(mend).toContain('targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]');
+    expect(fix).toContain('targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]');
   });
 
   it('that may not be read fails with the chart value for its namespace', async () => {
@@ -109,11 +109,11 @@ describe('target', () => {
       { kind: 'refuse', status: 403, reason: 'Forbidden' },
     );
 
-    const { message, mend } = await finding(document('checkout'));
+    const { message, fix } = await result(document('checkout'));
 
     expect(message).toContain('reading scale of deployment shop/checkout: 403 Forbidden');
-    expect(mend).toContain('chart value targets: [deployments');
-    expect(mend).toContain('shop must be among them');
+    expect(fix).toContain('chart value targets: [deployments');
+    expect(fix).toContain('add shop');
   });
 });
 
@@ -139,9 +139,9 @@ describe('pods', () => {
 
     expect(found?.status).toBe('failed');
     expect(found?.message).toContain(
-      'the selector app=web of deployment shop/web matches 1 pod of deployment web-canary too',
+      'the selector app=web of deployment shop/web also matches 1 pod of deployment web-canary',
     );
-    expect(found?.mend).toContain("kubectl get pods -n shop -l 'app=web'");
+    expect(found?.fix).toContain("kubectl get pods -n shop -l 'app=web'");
   });
 
   it('that are its own are no matter, whatever the kind', async () => {
@@ -188,9 +188,9 @@ describe('pods', () => {
     const [found] = (await examine(simulator, { web: document('web') })).of('pods');
 
     expect(found?.message).toBe(
-      'deployment shop/web asks for 3 replicas, but the selector app=web matches no pod',
+      'deployment shop/web has spec.replicas 3, but its selector app=web matches no pod',
     );
-    expect(found?.mend).toContain('kubectl get events -n shop');
+    expect(found?.fix).toContain('kubectl get events -n shop');
   });
 
   it('none of which is ready are warned of', async () => {
@@ -221,8 +221,8 @@ describe('requests', () => {
 
     const [found] = (await examine(simulator, { web: document('web') })).of('requests');
 
-    expect(found?.message).toContain('containers proxy, log of deployment shop/web without a cpu request');
-    expect(found?.mend).toContain(
+    expect(found?.message).toContain('containers proxy, log of deployment shop/web have no cpu request');
+    expect(found?.fix).toContain(
       'kubectl set resources deployment/web -n shop -c proxy,log --requests=cpu=250m',
     );
   });
@@ -245,7 +245,7 @@ describe('requests', () => {
 
     expect(found).toMatchObject({
       message: 'no pod of deployment shop/web has a container ap',
-      mend: 'write one of app into containerResource.container',
+      fix: 'set containerResource.container to one of app',
     });
   });
 });
@@ -276,7 +276,7 @@ describe('other-scaler', () => {
       db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
     });
 
-    expect(of('other-scaler').map(({ mend }) => mend?.replace(/ \(.*/, ''))).toEqual([
+    expect(of('other-scaler').map(({ fix }) => fix?.replace(/ \(.*/, ''))).toEqual([
       'kubectl delete scaledobject db -n shop',
       'kubectl delete hpa web-hpa -n shop',
     ]);
@@ -291,8 +291,8 @@ describe('other-scaler', () => {
     });
 
     expect(of('other-scaler').map(({ message }) => message)).toEqual([
-      'Scaler shop/two scales deployment shop/web as well: neither patches it',
-      'Scaler shop/one scales deployment shop/web as well: neither patches it',
+      'the document Scaler shop/two also scales deployment shop/web: both are held',
+      'the document Scaler shop/one also scales deployment shop/web: both are held',
     ]);
   });
 
@@ -319,19 +319,19 @@ describe('replicas-writer', () => {
     ['helm', 'autoscaling.enabled'],
     ['kubectl-client-side-apply', 'take spec.replicas out of the manifest'],
     ['Terraform', 'ignore_changes'],
-  ])('warns of %s, and says what takes the field from it', async (manager, mend) => {
+  ])('warns of %s, and says what takes the field from it', async (manager, fix) => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
 
     expect(found?.status).toBe('warning');
-    expect(found?.message).toContain(`spec.replicas of deployment shop/web was set by ${manager}`);
-    expect(found?.mend).toContain(mend);
+    expect(found?.message).toContain(`${manager}`);
+    expect(found?.fix).toContain(fix);
   });
 
   it.each(['promscaler', 'kubectl', 'kube-controller-manager'])('is content with %s', async (manager) => {
-    const { of, findings } = await setBy(manager);
+    const { of, results } = await setBy(manager);
 
     expect(of('replicas-writer')).toEqual([]);
-    expect(findings.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
+    expect(results.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
   });
 });
 
@@ -341,15 +341,15 @@ describe('decision', () => {
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
 
-    const { findings } = await examined({
+    const { results } = await examined({
       prometheus: url,
       kubernetes: simulator.url,
       documents: { web: document('web') },
     });
 
-    expect(findings.find(({ check }) => check === 'decision')).toMatchObject({
+    expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
-      message: 'it would decide now: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+      message: 'current decision: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
     });
     expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -358,10 +358,10 @@ describe('decision', () => {
   it('says that a dry run or a pause keeps it from being carried out', async () => {
     const simulator = await world([shop('web')]);
 
-    const { findings } = await examine(simulator, { web: document('web', '  dryRun: true\n') });
+    const { results } = await examine(simulator, { web: document('web', '  dryRun: true\n') });
 
-    expect(findings.find(({ check }) => check === 'decision')?.message).toContain(
-      '(not carried out: spec.dryRun is true)',
+    expect(results.find(({ check }) => check === 'decision')?.message).toContain(
+      '(not applied: spec.dryRun is true)',
     );
   });
 

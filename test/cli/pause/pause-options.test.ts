@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPauseOptions } from '../../../src/cli/pause/pause-options.js';
-import type { AskedPause, PauseOptions } from '../../../src/cli/pause/pause-options.js';
+import type { PauseRequest, PauseOptions } from '../../../src/cli/pause/pause-options.js';
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 
 const NOW = instantFromMs(Date.UTC(2026, 0, 1, 12, 0, 0, 0));
 
-function read(options: Partial<PauseOptions>, now = NOW): AskedPause {
+function read(options: Partial<PauseOptions>, now = NOW): PauseRequest {
   return readPauseOptions({ scaler: 'shop/checkout', output: 'text', ...options }, now);
 }
 
@@ -39,7 +39,7 @@ describe('readPauseOptions', () => {
     expect(untilOf({ until: '2026-01-01T14:00:00+01:00' })).toBe('2026-01-01T13:00:00Z');
     expect(untilOf({ until: '2026-01-01T12:00:01Z' })).toBe('2026-01-01T12:00:01Z');
     expect(() => read({ until: '2026-01-01T12:00:00Z' })).toThrow(
-      '--until 2026-01-01T12:00:00Z is in the past: it is 2026-01-01T12:00:00Z',
+      '--until 2026-01-01T12:00:00Z is in the past: the time is 2026-01-01T12:00:00Z',
     );
   });
 

@@ -87,7 +87,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toEqual({
       exitCode: 0,
-      stdout: `shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on, decisions go on; \`promscaler resume shop/web --url ${service.url}\` takes it back\n`,
+      stdout: `shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on. Decisions are still reported. Resume with \`promscaler resume shop/web --url ${service.url}\`\n`,
       stderr: '',
     });
     expect(annotations()).toEqual({
@@ -105,7 +105,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(annotations()).toEqual({ 'promscaler.dev/paused': 'scale-down' });
     expect(stdout).toContain(
-      'scale-down of shop/web is paused until it is resumed: deployment shop/web is not scaled down',
+      'scale-down of shop/web is paused until resume: deployment shop/web is not scaled down',
     );
   });
 
@@ -150,7 +150,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toEqual({
       exitCode: 0,
-      stdout: 'shop/web is resumed: the pause of deployment shop/web ends with the next decision\n',
+      stdout: 'shop/web is resumed: deployment shop/web is scaled again from the next decision on\n',
       stderr: '',
     });
     expect(annotations()).toEqual({ 'promscaler.dev/other': '1' });
@@ -181,7 +181,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toMatchObject({
       exitCode: 0,
-      stdout: 'shop/web is not paused: deployment shop/web has no such annotation\n',
+      stdout: 'shop/web is not paused: deployment shop/web has no annotations of a pause\n',
     });
   });
 
@@ -193,7 +193,7 @@ describe('pause and resume against the simulator', () => {
       { kubeconfig, home },
     );
 
-    expect((await run(['resume', 'shop/web'])).stdout).toContain('shop/web was not paused any more');
+    expect((await run(['resume', 'shop/web'])).stdout).toContain('the pause of shop/web had already ended');
     expect(annotations()).toEqual({});
   });
 
@@ -217,7 +217,7 @@ describe('pause and resume against the simulator', () => {
     const get = await run(['resume', 'shop/web'], 'nobody');
 
     expect(patch).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(patch.stderr).toContain('you need the permission to patch deployments in namespace shop\n');
+    expect(patch.stderr).toContain('You need permission to patch deployments in namespace shop\n');
     expect(get.stderr).toContain('you need the permission to get deployments in namespace shop\n');
     expect(annotations()).toEqual({});
   });
@@ -243,7 +243,7 @@ describe('pause and resume against the simulator', () => {
     const { exitCode, stderr } = await run(['pause', 'shop/web', '--target', 'rollout/canary']);
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('write spec.paused: true into the document of shop/web');
+    expect(stderr).toContain('Set spec.paused: true in the document of shop/web');
   });
 
   it('refuses a time in the past before it asks anybody', async () => {
@@ -255,7 +255,7 @@ describe('pause and resume against the simulator', () => {
     );
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('is in the past: it is 2026-01-01T12:00:00Z');
+    expect(stderr).toContain('is in the past: the time is 2026-01-01T12:00:00Z');
     expect(annotations()).toEqual({});
   });
 

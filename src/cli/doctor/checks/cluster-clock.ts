@@ -1,17 +1,20 @@
 import { instantFromMs, secondsBetween } from '../../../units/time.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry } from '../inquiry.js';
-import { judgeClock } from './clock-apart.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { judgeClockSkew } from '../clock-skew.js';
 
-/** A `Date` header has whole seconds, and the answer was on its way. */
+/** The resolution of the `Date` header is 1 s; the rest is the time that the response was on its way. */
 const SPREAD_SECONDS = 2;
 
-/** How far the clock of the API server is from ours, by the `Date` of its last answer: pods start by its clock. */
-export function checkClusterClock({ serverDate }: ClusterInquiry): readonly Finding[] {
-  const make = findingsOf('cluster-clock', CLUSTER_SUBJECT);
+/**
+ * Compares the `Date` header of the API server with the local clock: start times of pods are from the clock of the API
+ * server.
+ */
+export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
+  const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);
   const seen = serverDate();
   const ms = seen === null ? Number.NaN : Date.parse(seen.text);
-  if (seen === null || Number.isNaN(ms)) return [make.skipped('its answers have no date')];
+  if (seen === null || Number.isNaN(ms)) return [make.skipped('the API server sends no valid Date header')];
   const aheadSeconds = secondsBetween(seen.at, instantFromMs(ms));
-  return [judgeClock(make, 'the API server', { aheadSeconds, spreadSeconds: SPREAD_SECONDS })];
+  return [judgeClockSkew(make, 'the API server', { aheadSeconds, spreadSeconds: SPREAD_SECONDS })];
 }

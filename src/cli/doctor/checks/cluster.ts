@@ -1,15 +1,15 @@
 import { textIn } from '../../../kubernetes/json.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry, REQUEST_MS } from '../inquiry.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
 
-/** The first version with autoscaling/v2, which HPAs are listed by, and the last-but-many that anybody runs. */
+/** Kubernetes 1.23 is the first version that serves autoscaling/v2, by which HPAs are listed. */
 const LEAST_MINOR = 23;
 
-/** Whether the API server answers us, and which version it is. */
-export async function checkCluster(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
-  const make = findingsOf('cluster', CLUSTER_SUBJECT);
-  const { transport, connection, signal } = inquiry;
+/** Checks that the API server answers, and its version. */
+export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const make = resultsOf('cluster', CLUSTER_SUBJECT);
+  const { transport, connection, signal } = context;
   try {
     const answer = await transport.request({
       lane: 'read',
@@ -27,32 +27,32 @@ export async function checkCluster(inquiry: ClusterInquiry): Promise<readonly Fi
       return [
         make.warning(
           `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first with autoscaling/v2`,
-          `upgrade the cluster; until then other autoscalers are not seen`,
+          'upgrade the cluster; until then promscaler cannot detect HPAs on the same target',
         ),
       ];
     return [make.ok(`Kubernetes ${version} (${connection.source})`)];
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return [make.failed(`${connection.url}: ${error.message}`, mendOf(error))];
+    return [make.failed(`${connection.url}: ${error.message}`, fixFor(error))];
   }
 }
 
-function mendOf({ kind, message }: KubernetesError): string {
+function fixFor({ kind, message }: KubernetesError): string {
   switch (kind) {
     case 'unauthorized':
-      return 'the credentials are refused: log in anew (`kubectl get ns` must work), or, in a pod, look at automountServiceAccountToken';
+      return 'the API server rejected the credentials: log in again until `kubectl get ns` works; in a pod, check automountServiceAccountToken';
     case 'forbidden':
-      return 'the account may not even read /version: bind it to the role system:discovery';
+      return 'the account may not read /version: bind it to the ClusterRole system:discovery';
     case 'timeout':
-      return 'the packets are lost on the way: look for a NetworkPolicy or firewall between here and the API server';
+      return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':
       return /certificate|CERT/i.test(message)
-        ? 'put the CA of the cluster into the kubeconfig (certificate-authority-data)'
-        : 'look whether that address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, context and url of the service config name another one';
+        ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
+        : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';
     case 'bad_answer':
     case 'not_found':
-      return 'that address is no API server: look at kubernetes.url, or `server` in the kubeconfig';
+      return 'the server at this address is not an API server: check kubernetes.url, or `server` in the kubeconfig';
     default:
-      return 'try again; where it stays, look at the log of the API server';
+      return 'try again; if the error persists, check the log of the API server';
   }
 }

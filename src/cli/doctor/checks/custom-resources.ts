@@ -8,63 +8,64 @@ import {
 import { fixForScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry, REQUEST_MS, listSome } from '../inquiry.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
+import { listSome } from '../../output/list-some.js';
 import { orError, orNull } from '../or-error.js';
 
-/** Asks of more namespaces than these would take longer than the rest of the doctor. */
+/** Permissions are reviewed in at most this many namespaces: each one costs three requests. */
 const MAX_NAMESPACES = 20;
-const MEND_RIGHTS = 'chart values crd.enabled: true and rbac.create: true';
+const PERMISSIONS_FIX = 'chart values crd.enabled: true and rbac.create: true';
 
-/** Whether documents can be taken from the cluster, where they are to be: the CRD is there, and the rights suffice. */
-export async function checkCustomResources(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
-  const { config } = inquiry;
+/** Checks that Scaler objects can be read and get a status: the CRD exists, and the account has the permissions. */
+export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const { config } = context;
   if (!config.scalers.customResources) return [];
   const own = config.kubernetes.namespaces;
   const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
-  const make = findingsOf('custom-resources', CLUSTER_SUBJECT);
-  const missing = await orError(() => askFirst(inquiry, namespaces[0] ?? null));
-  if (missing instanceof KubernetesError && missing.kind !== 'forbidden') {
-    const mend = fixForScalerWatch(missing) ?? 'kubectl get scalers.promscaler.dev';
-    return [make.failed(`no document of the cluster is known: ${missing.message}`, mend)];
+  const make = resultsOf('custom-resources', CLUSTER_SUBJECT);
+  const listed = await orError(() => listOne(context, namespaces[0] ?? null));
+  if (listed instanceof KubernetesError && listed.kind !== 'forbidden') {
+    const fix = fixForScalerWatch(listed) ?? 'kubectl get scalers.promscaler.dev';
+    return [make.failed(`Scaler objects cannot be read: ${listed.message}`, fix)];
   }
-  const denied = await orError(() => findDenied(inquiry, namespaces));
+  const denied = await orError(() => findDenied(context, namespaces));
   if (denied instanceof KubernetesError)
-    return [make.skipped(`permissions cannot be asked for: ${denied.message}`)];
+    return [make.skipped(`permissions cannot be reviewed: ${denied.message}`)];
   const isRead = ({ subresource }: AccessQuestion): boolean => subresource === '';
   const [reads, writes] = [denied.filter(isRead), denied.filter((one) => !isRead(one))];
-  const unwatched = await findUnwatched(inquiry, own);
-  const elsewhere =
+  const unwatched = await findUnwatched(context, own);
+  const ignored =
     unwatched.length === 0
       ? []
       : [
           make.warning(
-            `kubernetes.namespaces leaves out the namespaces of ${listSome(unwatched)}: this service does not read them, and they get no status from it`,
-            'chart value namespaces: name their namespaces, too, unless another release has them',
+            `kubernetes.namespaces does not contain the namespaces of ${listSome(unwatched)}: this service ignores these objects`,
+            'add their namespaces to the chart value namespaces, unless another release handles them',
           ),
         ];
   if (denied.length === 0)
-    return elsewhere.length > 0
-      ? elsewhere
-      : [make.ok('scalers.promscaler.dev is installed and may be read')];
+    return ignored.length > 0
+      ? ignored
+      : [make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers')];
   return [
-    ...elsewhere,
+    ...ignored,
     ...(reads.length === 0
       ? []
       : [
           make.failed(
-            `this account may not ${nameAll(reads)}: no document of the cluster is known`,
-            MEND_RIGHTS,
+            `the account may not ${nameAll(reads)}: Scaler objects cannot be read`,
+            PERMISSIONS_FIX,
           ),
         ]),
     ...(writes.length === 0
       ? []
-      : [make.warning(`this account may not ${nameAll(writes)}: scalers show no status`, MEND_RIGHTS)]),
+      : [make.warning(`the account may not ${nameAll(writes)}: scalers show no status`, PERMISSIONS_FIX)]),
   ];
 }
 
-/** Throws `KubernetesError` where it is not answered. */
-async function askFirst({ transport, signal }: ClusterInquiry, namespace: string | null): Promise<void> {
+/** Lists one object. Throws `KubernetesError`. */
+async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
   await transport.request({
     lane: 'list',
     method: 'GET',
@@ -78,9 +79,9 @@ async function askFirst({ transport, signal }: ClusterInquiry, namespace: string
   });
 }
 
-/** `NAMESPACE/NAME` of the objects that nobody reads here, where this account may see them. */
+/** Returns `NAMESPACE/NAME` of the objects outside `kubernetes.namespaces`; empty if the account may not list them. */
 async function findUnwatched(
-  { transport, signal }: ClusterInquiry,
+  { transport, signal }: ClusterContext,
   own: readonly string[],
 ): Promise<readonly string[]> {
   if (own.length === 0) return [];
@@ -92,16 +93,21 @@ async function findUnwatched(
 }
 
 async function findDenied(
-  { transport, signal }: ClusterInquiry,
+  { transport, signal }: ClusterContext,
   namespaces: readonly (string | null)[],
 ): Promise<readonly AccessQuestion[]> {
-  const rights = [
+  const permissions = [
     { verb: 'list', subresource: '' },
     { verb: 'watch', subresource: '' },
     { verb: 'patch', subresource: 'status' },
   ];
-  const questions = rights.flatMap((right) =>
-    namespaces.map((namespace) => ({ ...right, group: SCALER_GROUP, resource: SCALER_PLURAL, namespace })),
+  const questions = permissions.flatMap((permission) =>
+    namespaces.map((namespace) => ({
+      ...permission,
+      group: SCALER_GROUP,
+      resource: SCALER_PLURAL,
+      namespace,
+    })),
   );
   const allowed = await Promise.all(questions.map((question) => mayI(transport, question, signal)));
   return questions.filter((_, index) => allowed[index] === false);

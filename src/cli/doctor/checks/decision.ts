@@ -8,26 +8,26 @@ import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
 import { EMPTY_STATE } from '../../../decision/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import type { ClusterInquiry } from '../inquiry.js';
-import type { ClusterFacts, ScalerFacts } from '../scaler-facts.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import type { ClusterContext } from '../context.js';
+import type { ClusterFacts, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** What the service would decide now: one real cycle on what was read, which changes nothing. */
-export async function checkDecision(facts: ScalerFacts): Promise<readonly Finding[]> {
-  const { scaler, cluster, inquiry } = facts;
-  const make = findingsOf('decision', scalerKey(scaler));
-  if (cluster === null || inquiry === null) return [make.skipped('the cluster does not answer')];
+/** Runs one cycle on the values that were read, without patching, and reports the decision. */
+export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, context } = facts;
+  const make = resultsOf('decision', scalerKey(scaler));
+  if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
   if (cluster.target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
     return [make.skipped('no data source of its metrics answers')];
-  const { clock, signal } = inquiry;
+  const { clock, signal } = context;
   const now = clock.now();
   const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
   const { record } = await runCycle(
     {
       scaler,
-      // Not as after a restart of the service, which would hold back everything for its windows.
+      // Without the holds after a restart, which would hide the decision.
       memory: { ...freshMemory(now, null), state: EMPTY_STATE },
       now,
       answers,
@@ -35,48 +35,47 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly Findin
       isCurrent: () => false,
       signal,
     },
-    portsOf(inquiry, cluster),
+    portsOf(context, cluster),
   );
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
   );
   const { decision } = record;
-  if (decision === null) return [make.skipped(failing?.message ?? 'nothing could be decided')];
-  const held = holdWords(facts);
-  const sentence = `it would decide now: ${decision.reason}${held}`;
+  if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
+  const sentence = `current decision: ${decision.reason}${describeHold(facts)}`;
   if (failing?.type === 'ScalingActive')
     return [
       make.warning(
         sentence,
-        'see the findings above: until they are mended, a metric without a value moves nothing',
+        'see the problems above: until they are fixed, a metric without a value triggers no scaling',
       ),
     ];
-  const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > FAR_OFF);
+  const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
   if (far !== undefined)
     return [
       make.warning(
         `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
-        "look at the unit of the target: a quantity of the query's own unit (bytes: 500Mi, cores: 500m, seconds and not milliseconds)",
+        'check the unit of the target: it must be the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
       ),
     ];
   return [make.ok(sentence)];
 }
 
-/** A workload is rarely so far from its target; a target in another unit always is. */
-const FAR_OFF = 100;
+/** A workload is rarely this far from its target; a target in another unit usually is. */
+const SUSPICIOUS_RATIO = 100;
 
-function holdWords({ scaler: { spec }, isDryRun }: ScalerFacts): string {
-  if (spec.paused === true) return ' (not carried out: spec.paused is true)';
-  if (spec.paused !== false) return ` (no ${spec.paused} is carried out: spec.paused says so)`;
-  if (spec.dryRun) return ' (not carried out: spec.dryRun is true)';
-  return isDryRun ? ' (not carried out: the service runs with --dry-run)' : '';
+function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
+  if (spec.paused === true) return ' (not applied: spec.paused is true)';
+  if (spec.paused !== false) return ` (${spec.paused} is not applied: spec.paused is ${spec.paused})`;
+  if (spec.dryRun) return ' (not applied: spec.dryRun is true)';
+  return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
 }
 
-function portsOf(inquiry: ClusterInquiry, facts: ClusterFacts): CyclePorts {
-  const { clock, config } = inquiry;
+function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
+  const { clock, config } = context;
   const sources = new Map(Object.entries(config.prometheus));
   const observe = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  // The hold is for a service that has not seen earlier values: here it would hide what the metrics ask for.
+  // The recovery hold is for a service without earlier samples; here it would hide the recommendation.
   const observeMetrics: ObserveMetrics = async (input) => {
     const seen = await observe(input);
     return { ...seen, holdScaleDownUntil: null, holdReason: null };
@@ -92,25 +91,25 @@ function portsOf(inquiry: ClusterInquiry, facts: ClusterFacts): CyclePorts {
   };
 }
 
-/** What was read, as the loop wants to see it. It writes nothing. */
+/** Presents what was read as the `Cluster` of a cycle. Every write throws. */
 function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
-  const give = <T>(value: T | KubernetesError): T => {
+  const orThrow = <T>(value: T | KubernetesError): T => {
     if (value instanceof KubernetesError) throw value;
     return value;
   };
-  const refuse = (): never => {
-    throw new Error('the doctor changes nothing');
+  const rejectWrite = (): never => {
+    throw new Error('doctor must not write to the cluster');
   };
   return {
     run: () => Promise.resolve(),
     follow: () => undefined,
     isSynced: () => true,
-    readTarget: () => Promise.resolve(give(target)),
-    listPods: () => give(pods ?? []).map(({ pod }) => pod),
+    readTarget: () => Promise.resolve(orThrow(target)),
+    listPods: () => orThrow(pods ?? []).map(({ pod }) => pod),
     problemOf: () => null,
     cacheAgeSeconds: () => 0,
-    readScale: () => Promise.resolve(give(target)),
-    patchScale: refuse,
+    readScale: () => Promise.resolve(orThrow(target)),
+    patchScale: rejectWrite,
     recordEvent: () => undefined,
     listOtherScalers: () => Promise.resolve(others instanceof KubernetesError ? [] : others),
   };

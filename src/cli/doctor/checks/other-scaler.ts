@@ -2,16 +2,16 @@ import { targetKey } from '../../../control/conflicts.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../../kubernetes/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import type { ScalerFacts } from '../scaler-facts.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import type { ScalerFacts } from '../targets/scaler-facts.js';
 
 /**
- * Whether another autoscaler works on the same target: then nothing is patched until it is gone. Next to a dry run it is
- * what promscaler is compared with.
+ * Checks for another autoscaler on the same target, which blocks every patch. In a dry run the other autoscaler is
+ * expected: promscaler is compared with it.
  */
-export function checkOtherScaler(facts: ScalerFacts): readonly Finding[] {
+export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
-  const make = findingsOf('other-scaler', scalerKey(scaler));
+  const make = resultsOf('other-scaler', scalerKey(scaler));
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
   const shared =
@@ -19,17 +19,17 @@ export function checkOtherScaler(facts: ScalerFacts): readonly Finding[] {
       ? []
       : [
           make.failed(
-            `${sharesTargetWith} scales ${nameTarget(namespace, ref)} as well: neither patches it`,
-            'take one of the two documents away',
+            `${sharesTargetWith} also scales ${nameTarget(namespace, ref)}: both are held`,
+            'delete one of the two documents',
           ),
         ];
-  if (cluster === null) return [...shared, make.skipped('the cluster does not answer')];
+  if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
   const { others } = cluster;
   if (others instanceof KubernetesError)
     return [
       ...shared,
       make.warning(
-        `whether an HPA works on the same target cannot be seen: ${others.message}`,
+        `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
         'chart value rbac.create: true (list on horizontalpodautoscalers)',
       ),
     ];
@@ -39,8 +39,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly Finding[] {
       const { kind, name } = other;
       if (isDryRun) return make.ok(comparison(other));
       return make.failed(
-        `${kind} ${namespace}/${name} scales ${nameTarget(namespace, ref)}, too: promscaler patches nothing until it is gone`,
-        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or dryRun: true here, to compare the two)`,
+        `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`,
+        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or spec.dryRun: true, to compare the two)`,
       );
     });
   const all = [...shared, ...found];
@@ -48,9 +48,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly Finding[] {
 }
 
 function comparison({ kind, namespace, name, desiredReplicas }: OtherScaler): string {
-  const wanted =
-    desiredReplicas === undefined
-      ? 'has not computed a replica count, so there is nothing to compare yet'
-      : `wants ${desiredReplicas}; promscaler_shadow_difference_replicas compares the two`;
-  return `dry run next to ${kind} ${namespace}/${name}, which ${wanted}`;
+  const other = `${kind} ${namespace}/${name}`;
+  return desiredReplicas === undefined
+    ? `dry run next to ${other}, which has no desired replicas yet`
+    : `dry run next to ${other} with ${desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
 }

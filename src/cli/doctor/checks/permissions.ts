@@ -2,147 +2,147 @@ import { type AccessQuestion, mayI, nameAccess, whoAmI } from '../../../kubernet
 import { groupOf } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import type { TargetRef } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry, listSome } from '../inquiry.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { listSome } from '../../output/list-some.js';
 import { orNull } from '../or-error.js';
 
-/** Asks of more namespaces than these would take longer than the rest of the doctor. */
+/** Permissions are reviewed in at most this many namespaces: each one costs a request per permission. */
 const MAX_NAMESPACES = 20;
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** How a connection by the pod's service account names itself. */
-const OWN_ACCOUNT = 'service account';
-const OTHER_ACCOUNT = " (the service's own account is asked in its pod alone: helm test, or kubectl exec)";
+/** Prefix of `Connection.source` if the connection uses the service account of the pod. */
+const POD_ACCOUNT = 'service account';
+const OTHER_ACCOUNT =
+  ' (this is the account of the caller; helm test or kubectl exec checks the service account of the service)';
 
-/** Something that the service does, and what it is without. */
-interface Need extends Omit<AccessQuestion, 'namespace'> {
-  /** Without it nothing works, or only something less. */
-  readonly isVital: boolean;
-  /** What is missing without it. */
+/** A permission that the service uses. */
+interface Permission extends Omit<AccessQuestion, 'namespace'> {
+  /** Whether nothing is scaled without it. */
+  readonly isRequired: boolean;
+  /** The consequence if it is missing. */
   readonly without: string;
-  /** The line of the chart's values that grants it. */
-  readonly mend: string;
+  /** The chart values that grant it. */
+  readonly fix: string;
 }
 
-/**
- * What the service needs for these kinds, by the plural that each is served under. Another feature's needs are lines
- * here.
- */
-function neededAccess(
+/** Returns the permissions to scale these kinds. A new feature adds its permissions here. */
+function neededPermissions(
   kinds: readonly { readonly group: string; readonly plural: string }[],
-): readonly Need[] {
-  const granted = { subresource: '', mend: RBAC_MEND };
+): readonly Permission[] {
+  const granted = { subresource: '', fix: RBAC_FIX };
   return [
     ...['list', 'watch'].map((verb) => ({
       ...granted,
       verb,
       group: '',
       resource: 'pods',
-      isVital: true,
-      without: 'no pod is known',
+      isRequired: true,
+      without: 'pods cannot be read',
     })),
-    ...kinds.flatMap(({ group, plural }) => needsOfKind(group, plural)),
+    ...kinds.flatMap(({ group, plural }) => permissionsForKind(group, plural)),
     {
       ...granted,
       verb: 'create',
       group: 'events.k8s.io',
       resource: 'events',
-      isVital: false,
-      without: 'no Event tells of a change',
+      isRequired: false,
+      without: 'no Events are recorded',
     },
     {
       ...granted,
       verb: 'list',
       group: 'autoscaling',
       resource: 'horizontalpodautoscalers',
-      isVital: false,
-      without: 'another autoscaler on the same workload is not noticed, and both pull at it',
+      isRequired: false,
+      without: 'an HPA on the same target is not detected, and both change the replica count',
     },
   ];
 }
 
-const RBAC_MEND = 'chart value rbac.create: true';
+const RBAC_FIX = 'chart value rbac.create: true';
 
-/** Asked only where a document has `podDeletionCost`. */
-const COSTS_NEED: Need = {
+/** Needed if a document has `podDeletionCost`. */
+const DELETION_COST_PERMISSION: Permission = {
   verb: 'patch',
   group: '',
   resource: 'pods',
   subresource: '',
-  isVital: false,
-  without: 'podDeletionCost has no effect: Kubernetes chooses which pods a scale-down takes',
-  mend: 'chart value podDeletionCost.enabled: true',
+  isRequired: false,
+  without: 'podDeletionCost has no effect: Kubernetes chooses the pods that a scale-down deletes',
+  fix: 'chart value podDeletionCost.enabled: true',
 };
 
-/** Asked only where something is in dry run. */
-const COMPARISON_NEED: Need = {
+/** Needed if a scaler is in dry run. */
+const COMPARISON_PERMISSION: Permission = {
   verb: 'watch',
   group: 'autoscaling',
   resource: 'horizontalpodautoscalers',
   subresource: '',
-  isVital: false,
-  without: 'a dry run is compared with what an HPA wanted up to a minute ago',
-  mend: RBAC_MEND,
+  isRequired: false,
+  without: 'a dry run is compared with desired replicas of the HPA that are up to a minute old',
+  fix: RBAC_FIX,
 };
 
-function needsOfKind(group: string, plural: string): readonly Need[] {
+function permissionsForKind(group: string, plural: string): readonly Permission[] {
   const name = group === 'apps' ? plural : `${plural}.${group}`;
   const targets = [...new Set([...CHART_TARGETS, name])].join(', ');
-  const shared = { group, resource: plural, isVital: true, mend: `chart value targets: [${targets}]` };
+  const shared = { group, resource: plural, isRequired: true, fix: `chart value targets: [${targets}]` };
   const watches = group === 'apps' ? ['list', 'watch'] : [];
   return [
-    ...watches.map((verb) => ({ ...shared, verb, subresource: '', without: `no ${plural} are known` })),
+    ...watches.map((verb) => ({ ...shared, verb, subresource: '', without: `${plural} cannot be read` })),
     { ...shared, verb: 'get', subresource: 'scale', without: `${plural} cannot be read` },
     { ...shared, verb: 'patch', subresource: 'scale', without: `${plural} cannot be scaled` },
   ];
 }
 
-/** Whether the account may do what the service does, as the API server itself says. */
-export async function checkPermissions(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
-  const make = findingsOf('permissions', CLUSTER_SUBJECT);
-  const { transport, connection, signal, config, scalers } = inquiry;
+/** Checks with SelfSubjectAccessReviews that the account has every permission that the service uses. */
+export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const make = resultsOf('permissions', CLUSTER_SUBJECT);
+  const { transport, connection, signal, config, scalers } = context;
   const kinds = await kindsOf(
     scalers.map(({ spec }) => spec.scaleTargetRef),
-    inquiry,
+    context,
   );
   const ranksPods = scalers.some(({ spec }) => spec.podDeletionCost !== null);
-  const compares = inquiry.isDryRun === true || scalers.some(({ spec }) => spec.dryRun);
-  const needs = [
-    ...neededAccess(kinds),
-    ...(ranksPods ? [COSTS_NEED] : []),
-    ...(compares ? [COMPARISON_NEED] : []),
+  const compares = context.isDryRun === true || scalers.some(({ spec }) => spec.dryRun);
+  const permissions = [
+    ...neededPermissions(kinds),
+    ...(ranksPods ? [DELETION_COST_PERMISSION] : []),
+    ...(compares ? [COMPARISON_PERMISSION] : []),
   ];
   const own = config.kubernetes.namespaces;
   const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
   const who = await whoAmI(transport, signal);
   try {
-    const asked = await Promise.all(
-      needs.map(async (need) => {
+    const reviewed = await Promise.all(
+      permissions.map(async (permission) => {
         const isAllowed = await Promise.all(
-          namespaces.map((namespace) => mayI(transport, { ...need, namespace }, signal)),
+          namespaces.map((namespace) => mayI(transport, { ...permission, namespace }, signal)),
         );
-        return { need, denied: namespaces.filter((_, index) => isAllowed[index] === false) };
+        return { permission, namespaces: namespaces.filter((_, index) => isAllowed[index] === false) };
       }),
     );
-    const refused = asked.filter(({ denied }) => denied.length > 0);
-    const caution = connection.source.startsWith(OWN_ACCOUNT) ? '' : OTHER_ACCOUNT;
-    if (refused.length === 0)
-      return [make.ok(`${who ?? 'this account'} may do all that the service does${caution}`)];
-    return judgeRefused(refused, { who, isClusterWide: own.length === 0, make });
+    const denied = reviewed.filter((one) => one.namespaces.length > 0);
+    const note = connection.source.startsWith(POD_ACCOUNT) ? '' : OTHER_ACCOUNT;
+    if (denied.length === 0)
+      return [make.ok(`${who ?? 'the account'} has all permissions that the service needs${note}`)];
+    return judgeDenied(denied, { who, isClusterWide: own.length === 0, make });
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return [make.skipped(`permissions cannot be asked for: ${error.message}`)];
+    return [make.skipped(`permissions cannot be reviewed: ${error.message}`)];
   }
 }
 
-interface Refused {
-  readonly need: Need;
-  readonly denied: readonly (string | null)[];
+interface DeniedPermission {
+  readonly permission: Permission;
+  /** Where it is missing; null: in the whole cluster. */
+  readonly namespaces: readonly (string | null)[];
 }
 
-/** One finding for each line that mends something: six verbs of one missing role are one mistake. */
-function judgeRefused(
-  refused: readonly Refused[],
+/** Returns one result for each fix: six missing verbs of one Role are one mistake. */
+function judgeDenied(
+  denied: readonly DeniedPermission[],
   {
     who,
     isClusterWide,
@@ -150,41 +150,47 @@ function judgeRefused(
   }: {
     readonly who: string | null;
     readonly isClusterWide: boolean;
-    readonly make: ReturnType<typeof findingsOf>;
+    readonly make: ReturnType<typeof resultsOf>;
   },
-): readonly Finding[] {
-  const lacksPods = refused.some(({ need }) => need.resource === 'pods' && need.isVital);
-  const groups = new Map<string, Refused[]>();
-  for (const one of refused) {
-    // Without pods the whole role is missing, or holds in some namespaces alone.
-    const mend = lacksPods ? wholeRoleMend(isClusterWide, one.denied) : one.need.mend;
-    groups.set(mend, [...(groups.get(mend) ?? []), one]);
+): readonly CheckResult[] {
+  const isPodsDenied = denied.some(
+    ({ permission }) => permission.resource === 'pods' && permission.isRequired,
+  );
+  const groups = new Map<string, DeniedPermission[]>();
+  for (const one of denied) {
+    // Without access to pods the whole Role is missing, or it exists in other namespaces only.
+    const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : one.permission.fix;
+    groups.set(fix, [...(groups.get(fix) ?? []), one]);
   }
-  return [...groups].map(([mend, ones]) => {
-    const what = ones.map(({ need, denied }) => nameAccess({ ...need, namespace: denied[0] ?? null }));
-    const account = who ?? 'this account';
-    const consequences = [...new Set(ones.map(({ need }) => need.without))];
+  return [...groups].map(([fix, ones]) => {
+    const what = ones.map(({ permission, namespaces }) =>
+      nameAccess({ ...permission, namespace: namespaces[0] ?? null }),
+    );
+    const account = who ?? 'the account';
+    const consequences = [...new Set(ones.map(({ permission }) => permission.without))];
     const message = `${account} may not ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
-    return ones.some(({ need }) => need.isVital) ? make.failed(message, mend) : make.warning(message, mend);
+    return ones.some(({ permission }) => permission.isRequired)
+      ? make.failed(message, fix)
+      : make.warning(message, fix);
   });
 }
 
-function wholeRoleMend(isClusterWide: boolean, denied: readonly (string | null)[]): string {
+function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): string {
   if (isClusterWide)
-    return 'chart values rbac.create: true and namespaces: [] (a ClusterRole); with Roles in some namespaces alone, name them: namespaces: [...], which is kubernetes.namespaces of the service config';
+    return 'chart values rbac.create: true and namespaces: [] (a ClusterRole); for Roles in single namespaces, list them: namespaces: [...], which is kubernetes.namespaces in the service config';
   return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
 }
 
-/** Group and plural of each kind once; the apps kinds where there is no document yet. */
+/** Returns group and plural of each distinct kind; Deployments if there are no documents. */
 async function kindsOf(
   refs: readonly TargetRef[],
-  { discovery, signal }: ClusterInquiry,
+  { discovery, signal }: ClusterContext,
 ): Promise<readonly { readonly group: string; readonly plural: string }[]> {
   const kinds = new Map<string, { readonly group: string; readonly plural: string }>();
   if (refs.length === 0) kinds.set('deployments', { group: 'apps', plural: 'deployments' });
   for (const ref of refs) {
     const group = groupOf(ref);
-    // A kind that is not served or cannot be scaled is told of by the check of the target.
+    // The check `target` reports kinds that are not served or cannot be scaled.
     const kind = await orNull(() => discovery.find(ref, signal));
     const plural = kind?.plural ?? null;
     if (plural !== null) kinds.set(`${group}/${plural}`, { group, plural });

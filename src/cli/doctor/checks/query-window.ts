@@ -2,54 +2,57 @@ import { metricChecks, metricQuery } from '../../../prometheus/scaler-queries.js
 import { largestRangeSeconds } from '../../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../../promql/vector-selectors.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { onlyValue, type SourceInquiry } from '../inquiry.js';
-import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../scrape-times.js';
-import type { ScalerFacts } from '../scaler-facts.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import type { SourceContext } from '../context.js';
+import { onlyValue } from '../data-sources/read-answer.js';
+import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
+import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-const LEAST_SCRAPES = 2;
-const WANTED_SCRAPES = 4;
-const TAKES_A_RANGE = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
+/** `rate` needs two samples. */
+const MIN_SAMPLES = 2;
+/** With fewer, a single failed scrape makes a gap. */
+const RECOMMENDED_SAMPLES = 4;
+const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
-/** Whether the ranges in a document's own queries hold enough scrapes for a rate. */
-export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly Finding[]> {
-  const make = findingsOf('query-window', scalerKey(scaler));
-  const findings: Finding[] = [];
+/** Checks that the ranges in the queries of the document contain enough samples for `rate`. */
+export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
+  const make = resultsOf('query-window', scalerKey(scaler));
+  const results: CheckResult[] = [];
   for (const metric of scaler.spec.metrics) {
     if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
-    const inquiry = sources.get(metric.source);
-    if (inquiry === undefined) continue;
+    const context = sources.get(metric.source);
+    if (context === undefined) continue;
     const { guard = null, freshness = null } = metricChecks(metric, scaler) ?? {};
-    const queries = [metricQuery(metric, scaler, inquiry.source), guard, freshness?.query ?? null];
+    const queries = [metricQuery(metric, scaler, context.source), guard, freshness?.query ?? null];
     const selectors = queries.flatMap((query) =>
-      query !== null && TAKES_A_RANGE.test(query) ? vectorSelectors(query) : [],
+      query !== null && RANGE_FUNCTION.test(query) ? vectorSelectors(query) : [],
     );
     for (const selector of selectors) {
       const { text, range } = selector;
       if (range === null) continue;
-      const counted = onlyValue(await inquiry.ask(`max(count_over_time(${text}[${range}]))`));
-      // Nothing in it is a matter of the check `query`, which looks for the reason.
-      if (counted === null || counted >= WANTED_SCRAPES) continue;
-      const count = await countOfOld(inquiry, { ...selector, range, counted });
-      if (count >= WANTED_SCRAPES) continue;
-      const words = `${metric.type} metric ${metric.identity}: the range [${range}] holds ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
-      const mend = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
-      findings.push(
-        count < LEAST_SCRAPES
-          ? make.failed(`${words}, and a rate needs ${LEAST_SCRAPES}`, mend)
+      const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
+      // The check `query` explains a range without samples.
+      if (counted === null || counted >= RECOMMENDED_SAMPLES) continue;
+      const count = await countInFullRange(context, { ...selector, range, counted });
+      if (count >= RECOMMENDED_SAMPLES) continue;
+      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
+      const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
+      results.push(
+        count < MIN_SAMPLES
+          ? make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix)
           : make.warning(
-              `${words}; ${WANTED_SCRAPES} are wanted, so that a scrape that fails leaves no hole`,
-              mend,
+              `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
+              fix,
             ),
       );
     }
   }
-  return findings.length === 0 ? [make.ok('')] : findings;
+  return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** How many samples the range will hold when the series, which may be young, are as old as the range. */
-async function countOfOld(
-  inquiry: SourceInquiry,
+/** Returns the number of samples that the range will contain once the series are as old as the range. */
+async function countInFullRange(
+  context: SourceContext,
   {
     counted,
     range,
@@ -57,7 +60,7 @@ async function countOfOld(
   }: Omit<VectorSelector, 'range'> & { readonly range: string; readonly counted: number },
 ): Promise<number> {
   const rangeSeconds = largestRangeSeconds(`x[${range}]`);
-  const times = await readScrapeTimes(inquiry, selector, 2 * rangeSeconds);
+  const times = await readScrapeTimes(context, selector, 2 * rangeSeconds);
   const intervalSeconds = times === null ? null : scrapeIntervalOf(times);
   if (times === null || intervalSeconds === null) return counted;
   return Math.max(counted, scrapesWithin(times, rangeSeconds, intervalSeconds));

@@ -6,187 +6,194 @@ import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
 import { checkPatterns } from '../../../scaler/rules/inferred-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
-import { type Finding, type FindingMaker, findingsOf } from '../finding.js';
-import { labelValues, listSome, type SourceInquiry } from '../inquiry.js';
-import type { ScalerFacts } from '../scaler-facts.js';
-import { judgeGuards } from './guards.js';
-import { mendOfFailure, mendOfInvalid } from './mend-of-query.js';
-import { whyNoSeries } from './why-no-series.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
+import type { SourceContext } from '../context.js';
+import { labelValues } from '../data-sources/read-answer.js';
+import { listSome } from '../../output/list-some.js';
+import type { ScalerFacts } from '../targets/scaler-facts.js';
+import { checkGuards } from '../queries/guards.js';
+import { fixForFailure, fixForInvalid } from '../queries/query-fixes.js';
+import { whyNoSeries } from '../queries/why-no-series.js';
 
-/** More series than this in one total are worth an aggregation on the server. */
+/** From this many series on, Prometheus should aggregate the total. */
 const MANY_SERIES = 2000;
 
-/** One metric of a scaler and what was answered. */
-interface Asked {
+/** One metric of a scaler with the answer to its query. */
+interface QueriedMetric {
   readonly metric: MetricSpec;
   readonly answer: Answer;
   readonly facts: ScalerFacts;
-  /** Null where its source does not answer, or there is none. */
-  readonly inquiry: SourceInquiry | null;
-  /** As it was sent; null where the source has none for the resource. */
+  /** Null if its data source does not answer or does not exist. */
+  readonly context: SourceContext | null;
+  /** The query as it was sent; null if the data source has none for the resource. */
   readonly query: string | null;
   readonly pods: readonly Pod[] | null;
-  readonly make: FindingMaker;
+  readonly make: ResultBuilder;
 }
 
-/** Whether each metric's query gives what its type needs, and its guard and freshness hold. */
-export async function checkQuery(facts: ScalerFacts): Promise<readonly Finding[]> {
+/** Checks that each query returns what its metric type needs, and that guard and freshness hold. */
+export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
-  const make = findingsOf('query', scalerKey(scaler));
+  const make = resultsOf('query', scalerKey(scaler));
   const read = cluster?.pods ?? null;
   const pods = read === null || read instanceof KubernetesError ? null : read.map(({ pod }) => pod);
-  const findings = await Promise.all(
-    scaler.spec.metrics.map(async (metric, index): Promise<readonly Finding[]> => {
+  const results = await Promise.all(
+    scaler.spec.metrics.map(async (metric, index): Promise<readonly CheckResult[]> => {
       const answer = answers[index];
-      const inquiry = sources.get(metric.source) ?? null;
-      if (answer === undefined || inquiry === null)
+      const context = sources.get(metric.source) ?? null;
+      if (answer === undefined || context === null)
         return [make.skipped(`data source ${metric.source} does not answer`)];
-      const query = metricQuery(metric, scaler, inquiry.source);
-      const asked = { metric, answer, facts, inquiry, query, pods, make };
-      const ofGuards = await judgeGuards({ metric, scaler, inquiry, make });
-      if (ofGuards.length === 0 || query === null) return [await checkMetric(asked)];
-      // The answer is that of a metric whose guard does not hold: its own query is looked at apart.
-      return [await checkMetric({ ...asked, answer: await inquiry.ask(query) }), ...ofGuards];
+      const query = metricQuery(metric, scaler, context.source);
+      const queried = { metric, answer, facts, context, query, pods, make };
+      const ofGuards = await checkGuards({ metric, scaler, context, make });
+      if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
+      // `answer` only reports the guard that does not hold: run the query of the metric separately.
+      return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
     }),
   );
-  const told = findings.flat().filter(({ status }) => status !== 'ok');
-  return told.length === 0 ? [make.ok('')] : told;
+  const problems = results.flat().filter(({ status }) => status !== 'ok');
+  return problems.length === 0 ? [make.ok('')] : problems;
 }
 
-function checkMetric(asked: Asked): Promise<Finding> | Finding {
-  const { metric, answer, make } = asked;
+function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult {
+  const { metric, answer, make } = queried;
   const who = nameMetric(metric);
   switch (answer.class) {
     case 'failed':
-      return failedFinding(asked, answer);
+      return failedResult(queried, answer);
     case 'invalid':
-      return make.failed(`${who}: ${answer.message}`, tryIt(asked));
+      return make.failed(`${who}: ${answer.message}`, tryIt(queried));
     case 'missing':
-      return noSeries(asked);
+      return noSeries(queried);
     case 'value':
     case 'partial':
-      return answer.series.length === 0 ? noSeries(asked) : judgeSeries(asked, answer);
+      return answer.series.length === 0 ? noSeries(queried) : judgeSeries(queried, answer);
     default:
       return answer satisfies never;
   }
 }
 
-function failedFinding(asked: Asked, answer: Extract<Answer, { class: 'failed' }>): Finding {
-  const { metric, make } = asked;
+function failedResult(queried: QueriedMetric, answer: Extract<Answer, { class: 'failed' }>): CheckResult {
+  const { metric, make } = queried;
   const who = nameMetric(metric);
   return make.failed(
     `${who}: ${answer.message}`,
-    mendOfFailure(answer.reason, answer.message) ?? tryIt(asked),
+    fixForFailure(answer.reason, answer.message) ?? tryIt(queried),
   );
 }
 
-async function noSeries(asked: Asked): Promise<Finding> {
-  const { metric, inquiry, query, make } = asked;
+async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
+  const { metric, context, query, make } = queried;
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
-  const isWanted = 'onMissing' in metric && metric.onMissing === 'zero';
-  if (isWanted) return make.ok('');
-  // A regular expression that is compared as text matches nothing, whatever the data.
+  const isAllowed = 'onMissing' in metric && metric.onMissing === 'zero';
+  if (isAllowed) return make.ok('');
+  // A regular expression with the operator `=` matches nothing, whatever the data.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
-    const [, message = '', mend = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
-    return make.failed(`${who} has no series: ${message}`, mend);
+    const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
+    return make.failed(`${who} has no series: ${message}`, fix);
   }
-  const why = inquiry === null || query === null ? null : await whyNoSeries(inquiry.ask, query);
+  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query);
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
-    why?.mend ?? tryIt(asked),
+    why?.fix ?? tryIt(queried),
   );
 }
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
-function judgeSeries(asked: Asked, answer: Answered): Finding {
-  const { metric, make, pods } = asked;
-  const { namespace } = asked.facts.scaler;
+function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
+  const { metric, make, pods } = queried;
+  const { namespace } = queried.facts.scaler;
   const who = nameMetric(metric);
-  const shape = isOfResource(metric) ? null : judgeShape(asked, metric, answer);
+  const shape = isOfResource(metric) ? null : judgeShape(queried, metric, answer);
   if (shape !== null) return shape;
   if (pods === null && (isOfResource(metric) || metric.type === 'Pods'))
-    return make.skipped(`${who}: the pods cannot be read, so its series cannot be told apart`);
-  const { source = null, clock = null } = asked.inquiry ?? {};
+    return make.skipped(`${who}: the pods cannot be read, so its series cannot be matched to pods`);
+  const { source = null, clock = null } = queried.context ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const { sample } = toSample(metric, answer, { namespace, pods: pods ?? [], now, source });
-  if (sample.form !== 'error') return judgeSample(asked, sample);
+  if (sample.form !== 'error') return judgeSample(queried, sample);
   if (sample.kind === 'nan')
     return make.failed(
       `${who}: ${sample.error}`,
-      'a division by zero? Guard the divisor: x / (y > 0), or say onNaN: zero where NaN means none',
+      'if the query divides by zero, guard the divisor: x / (y > 0); or set onNaN: zero if NaN means zero',
     );
-  return make.failed(`${who}: ${sample.error}`, mendOfSample(asked, answer, sample.error));
+  return make.failed(`${who}: ${sample.error}`, fixForSample(queried, answer, sample.error));
 }
 
-/** A usable sample: whether it is whole, and tells of each ready pod. */
-function judgeSample({ metric, make, pods }: Asked, sample: Exclude<Sample, ErrorSample>): Finding {
+/** Checks that a usable sample is complete and has a value for each ready pod. */
+function judgeSample(
+  { metric, make, pods }: QueriedMetric,
+  sample: Exclude<Sample, ErrorSample>,
+): CheckResult {
   const who = nameMetric(metric);
   if (sample.partial !== null)
     return make.warning(
-      `${who} is only partly there: ${sample.partial}`,
-      'it may raise the count, never lower it, until that is over',
+      `${who} has incomplete data: ${sample.partial}`,
+      'until the data is complete, the metric can scale up but not down',
     );
   if (sample.form === 'values') return make.ok('');
-  const told = sample.form === 'pods' ? sample.pods : sample.containers;
+  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
   const ready = (pods ?? []).filter(({ ready: isReady, deleting }) => isReady === true && !deleting);
-  const missing = ready.filter(({ name }) => !told.has(name)).map(({ name }) => name);
+  const missing = ready.filter(({ name }) => !sampled.has(name)).map(({ name }) => name);
   if (missing.length === 0) return make.ok('');
   return make.warning(
-    `${who} has no series of ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): on the way down they are taken to be at the target`,
-    'look at Status > Targets of Prometheus for the nodes or pods that are not scraped; of pods that are minutes old this is nothing',
+    `${who} has no series for ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): for a scale-down they are assumed to be at the target`,
+    'check Status > Targets of Prometheus for nodes or pods that are not scraped; ignore this for pods that started minutes ago',
   );
 }
 
-function mendOfSample(asked: Asked, answer: Answered, error: string): string {
-  const { metric, pods } = asked;
-  const mend = mendOfInvalid(metric, answer, { error, source: metric.source });
-  if (mend !== null) return error.includes('series for pod') ? mend : `${mend}; ${tryIt(asked)}`;
-  if (pods?.length === 0) return 'there are no pods yet: see pods';
+function fixForSample(queried: QueriedMetric, answer: Answered, error: string): string {
+  const { metric, pods } = queried;
+  const fix = fixForInvalid(metric, answer, { error, source: metric.source });
+  if (fix !== null) return error.includes('series for pod') ? fix : `${fix}; ${tryIt(queried)}`;
+  if (pods?.length === 0) return 'the target has no pods: see the check pods';
   if (metric.type === 'ContainerResource')
-    return 'look whether containerResource.container is spelled as in the pods, and see resource-series';
-  if (metric.type !== 'Pods') return tryIt(asked);
+    return 'check that containerResource.container is the name of a container of the pods, and see resource-series';
+  if (metric.type !== 'Pods') return tryIt(queried);
   const names = listSome(labelValues(answer, 'pod'), 3);
-  return `the label pod must be the name of the pod, such as ${pods?.[0]?.name ?? 'web-0'}; it is ${names}`;
+  return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; its values are ${names}`;
 }
 
-/** The form that the type needs: `pod` for Pods, one series for Object, not too many for External. */
+/** Checks what the type needs: the label `pod` for Pods, one series for Object, not too many for External. */
 function judgeShape(
-  { make, query }: Asked,
+  { make, query }: QueriedMetric,
   metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
   answer: Answered,
-): Finding | null {
+): CheckResult | null {
   const who = nameMetric(metric);
   const labelNames = [...new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)))].sort();
-  const has = labelNames.length === 0 ? 'no labels at all' : listSome(labelNames, 8);
+  const has = labelNames.length === 0 ? 'no labels' : `the labels ${listSome(labelNames, 8)}`;
   const selected = selectSeries(answer.series, metric.selector);
   if (selected.length === 0) {
     const keys = metric.selector.map(({ key }) => key);
-    const values = keys.map((key) => `${key} is ${listSome(labelValues(answer, key), 4) || 'not there'}`);
+    const values = keys.map(
+      (key) => `${key} is ${listSome(labelValues(answer, key), 4) || 'not a label of any series'}`,
+    );
     return make.failed(
       `${who}: none of its ${answer.series.length} series matches metric.selector (${values.join('; ')})`,
-      `write values that are there into metric.selector; the series have ${has}`,
+      `use existing values in metric.selector; the series have ${has}`,
     );
   }
   if (metric.type === 'Pods' && selected.some((one) => labelOf(one, 'pod') === undefined))
     return make.failed(
       `${who}: a series has no label pod, which a Pods metric needs; the series have ${has}`,
       labelNames.length === 0
-        ? 'sum by (pod) (...) in the query keeps it; for a total over all pods write type: External'
-        : `sum by (pod) (...) in the query keeps it; where another label names the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
+        ? 'keep the label with sum by (pod) (...); for a total over all pods use type: External'
+        : `keep the label with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
     );
   if (metric.type === 'Object' && selected.length !== 1)
     return make.failed(
-      `${who}: ${selected.length} series, an Object metric needs exactly one; they differ in ${listSome(differing(selected, labelNames))}`,
-      `sum(...) around the query, or a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
+      `${who}: the query returns ${selected.length} series, and an Object metric needs exactly one; they differ in ${listSome(differing(selected, labelNames))}`,
+      `wrap the query in sum(...), or add a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
-      `${who}: ${selected.length} series are fetched each time, only to be added up`,
-      'add them up in Prometheus: sum(...) around the query',
+      `${who}: each query returns ${selected.length} series, which promscaler only adds up`,
+      'aggregate them in Prometheus: wrap the query in sum(...)',
     );
   return null;
 }
@@ -209,6 +216,6 @@ function nameMetric({ type, identity }: MetricSpec): string {
   return `${type} metric ${identity}`;
 }
 
-function tryIt({ query }: Asked): string {
-  return `try it on the Prometheus page: ${query ?? ''}`;
+function tryIt({ query }: QueriedMetric): string {
+  return `run the query in the Prometheus UI: ${query ?? ''}`;
 }

@@ -2,77 +2,80 @@ import type { Pod } from '../../../decision/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import { listSome } from '../inquiry.js';
-import type { ScalerFacts } from '../scaler-facts.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { listSome } from '../../output/list-some.js';
+import type { ScalerFacts } from '../targets/scaler-facts.js';
 
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['cpu', '250m'],
   ['memory', '256Mi'],
 ]);
 
-/** Whether the pods have the requests that a percentage is taken of, and the containers that metrics name. */
-export function checkRequests({ scaler, cluster }: ScalerFacts): readonly Finding[] {
-  const make = findingsOf('requests', scalerKey(scaler));
+/** Checks that the pods have the requests for a utilization target, and the containers that metrics name. */
+export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
+  const make = resultsOf('requests', scalerKey(scaler));
   const metrics = scaler.spec.metrics.filter(isOfResource);
   if (metrics.length === 0) return [make.ok('')];
-  if (cluster === null) return [make.skipped('the cluster does not answer')];
+  if (cluster === null) return [make.skipped('the API server does not answer')];
   const { target, pods } = cluster;
   if (target instanceof KubernetesError || pods === null || pods instanceof KubernetesError)
     return [make.skipped('the pods cannot be read')];
   const living = pods.filter(({ pod }) => !pod.deleting && ['Pending', 'Running'].includes(pod.phase));
-  if (living.length === 0) return [make.skipped('there are no pods')];
+  if (living.length === 0) return [make.skipped('the target has no pods')];
   const { namespace, ref } = target;
   const who = nameTarget(namespace, ref);
-  const findings = metrics.flatMap((metric): readonly Finding[] => {
+  const results = metrics.flatMap((metric): readonly CheckResult[] => {
     const containers = [...new Set(living.flatMap(({ pod }) => [...pod.requests.keys()]))];
     if (metric.type === 'ContainerResource' && !containers.includes(metric.container))
       return [
         make.failed(
           `no pod of ${who} has a container ${metric.container}`,
-          `write one of ${listSome(containers)} into containerResource.container`,
+          `set containerResource.container to one of ${listSome(containers)}`,
         ),
       ];
     if (metric.target.type !== 'Utilization') return [];
-    const lacking = [...new Set(living.flatMap(({ pod }) => lackingContainers(pod, metric)))];
-    if (lacking.length === 0) return [];
-    const noun = lacking.length === 1 ? 'container' : 'containers';
+    const without = [...new Set(living.flatMap(({ pod }) => containersWithoutRequest(pod, metric)))];
+    if (without.length === 0) return [];
+    const subject =
+      without.length === 1
+        ? `container ${listSome(without)} of ${who} has`
+        : `containers ${listSome(without)} of ${who} have`;
     return [
       make.failed(
-        `${noun} ${listSome(lacking)} of ${who} without a ${metric.name} request: there is nothing that ${metric.name} could be a percentage of`,
-        setRequests({ namespace, ref, resource: metric.name, lacking }),
+        `${subject} no ${metric.name} request, which a ${metric.name} utilization needs`,
+        fixForRequests({ namespace, ref, resource: metric.name, containers: without }),
       ),
     ];
   });
-  return findings.length === 0 ? [make.ok('')] : findings;
+  return results.length === 0 ? [make.ok('')] : results;
 }
 
-type OfResource = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
+type ResourceMetric = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
 
-function isOfResource(metric: MetricSpec): metric is OfResource {
+function isOfResource(metric: MetricSpec): metric is ResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
 
-/** Requests of the pod as a whole stand for those of its containers, for the whole pod alone. */
-function lackingContainers({ requests, podRequests }: Pod, metric: OfResource): readonly string[] {
+/** Pod-level requests replace those of the containers for a Resource metric, but not for a ContainerResource metric. */
+function containersWithoutRequest({ requests, podRequests }: Pod, metric: ResourceMetric): readonly string[] {
   if (metric.type === 'Resource' && podRequests?.has(metric.name) === true) return [];
   const wanted = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];
   return wanted.filter((container) => requests.get(container)?.has(metric.name) !== true);
 }
 
-function setRequests({
+function fixForRequests({
   namespace,
   ref,
   resource,
-  lacking,
+  containers,
 }: {
   readonly namespace: string;
   readonly ref: { readonly apiVersion: string; readonly kind: string; readonly name: string };
   readonly resource: string;
-  readonly lacking: readonly string[];
+  readonly containers: readonly string[];
 }): string {
   const amount = EXAMPLES.get(resource) ?? '1';
   if (watchedPlural(ref) === null)
-    return `add resources: { requests: { ${resource}: ${amount} } }, with what it needs, to those containers`;
-  return `kubectl set resources ${ref.kind.toLowerCase()}/${ref.name} -n ${namespace} -c ${lacking.join(',')} --requests=${resource}=${amount}, with what it needs (and in its manifest)`;
+    return `add resources: { requests: { ${resource}: ${amount} } } to these containers, with a value that fits the workload`;
+  return `kubectl set resources ${ref.kind.toLowerCase()}/${ref.name} -n ${namespace} -c ${containers.join(',')} --requests=${resource}=${amount}, with a value that fits the workload (and in its manifest)`;
 }

@@ -3,44 +3,49 @@ import { readEntry } from '../../../kubernetes/state/entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../../kubernetes/state/key.js';
 import { readStateMap, type StateMap } from '../../../kubernetes/state/map.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
-import { type Finding, type FindingMaker, findingsOf } from '../finding.js';
-import { CLUSTER_SUBJECT, type ClusterInquiry, listSome } from '../inquiry.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { listSome } from '../../output/list-some.js';
 import { orError } from '../or-error.js';
 
-const DEGRADED = 'their scalers go up within their window and never down';
-const MEND_RIGHTS = 'chart values rbac.create: true and state.enabled: true';
+const DEGRADED = 'their scalers can scale up but not down';
+const PERMISSIONS_FIX = 'chart values rbac.create: true and state.enabled: true';
 
-/** One of the ConfigMaps, and what came of reading it. */
-interface Looked {
+/** One of the ConfigMaps, or the error of reading it. */
+interface ReadConfigMap {
   readonly name: string;
   readonly map: StateMap | KubernetesError;
 }
 
-/** Whether what must outlive a restart can be kept: the ConfigMaps, the rights on them, and what is in them. */
-export async function checkState(inquiry: ClusterInquiry): Promise<readonly Finding[]> {
-  const { transport, own } = inquiry;
+/** Checks that the state can be stored: the ConfigMaps exist, the account may patch them, their entries are valid. */
+export async function checkState(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const { transport, own } = context;
   if (!own.keepsState) return [];
-  const make = findingsOf('state', CLUSTER_SUBJECT);
+  const make = resultsOf('state', CLUSTER_SUBJECT);
   const names = Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket));
   const place = { transport, namespace: own.namespace };
-  const looked = await Promise.all(
-    names.map(async (name): Promise<Looked> => ({
+  const read = await Promise.all(
+    names.map(async (name): Promise<ReadConfigMap> => ({
       name,
       map: await orError(() => readStateMap({ ...place, name })),
     })),
   );
-  const findings = [
-    ...judgeUnread(looked, own.namespace, make),
-    ...(await judgeWrites(looked, inquiry, make)),
-    ...judgeEntries(looked, inquiry, make),
+  const results = [
+    ...judgeReads(read, own.namespace, make),
+    ...(await judgeWrites(read, context, make)),
+    ...judgeEntries(read, context, make),
   ];
-  const well = `state in ${STATE_BUCKETS} ConfigMaps of namespace ${own.namespace}`;
-  return findings.length === 0 ? [make.ok(well)] : findings;
+  const summary = `state in ${STATE_BUCKETS} ConfigMaps in namespace ${own.namespace}`;
+  return results.length === 0 ? [make.ok(summary)] : results;
 }
 
-/** One finding for each reason: sixteen ConfigMaps that are not there are one mistake. */
-function judgeUnread(looked: readonly Looked[], namespace: string, make: FindingMaker): readonly Finding[] {
-  const failed = looked.flatMap(({ name, map }) =>
+/** Returns one result for each reason: sixteen missing ConfigMaps are one mistake. */
+function judgeReads(
+  read: readonly ReadConfigMap[],
+  namespace: string,
+  make: ResultBuilder,
+): readonly CheckResult[] {
+  const failed = read.flatMap(({ name, map }) =>
     map instanceof KubernetesError ? [{ name, error: map }] : [],
   );
   const [missing, forbidden, others] = [
@@ -48,9 +53,9 @@ function judgeUnread(looked: readonly Looked[], namespace: string, make: Finding
     failed.filter(({ error }) => error.kind === 'forbidden'),
     failed.filter(({ error }) => error.kind !== 'not_found' && error.kind !== 'forbidden'),
   ].map((group) => ({ group, names: listSome(group.map(({ name }) => name)) }));
-  const findings: Finding[] = [];
+  const results: CheckResult[] = [];
   if (missing !== undefined && missing.group.length > 0)
-    findings.push(
+    results.push(
       make.failed(
         `namespace ${namespace} has no ConfigMap ${missing.names}: ${DEGRADED}`,
         `chart value state.enabled: true, or ${createLine(
@@ -60,21 +65,21 @@ function judgeUnread(looked: readonly Looked[], namespace: string, make: Finding
       ),
     );
   if (forbidden !== undefined && forbidden.group.length > 0)
-    findings.push(
+    results.push(
       make.failed(
-        `this account may not get ConfigMap ${forbidden.names} of namespace ${namespace}: ${DEGRADED}`,
-        MEND_RIGHTS,
+        `the account may not get ConfigMap ${forbidden.names} in namespace ${namespace}: ${DEGRADED}`,
+        PERMISSIONS_FIX,
       ),
     );
   const [first] = others?.group ?? [];
   if (others !== undefined && first !== undefined)
-    findings.push(
+    results.push(
       make.failed(
         `ConfigMap ${others.names} cannot be read: ${first.error.message}`,
         `kubectl get configmap ${first.name} -n ${namespace}`,
       ),
     );
-  return findings;
+  return results;
 }
 
 function createLine(names: readonly string[], namespace: string): string {
@@ -83,43 +88,43 @@ function createLine(names: readonly string[], namespace: string): string {
   return `for i in ${list}; do kubectl create configmap promscaler-state-$i -n ${namespace}; done`;
 }
 
-/** Of those that can be read: what can't is a finding already. */
+/** Reviews the permission to patch the readable ConfigMaps; the others are reported already. */
 async function judgeWrites(
-  looked: readonly Looked[],
-  { transport, signal, own: { namespace } }: ClusterInquiry,
-  make: FindingMaker,
-): Promise<readonly Finding[]> {
-  const names = looked.filter(({ map }) => !(map instanceof KubernetesError)).map(({ name }) => name);
+  read: readonly ReadConfigMap[],
+  { transport, signal, own: { namespace } }: ClusterContext,
+  make: ResultBuilder,
+): Promise<readonly CheckResult[]> {
+  const names = read.filter(({ map }) => !(map instanceof KubernetesError)).map(({ name }) => name);
   const question = { verb: 'patch', group: '', resource: 'configmaps', subresource: '', namespace };
   const allowed = await orError(() =>
     Promise.all(names.map((name) => mayI(transport, { ...question, name }, signal))),
   );
   if (allowed instanceof KubernetesError)
-    return [make.skipped(`permissions cannot be asked for: ${allowed.message}`)];
+    return [make.skipped(`permissions cannot be reviewed: ${allowed.message}`)];
   const denied = names.filter((_, index) => allowed[index] === false);
   if (denied.length === 0) return [];
-  const what = `patch ConfigMap ${listSome(denied)} of namespace ${namespace}`;
-  return [make.failed(`this account may not ${what}: ${DEGRADED}`, MEND_RIGHTS)];
+  const what = `patch ConfigMap ${listSome(denied)} in namespace ${namespace}`;
+  return [make.failed(`the account may not ${what}: ${DEGRADED}`, PERMISSIONS_FIX)];
 }
 
-/** What is wrong with an entry matters to its scaler alone, and to none where that is gone. */
+/** Reports invalid entries: a failure for the entry of an existing scaler, otherwise a warning. */
 function judgeEntries(
-  looked: readonly Looked[],
-  { scalers, own: { namespace } }: ClusterInquiry,
-  make: FindingMaker,
-): readonly Finding[] {
+  read: readonly ReadConfigMap[],
+  { scalers, own: { namespace } }: ClusterContext,
+  make: ResultBuilder,
+): readonly CheckResult[] {
   const keys = new Set(scalers.map(entryKey));
-  return looked.flatMap(({ name, map }) => {
+  return read.flatMap(({ name, map }) => {
     if (map instanceof KubernetesError) return [];
     return Object.entries(map.data).flatMap(([key, text]) => {
       const entry = readEntry(text);
       if (!('problem' in entry)) return [];
-      const message = `the entry ${key} of ConfigMap ${name} cannot be used: ${entry.problem}`;
+      const message = `the entry ${key} of ConfigMap ${name} is invalid: ${entry.problem}`;
       const patch = JSON.stringify({ data: { [key]: null } });
-      const mend = `kubectl patch configmap ${name} -n ${namespace} --type merge -p '${patch}' removes it, and the windows of ${key.replace('.', '/')} begin anew`;
+      const fix = `kubectl patch configmap ${name} -n ${namespace} --type merge -p '${patch}' removes it, and the windows of ${key.replace('.', '/')} restart`;
       return keys.has(key)
-        ? [make.failed(`${message}; its scaler goes up within its window and never down`, mend)]
-        : [make.warning(message, mend)];
+        ? [make.failed(`${message}; its scaler can scale up but not down`, fix)]
+        : [make.warning(message, fix)];
     });
   });
 }

@@ -1,27 +1,32 @@
 import { groupOf, nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import { scalerKey, type Scaler } from '../../../scaler/spec.js';
-import { type Finding, findingsOf } from '../finding.js';
-import type { ClusterInquiry } from '../inquiry.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import type { ClusterContext } from '../context.js';
 import { orNull } from '../or-error.js';
-import type { ScalerFacts } from '../scaler-facts.js';
-import { whereElse } from './where-else.js';
+import type { ScalerFacts } from '../targets/scaler-facts.js';
+import { explainMissingTarget } from '../targets/missing-target.js';
 
-const GRANTED = ['deployments', 'statefulsets', 'replicasets'];
+/** The default of the chart value `targets`. */
+const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** Whether the workload is there, can be read and can be scaled. */
-export async function checkTarget({ scaler, cluster, inquiry }: ScalerFacts): Promise<readonly Finding[]> {
-  const make = findingsOf('target', scalerKey(scaler));
-  if (cluster === null || inquiry === null) return [make.skipped('the cluster does not answer')];
+/** Checks that the target exists, can be read and can be scaled. */
+export async function checkTarget({
+  scaler,
+  cluster,
+  context,
+}: ScalerFacts): Promise<readonly CheckResult[]> {
+  const make = resultsOf('target', scalerKey(scaler));
+  if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
   const { target } = cluster;
   if (target instanceof KubernetesError) {
     switch (target.kind) {
       case 'not_found':
-        return [make.failed(...(await whereElse(scaler, inquiry, target)))];
+        return [make.failed(...(await explainMissingTarget(scaler, context, target)))];
       case 'forbidden':
-        return [make.failed(...(await whyForbidden(scaler, inquiry, target)))];
+        return [make.failed(...(await explainForbidden(scaler, context, target)))];
       case 'invalid_selector':
         return [
           make.failed(
@@ -30,17 +35,19 @@ export async function checkTarget({ scaler, cluster, inquiry }: ScalerFacts): Pr
           ),
         ];
       case 'invalid':
-        return [make.failed(target.message, 'write the kind that has the replicas into spec.scaleTargetRef')];
+        return [make.failed(target.message, 'set spec.scaleTargetRef to the object that has spec.replicas')];
       default:
-        return [make.failed(target.message, 'try again; where it stays, look at the API server')];
+        return [
+          make.failed(target.message, 'try again; if the error persists, check the log of the API server'),
+        ];
     }
   }
   const { specReplicas } = target;
   if (specReplicas === 0 && spec.minReplicas > 0)
     return [
       make.warning(
-        `${nameTarget(namespace, ref)} has 0 replicas, set by a person: promscaler leaves it off`,
-        `kubectl scale ${watchedPlural(ref) === null ? `${ref.kind.toLowerCase()}.${groupOf(ref)}` : ref.kind.toLowerCase()}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} switches it on`,
+        `${nameTarget(namespace, ref)} was scaled to 0 manually: promscaler does not scale it`,
+        `kubectl scale ${watchedPlural(ref) === null ? `${ref.kind.toLowerCase()}.${groupOf(ref)}` : ref.kind.toLowerCase()}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
       ),
     ];
   return [
@@ -50,18 +57,18 @@ export async function checkTarget({ scaler, cluster, inquiry }: ScalerFacts): Pr
   ];
 }
 
-async function whyForbidden(
+async function explainForbidden(
   { namespace, spec }: Scaler,
-  { discovery, signal }: ClusterInquiry,
+  { discovery, signal }: ClusterContext,
   { message }: KubernetesError,
 ): Promise<readonly [string, string]> {
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => discovery.find(ref, signal));
   const plural = kind?.plural ?? `${ref.kind.toLowerCase()}s`;
   const name = groupOf(ref) === 'apps' ? plural : `${plural}.${groupOf(ref)}`;
-  const targets = [...new Set([...GRANTED, name])].join(', ');
+  const targets = [...new Set([...CHART_TARGETS, name])].join(', ');
   return [
     message,
-    `chart value targets: [${targets}]; where the chart's namespaces are named, ${namespace} must be among them, too`,
+    `chart value targets: [${targets}]; if the chart value namespaces is set, add ${namespace}`,
   ];
 }

@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import type { CommandIo } from '../io.js';
+import type { NewOptions } from '../new/new-options.js';
+import type { ClusterOptions } from '../reach/cluster-options.js';
+import { optionOf, outputOption, reachingCluster } from './options.js';
+import type { Result } from './result.js';
+
+/** Adds the commands that work on files. */
+export function addDocumentCommands(program: Command, io: CommandIo, result: Result): void {
+  addNew(program, io, result);
+  addValidate(program, io, result);
+  addShow(program, io, result);
+  addDecide(program, io, result);
+  addSchema(program, io, result);
+}
+
+function addNew(program: Command, io: CommandIo, result: Result): void {
+  const command = program
+    .command('new')
+    .description('Create a scaler document for a workload')
+    .argument('<target>', 'Workload: KIND/NAME, or NAME of a Deployment')
+    .option(
+      '-n, --namespace <namespace>',
+      'Namespace of the workload (default: that of the kubeconfig context)',
+    )
+    .option('--name <name>', 'Name of the scaler (default: the name of the workload)')
+    .option('--min <replicas>', 'Minimum number of replicas', '1')
+    .option('--max <replicas>', 'Maximum number of replicas (required)')
+    .option(
+      '--cpu-percent <percent>',
+      'Target CPU utilization, in percent of the requests (default: 80 if there is no other metric)',
+    )
+    .option('--memory-percent <percent>', 'Target memory utilization, in percent of the requests')
+    .option(
+      '--query <promql>',
+      'Metric by a PromQL query; with `by (pod)` or $pods one series per pod, otherwise a total',
+    )
+    .option('--average-value <quantity>', 'Target value of the query per pod')
+    .option('--value <quantity>', 'Target value of the query for all pods together')
+    .addOption(optionOf('--preset <preset>', 'Preset of the defaults', ['hpa', 'chpa', 'hpa-1.11']))
+    .option('--output-file <file>', 'New file for the document (default: standard output)')
+    .option('--offline', 'Do not read the workload from the cluster');
+  reachingCluster(command).action(async (target: string, options: NewOptions) => {
+    const { runNew } = await import('../new/run-new.js');
+    result.exitCode = await runNew(target, options, io);
+  });
+}
+
+interface ValidateFlags extends ClusterOptions {
+  readonly config?: string;
+  readonly live?: boolean;
+  readonly prometheus?: string;
+  readonly output: string;
+}
+
+function addValidate(program: Command, io: CommandIo, result: Result): void {
+  const command = program
+    .command('validate')
+    .description('Validate scaler documents and the service config')
+    .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
+    .option('--config <file>', 'Service config with the data sources and defaults of the documents')
+    .option('--live', 'Also query Prometheus and read the cluster for these documents, like doctor')
+    .option('--prometheus <url>', 'With --live: replace the URLs of the data source default')
+    .addOption(outputOption(['text', 'json', 'yaml']));
+  reachingCluster(command).action(async (paths: string[], options: ValidateFlags) => {
+    const { runValidate } = await import('../validate/run-validate.js');
+    result.exitCode = await runValidate({ paths, ...options }, io);
+  });
+}
+
+function addShow(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('show')
+    .description('Print every field of a scaler document with its value and the origin of the value')
+    .argument('<file>', 'File of scaler documents, or - for standard input')
+    .option('--config <file>', 'Service config with the defaults of the documents')
+    .addOption(outputOption(['text', 'yaml', 'json']))
+    .action(async (file: string, options: { config?: string; output: string }) => {
+      const { runShow } = await import('../show/run-show.js');
+      result.exitCode = await runShow({ file, ...options }, io);
+    });
+}
+
+function addDecide(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('decide')
+    .description('Print the decision for a snapshot as JSON (NDJSON in, NDJSON out)')
+    .argument(
+      '<file>',
+      'Snapshot from /api/v1/scalers/NAMESPACE/NAME/snapshot, or several, one per line; - for standard input',
+    )
+    .action(async (file: string) => {
+      const { runDecide } = await import('../decide/run-decide.js');
+      result.exitCode = await runDecide(file, io);
+    });
+}
+
+function addSchema(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('schema')
+    .description('Print the JSON Schema of the scaler document')
+    .option('--service', 'Print the JSON Schema of the service config instead')
+    .option('--api', 'Print the OpenAPI document of the HTTP API instead')
+    .option('--crd', 'Print the CustomResourceDefinition of the scaler document instead, as YAML')
+    .action(async (options: { service?: boolean; api?: boolean; crd?: boolean }) => {
+      const { runSchema } = await import('../schema/run-schema.js');
+      result.exitCode = runSchema(options, io);
+    });
+}

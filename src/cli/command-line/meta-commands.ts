@@ -1,0 +1,30 @@
+import { Argument, type Command } from 'commander';
+import type { CommandIo } from '../io.js';
+import { outputOption } from './options.js';
+import type { Result } from './result.js';
+
+/** Adds `version` and `completion`. */
+export function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('version')
+    .description('Print the version of this command')
+    .addOption(outputOption(['text', 'json', 'yaml']))
+    .action(async (options: { output: string }) => {
+      const { runVersion } = await import('../version/run-version.js');
+      result.exitCode = runVersion(options, io);
+    });
+  const shell = new Argument('<shell>', 'Shell of the script');
+  shell.argChoices = ['bash', 'zsh', 'fish'];
+  program
+    .command('completion')
+    .description('Print a shell completion script')
+    .addArgument(shell)
+    .addHelpText(
+      'after',
+      '\nLoad it in bash or zsh: source <(promscaler completion bash)\nLoad it in fish: promscaler completion fish | source',
+    )
+    .action(async (name: string) => {
+      const { runCompletion } = await import('../completion/run-completion.js');
+      result.exitCode = runCompletion(name, program, io);
+    });
+}

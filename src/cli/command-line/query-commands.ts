@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { CommandIo } from '../io.js';
+import { NAMESPACE_OF_SCALER, outputOption, reaching } from './options.js';
+import type { Result } from './result.js';
+
+interface ReachFlags {
+  readonly url?: string;
+  readonly serviceNamespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly output: string;
+}
+
+/** Adds `explain` and `status`, which query a running service. */
+export function addQueryCommands(program: Command, io: CommandIo, result: Result): void {
+  const explain = program
+    .command('explain')
+    .description('Explain the last decision for a scaler: values, pods, arithmetic, limits and holds')
+    .argument('[scaler]', 'NAMESPACE/NAME, or NAME')
+    .option(...NAMESPACE_OF_SCALER)
+    .option('--snapshot <file>', 'Explain the decision for a snapshot instead; - for standard input')
+    .option(
+      '--at <time>',
+      'Explain the decision in force at this time: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
+    )
+    .addOption(outputOption(['text', 'json', 'yaml']));
+  reaching(explain).action(
+    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; at?: string }) => {
+      const { runExplain } = await import('../explain/run-explain.js');
+      result.exitCode = await runExplain({ scaler, ...options }, io);
+    },
+  );
+  const status = program
+    .command('status')
+    .description('List the scalers of a running service')
+    .option('-n, --namespace <namespace>', 'Only list scalers in this namespace')
+    .option('-A, --all-namespaces', 'List scalers in all namespaces (the default)')
+    .option('-w, --watch', 'After listing, watch for changes')
+    .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
+  reaching(status).action(async (options: ReachFlags & { allNamespaces?: boolean; watch?: boolean }) => {
+    const { runStatus } = await import('../status/run-status.js');
+    result.exitCode = await runStatus(options, io);
+  });
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+
+/** The commands and options that a shell completes. */
+export interface Completion {
+  readonly name: string;
+  readonly commands: readonly CompletedCommand[];
+}
+
+export interface CompletedCommand {
+  readonly name: string;
+  /** Up to the first colon or semicolon, so that it fits a line of suggestions. */
+  readonly description: string;
+  readonly options: readonly CompletedOption[];
+  /** The allowed values of the first argument; empty: any. */
+  readonly values: readonly string[];
+}
+
+export interface CompletedOption {
+  /** `--output`, `-o`. */
+  readonly flags: readonly string[];
+  readonly description: string;
+  readonly takesValue: boolean;
+  /** The allowed values; empty: any. */
+  readonly values: readonly string[];
+}
+
+/** Describes the commands of a program with their options and those of the program. */
+export function describeCommands(program: Command): Completion {
+  const shared = optionsOf(program).filter(({ flags }) => !flags.includes('--version'));
+  const help = {
+    flags: ['--help', '-h'],
+    description: 'Print help',
+    takesValue: false,
+    values: [],
+  };
+  const commands = program.commands.map((command) => ({
+    name: command.name(),
+    description: shorten(command.description()),
+    options: [...optionsOf(command), ...shared, help],
+    values: command.registeredArguments[0]?.argChoices ?? [],
+  }));
+  return { name: program.name(), commands };
+}
+
+function optionsOf(command: Command): readonly CompletedOption[] {
+  return command.options.map((option) => ({
+    flags: [option.long, option.short].filter((flag) => typeof flag === 'string'),
+    description: shorten(option.description),
+    takesValue: option.required || option.optional,
+    values: option.argChoices ?? [],
+  }));
+}
+
+function shorten(description: string): string {
+  return /^[^:;(]*[^:;(\s]/.exec(description)?.[0] ?? description;
+}

@@ -1,0 +1,43 @@
+import { engineOfBuild } from '../../../prometheus/engine.js';
+import type { SourceConfig } from '../../../prometheus/source-config.js';
+import { type CheckResult, resultsOf } from '../check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { withoutTrailingSlashes } from '../../../units/base-url.js';
+
+/** Checks that the flavor of a data source matches its server, as far as the build information shows. */
+export async function judgeFlavor(context: SourceContext): Promise<readonly CheckResult[]> {
+  const { source } = context;
+  const results = await Promise.all(source.urls.map((url) => checkUrl(context, url)));
+  return results.filter((found) => found !== null);
+}
+
+async function checkUrl({ source, probe, signal }: SourceContext, url: string): Promise<CheckResult | null> {
+  const make = resultsOf('prometheus', sourceSubject(source));
+  const page = `${withoutTrailingSlashes(url)}/api/v1/status/buildinfo`;
+  const engine = engineOfBuild(await probe({ url: page, timeoutMs: REQUEST_MS, signal }));
+  const key = `prometheus.${source.name}.flavor`;
+  const line = `${key}: victoriametrics`;
+  if (engine === 'victoriametrics' && source.ifVictoriaMetrics !== null)
+    return make.warning(
+      `${url} is VictoriaMetrics and ${key} is not set: it is only detected after the first response`,
+      line,
+    );
+  if (engine === 'victoriametrics' && source.flavor !== 'victoriametrics')
+    return make.failed(
+      `${url} is VictoriaMetrics and ${key} is ${source.flavor}: ${withoutFlavor(source)}`,
+      line,
+    );
+  if (engine === 'other' && source.flavor === 'victoriametrics')
+    return make.failed(
+      `${url} is not VictoriaMetrics, but ${key} is victoriametrics: its cpu query omits containers that restarted`,
+      `${key}: prometheus, thanos or mimir`,
+    );
+  return null;
+}
+
+function withoutFlavor({ resourceWindowSeconds }: SourceConfig): string {
+  return (
+    'samples are about 30 s old, responses of a cluster may be incomplete, and ' +
+    `a container that restarted is counted twice for ${resourceWindowSeconds} s`
+  );
+}

@@ -1,0 +1,28 @@
+import { createPrometheusClient } from '../../prometheus/client.js';
+import { createProbe } from '../../prometheus/probe.js';
+import type { SourceConfig } from '../../prometheus/source-config.js';
+import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
+
+export interface OpenedSource extends SourceContext {
+  /** Detects the engine of the server if `flavor` is unset, and returns a context with the matching config. */
+  readonly recognized: () => Promise<SourceContext>;
+}
+
+/** Creates the clients of a data source. Sends no request yet. */
+export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
+  const { clock, signal, env } = context;
+  const client = createPrometheusClient(source, clock, env);
+  const options = { timeoutMs: REQUEST_MS, signal };
+  const opened: SourceContext = {
+    ...context,
+    source,
+    runQuery: (query) => client.query(query, options),
+    startTime: () => client.startTime(options),
+    probe: createProbe(source, clock, env),
+  };
+  const recognized = async (): Promise<SourceContext> => {
+    await client.recognize?.(options);
+    return { ...opened, source: client.fittingConfig?.() ?? source };
+  };
+  return { ...opened, recognized };
+}

@@ -1,0 +1,48 @@
+import type { Answer } from '../../../prometheus/answer.js';
+import { applyChecks, type MetricChecks } from '../../../prometheus/metric-checks.js';
+import { metricChecks } from '../../../prometheus/scaler-queries.js';
+import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
+import type { CheckResult, ResultBuilder } from '../check-result.js';
+import type { SourceContext } from '../context.js';
+import { whyNoSeries } from './why-no-series.js';
+
+export interface GuardedMetric {
+  readonly metric: MetricSpec;
+  readonly scaler: Scaler;
+  readonly context: SourceContext;
+  readonly make: ResultBuilder;
+}
+
+/** Checks guard and freshness of a metric separately. Returns failures only. */
+export async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  const checks = metricChecks(guarded.metric, guarded.scaler);
+  if (checks === null) return [];
+  const { guard, freshness } = checks;
+  const queries = [
+    ...(guard === null ? [] : [{ query: guard, only: { guard, freshness: null } }]),
+    ...(freshness === null ? [] : [{ query: freshness.query, only: { guard: null, freshness } }]),
+  ];
+  const found = await Promise.all(queries.map((one) => checkGuard(one.query, one.only, guarded)));
+  return found.filter((one) => one !== null);
+}
+
+async function checkGuard(
+  query: string,
+  only: Pick<MetricChecks, 'guard' | 'freshness'>,
+  { metric, context, make }: GuardedMetric,
+): Promise<CheckResult | null> {
+  const answer = await context.runQuery(query);
+  // With a usable answer of the metric, only the guard can fail; `isMissingZero` makes the reason a sentence.
+  const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
+  const judged = applyChecks(
+    { ...only, isMissingZero: true },
+    { answer: usable, guard: only.guard === null ? null : answer, freshness: answer },
+  );
+  if (judged.class !== 'failed' && judged.class !== 'invalid') return null;
+  const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
+  const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
+  return make.failed(
+    `${metric.type} metric ${metric.identity}: ${judged.message}${why === null ? '' : `: ${why.message}`}`,
+    why?.fix ?? `run the query in the Prometheus UI: ${query}`,
+  );
+}

@@ -1,0 +1,98 @@
+import { stringLiteral } from '../../../promql/quoting.js';
+import { labelText, selectorText } from '../../../promql/vector-selectors.js';
+
+/** The names of the labels that identify the container of a series. */
+export interface LabelScheme {
+  readonly namespace: string;
+  readonly pod: string;
+  /** Null: each series is the usage of a whole pod. */
+  readonly container: string | null;
+}
+
+const SPELLINGS = {
+  namespace: [
+    'namespace',
+    'exported_namespace',
+    'kubernetes_namespace',
+    'kubernetes_namespace_name',
+    'k8s_namespace_name',
+    'k8s.namespace.name',
+    'pod_namespace',
+    'container_label_io_kubernetes_pod_namespace',
+  ],
+  pod: [
+    'pod',
+    'pod_name',
+    'exported_pod',
+    'kubernetes_pod_name',
+    'k8s_pod_name',
+    'k8s.pod.name',
+    'container_label_io_kubernetes_pod_name',
+  ],
+  container: [
+    'container',
+    'container_name',
+    'exported_container',
+    'kubernetes_container_name',
+    'k8s_container_name',
+    'k8s.container.name',
+    'container_label_io_kubernetes_container_name',
+  ],
+} as const;
+
+/**
+ * Finds the labels for namespace, pod and container; null without a label for namespace or pod. `exported_pod` takes
+ * precedence over `pod`, which is then the pod of the exporter.
+ */
+export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
+  const find = (names: readonly string[]): string | null => {
+    const found = names.filter((name) => present.has(name));
+    return found.find((name) => name.startsWith('exported_')) ?? found[0] ?? null;
+  };
+  const namespace = find(SPELLINGS.namespace);
+  const pod = find(SPELLINGS.pod);
+  if (namespace === null || pod === null) return null;
+  return { namespace, pod, container: find(SPELLINGS.container) };
+}
+
+/** Returns selectors of a metric for one namespace, one for each known namespace label. */
+export function selectorsOfNamespace(metric: string, namespace: string): readonly string[] {
+  return SPELLINGS.namespace.map((label) =>
+    selectorText(metric, [`${labelText(label)}=${stringLiteral(namespace)}`]),
+  );
+}
+
+/** Whether the labels are those of the default resource queries. */
+export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boolean {
+  return namespace === 'namespace' && pod === 'pod' && container === 'container';
+}
+
+/**
+ * Builds a resource query that maps other labels to `namespace`, `pod` and, if present, `container`. For a counter it
+ * computes a rate over `$window`.
+ */
+export function resourceQueryFor(
+  metric: string,
+  labels: LabelScheme,
+  { isCounter }: { readonly isCounter: boolean },
+): string {
+  const { namespace, pod, container } = labels;
+  const whole = labelText(container ?? pod);
+  const selector = selectorText(metric, [
+    `${labelText(namespace)}=~"$namespaces"`,
+    `${whole}!=""`,
+    ...(container === null ? [] : [`${whole}!="POD"`]),
+  ]);
+  const by = [namespace, pod, ...(container === null ? [] : [container])].map(labelText);
+  const sum = `sum by (${by.join(', ')}) (${isCounter ? `rate(${selector}[$window])` : selector})`;
+  const renamed: readonly (readonly [string, string])[] = [
+    [namespace, 'namespace'],
+    [pod, 'pod'],
+    ...(container === null ? [] : [[container, 'container'] as const]),
+  ];
+  return renamed.reduce(
+    (query, [from, to]) =>
+      from === to ? query : `label_replace(${query}, "${to}", "$1", "${from}", "(.+)")`,
+    sum,
+  );
+}

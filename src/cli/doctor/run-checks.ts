@@ -1,0 +1,233 @@
+import { findSharedTargets } from '../../control/conflicts.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
+import { createMetricSource } from '../../prometheus/planner.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { withDeadline } from '../../units/clock.js';
+import { checkCluster } from './checks/cluster.js';
+import { checkClusterClock } from './checks/cluster-clock.js';
+import { checkCustomResources } from './checks/custom-resources.js';
+import { checkDecision } from './checks/decision.js';
+import { checkLease } from './checks/lease.js';
+import { checkOtherScaler } from './checks/other-scaler.js';
+import { checkPermissions } from './checks/permissions.js';
+import { checkPods } from './checks/pods.js';
+import { checkPrometheus } from './checks/prometheus.js';
+import { checkPrometheusClock } from './checks/prometheus-clock.js';
+import { checkQuery } from './checks/query.js';
+import { checkQueryWindow } from './checks/query-window.js';
+import { checkReplicasWriter } from './checks/replicas-writer.js';
+import { checkRequests } from './checks/requests.js';
+import { checkResourceSeries } from './checks/resource-series.js';
+import { checkScrapeInterval } from './checks/scrape-interval.js';
+import { checkState } from './checks/state.js';
+import { checkTarget } from './checks/target.js';
+import type { CheckName } from './check-names.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import {
+  CLUSTER_SUBJECT,
+  type ClusterContext,
+  type DoctorContext,
+  type SourceContext,
+  sourceSubject,
+} from './context.js';
+import { judgeFlavor } from './data-sources/flavor.js';
+import { suggestPrometheus } from './data-sources/suggest-prometheus.js';
+import { openCluster } from './open-cluster.js';
+import { openDataSource } from './open-data-source.js';
+import { readClusterFacts, type ScalerFacts } from './targets/scaler-facts.js';
+
+type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
+type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
+
+/** Run for each data source that answers. */
+const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
+  ['prometheus-clock', checkPrometheusClock],
+  ['resource-series', checkResourceSeries],
+  ['scrape-interval', checkScrapeInterval],
+];
+
+/** Run if the API server answers. */
+const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
+  ['cluster-clock', checkClusterClock],
+  ['permissions', checkPermissions],
+  ['lease', checkLease],
+  ['state', checkState],
+  ['custom-resources', checkCustomResources],
+];
+
+/** Checks of the service's own account and objects: meaningless for `validate --live`. */
+const SERVICE_CHECKS: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
+
+/** Run for each scaler. */
+const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
+  ['target', checkTarget],
+  ['pods', checkPods],
+  ['requests', checkRequests],
+  ['other-scaler', checkOtherScaler],
+  ['replicas-writer', checkReplicasWriter],
+  ['query', checkQuery],
+  ['query-window', checkQueryWindow],
+  ['decision', checkDecision],
+];
+
+export interface ChecksInput extends Omit<DoctorContext, 'signal'> {
+  readonly signal: AbortSignal;
+  /** All documents, to find shared targets; `scalers` are the ones to check. */
+  readonly allScalers: readonly Scaler[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's home directory; null: none. */
+  readonly home: string | null;
+  /** Whether to run the checks of the service's own account and objects. */
+  readonly includesServiceChecks: boolean;
+}
+
+/** Time limit of the whole run, in milliseconds. */
+const WHOLE_MS = 55_000;
+/** Scalers that are checked concurrently. */
+const CONCURRENT_SCALERS = 8;
+
+/** Runs every check within a minute. Sends read requests only. */
+export async function runChecks(input: ChecksInput): Promise<readonly CheckResult[]> {
+  const { clock, signal: parent } = input;
+  return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
+    const limited = { ...input, signal };
+    const [sources, cluster] = await Promise.all([checkSources(limited), checkClusterServices(limited)]);
+    try {
+      const ofScalers = await checkScalers(limited, {
+        sources: sources.answering,
+        cluster: cluster.context,
+      });
+      const ofSources =
+        cluster.context === null
+          ? sources.results
+          : await suggestPrometheus(sources.results, cluster.context);
+      return [...ofSources, ...cluster.results, ...ofScalers];
+    } finally {
+      cluster.close();
+    }
+  });
+}
+
+async function checkSources(context: DoctorContext): Promise<{
+  readonly results: readonly CheckResult[];
+  readonly answering: ReadonlyMap<string, SourceContext>;
+}> {
+  const answering = new Map<string, SourceContext>();
+  const results = await Promise.all(
+    Object.values(context.config.prometheus).map(async (source) => {
+      const opened = openDataSource(context, source);
+      const reached = await checkPrometheus(opened);
+      const subject = sourceSubject(source);
+      if (reached.every(({ status }) => status === 'failed'))
+        return [...reached, ...skipAll(SOURCE_CHECKS, { subject, why: 'the data source does not answer' })];
+      const recognized = await opened.recognized();
+      answering.set(source.name, recognized);
+      const flavors = await judgeFlavor(opened);
+      return [...reached, ...flavors, ...(await runAll(SOURCE_CHECKS, recognized))];
+    }),
+  );
+  return { results: results.flat(), answering };
+}
+
+interface CheckedCluster {
+  readonly results: readonly CheckResult[];
+  /** Null if the API server does not answer. */
+  readonly context: ClusterContext | null;
+  readonly close: () => void;
+}
+
+async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster> {
+  const checks = CLUSTER_CHECKS.filter(([name]) => input.includesServiceChecks || !SERVICE_CHECKS.has(name));
+  const skipped = skipAll(checks, { subject: CLUSTER_SUBJECT, why: 'the API server does not answer' });
+  const opened = await openCluster(input);
+  if ('status' in opened) return { results: [opened, ...skipped], context: null, close: () => undefined };
+  const { context, close } = opened;
+  const reached = await checkCluster(context);
+  if (reached.some(({ status }) => status === 'failed'))
+    return { results: [...reached, ...skipped], context: null, close };
+  return { results: [...reached, ...(await runAll(checks, context))], context, close };
+}
+
+interface ReachedSystems {
+  /** Data sources that answer, by name. */
+  readonly sources: ReadonlyMap<string, SourceContext>;
+  /** Null if the API server does not answer. */
+  readonly cluster: ClusterContext | null;
+}
+
+async function checkScalers(
+  input: ChecksInput,
+  { sources, cluster }: ReachedSystems,
+): Promise<readonly CheckResult[]> {
+  const { scalers, allScalers, clock, signal, config } = input;
+  const shared = findSharedTargets(allScalers);
+  // The planner of the service sends each distinct query once. Sources known to be unreachable are not waited for.
+  const round = createMetricSource({
+    sources: new Map(Object.entries(config.prometheus)),
+    clock,
+    onQuery: () => undefined,
+    createClient: (source) =>
+      sources.has(source.name) ? createPrometheusClient(source, clock, input.env) : UNREACHABLE_CLIENT,
+  }).startRound(
+    scalers.map((scaler) => ({ scaler, periodSeconds: scaler.spec.syncPeriodSeconds })),
+    signal,
+  );
+  const results: CheckResult[][] = scalers.map(() => []);
+  const queue = [...scalers.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [index, scaler] = next;
+      results[index] = await checkScaler(scaler, { sources, cluster, input, round, shared });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_SCALERS }, work));
+  return results.flat();
+}
+
+const UNREACHABLE_CLIENT: PrometheusClient = {
+  query: () =>
+    Promise.resolve({ class: 'failed', reason: 'connection', message: 'the data source does not answer' }),
+  startTime: () => Promise.resolve(null),
+};
+
+interface ScalerInput extends ReachedSystems {
+  readonly input: ChecksInput;
+  readonly round: ReturnType<ReturnType<typeof createMetricSource>['startRound']>;
+  readonly shared: ReadonlyMap<string, string>;
+}
+
+async function checkScaler(
+  scaler: Scaler,
+  { sources, cluster, round, shared, input }: ScalerInput,
+): Promise<CheckResult[]> {
+  const key = scalerKey(scaler);
+  if (input.signal.aborted)
+    return skipAll(SCALER_CHECKS, {
+      subject: key,
+      why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
+    });
+  const [answers, facts] = await Promise.all([
+    round.of(key),
+    cluster === null ? null : readClusterFacts(cluster, scaler),
+  ]);
+  return runAll(SCALER_CHECKS, {
+    scaler,
+    cluster: facts,
+    context: cluster,
+    answers,
+    sources,
+    sharesTargetWith: shared.get(key) ?? null,
+    isDryRun: scaler.spec.dryRun || input.isDryRun === true,
+  });
+}
+
+async function runAll<Facts>(checks: readonly Check<Facts>[], facts: Facts): Promise<CheckResult[]> {
+  return (await Promise.all(checks.map(async ([, run]) => run(facts)))).flat();
+}
+
+function skipAll(
+  checks: readonly (readonly [CheckName, unknown])[],
+  { subject, why }: { readonly subject: string; readonly why: string },
+): CheckResult[] {
+  return checks.map(([name]) => resultsOf(name, subject).skipped(why));
+}

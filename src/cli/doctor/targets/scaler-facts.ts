@@ -1,0 +1,134 @@
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
+import { readHorizontalPodAutoscaler } from '../../../kubernetes/hpa.js';
+import { createPodReader, type WatchedPod } from '../../../kubernetes/pods/pods.js';
+import { getScale } from '../../../kubernetes/scale.js';
+import { formatSelector } from '../../../kubernetes/pods/selectors.js';
+import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../../kubernetes/targets.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/types.js';
+import type { Answer } from '../../../prometheus/answer.js';
+import type { Scaler } from '../../../scaler/spec.js';
+import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context.js';
+import { orError } from '../or-error.js';
+
+/** A pod and the workload that owns it. */
+export interface OwnedPod extends WatchedPod {
+  /** Null if the pod has no controller. */
+  readonly workload: { readonly kind: string; readonly name: string } | null;
+}
+
+/** What the API server returned for a scaler's target; an error for each part that could not be read. */
+export interface ClusterFacts {
+  readonly target: ScaleTarget | KubernetesError;
+  /** The object itself; null if it may not be read: for kinds outside of `apps` the service only needs `scale`. */
+  readonly object: JsonObject | null;
+  /** The pods that the selector matches; null if the target could not be read. */
+  readonly pods: readonly OwnedPod[] | KubernetesError | null;
+  /** The HPAs of the namespace. */
+  readonly others: readonly OtherScaler[] | KubernetesError;
+}
+
+/** Inputs of the checks of one scaler. */
+export interface ScalerFacts {
+  readonly scaler: Scaler;
+  /** Null if the API server does not answer. */
+  readonly cluster: ClusterFacts | null;
+  /** Null if the API server does not answer. */
+  readonly context: ClusterContext | null;
+  /** In the order of `spec.metrics`. */
+  readonly answers: readonly Answer[];
+  /** The data sources that answer, by name. */
+  readonly sources: ReadonlyMap<string, SourceContext>;
+  /** Another document with the same target. */
+  readonly sharesTargetWith: string | null;
+  /** Whether the document or the service requests a dry run. */
+  readonly isDryRun: boolean;
+}
+
+/** Reads a scaler's target, its pods and the HPAs of its namespace. Never throws a `KubernetesError`. */
+export async function readClusterFacts(context: ClusterContext, scaler: Scaler): Promise<ClusterFacts> {
+  const [{ target, object }, others] = await Promise.all([
+    readTarget(context, scaler),
+    orError(() => listOthers(context, scaler.namespace)),
+  ]);
+  const pods = target instanceof KubernetesError ? null : await orError(() => listPods(context, target));
+  return { target, object, pods, others };
+}
+
+async function readTarget(
+  context: ClusterContext,
+  { namespace, spec: { scaleTargetRef: ref } }: Scaler,
+): Promise<Pick<ClusterFacts, 'target' | 'object'>> {
+  const { transport, discovery, signal } = context;
+  const kind = await orError(() => discovery.find(ref, signal));
+  if (kind instanceof KubernetesError) return { target: kind, object: null };
+  const [object, scale] = await Promise.all([
+    orError(() =>
+      transport.request({
+        lane: 'read',
+        method: 'GET',
+        path: `${resourceScope(kind.root, kind.plural, namespace).path}/${encodeURIComponent(ref.name)}`,
+        doing: `reading ${nameTarget(namespace, ref)}`,
+        verb: 'get',
+        resource: kind.plural,
+        deadlineMs: REQUEST_MS,
+        signal,
+      }),
+    ),
+    orError(() => getScale({ transport, kind, namespace, ref, signal })),
+  ]);
+  const read = object instanceof KubernetesError ? null : object;
+  const watched = read === null ? null : readWatchedTarget(read);
+  if (scale instanceof KubernetesError) return { target: scale, object: read };
+  const target = await orError(() => {
+    if (watched?.owner != null) return Promise.resolve(toScaleTarget(ref, watched));
+    const { selector: written, ...counts } = scale;
+    const selector = usableSelector(written, `reading scale of ${nameTarget(namespace, ref)}`);
+    const managers = watched === null ? {} : { replicasManagers: watched.replicasManagers };
+    const annotations = watched?.annotations ?? {};
+    return Promise.resolve({ ref, namespace, ...counts, selector, annotations, ...managers });
+  });
+  return { target, object: read };
+}
+
+async function listOthers(
+  { transport, signal }: ClusterContext,
+  namespace: string,
+): Promise<readonly OtherScaler[]> {
+  const scope = resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', namespace);
+  return (await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal })).items;
+}
+
+async function listPods(
+  { transport, signal }: ClusterContext,
+  { namespace, selector }: ScaleTarget,
+): Promise<readonly OwnedPod[]> {
+  const readPod = createPodReader();
+  const convert = (object: JsonObject): OwnedPod | null => {
+    const pod = readPod(object);
+    return pod === null ? null : { ...pod, workload: workloadOf(object, pod.labels) };
+  };
+  const scope = resourceScope('/api/v1', 'pods', namespace);
+  const labelSelector = formatSelector(selector);
+  const { items } = await listAll({ transport, scope, convert, labelSelector, signal });
+  return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The label with which Deployments and Argo Rollouts mark the pods of one ReplicaSet. */
+const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
+
+/** Returns the controller of a pod. A ReplicaSet named `NAME-HASH`, with the hash label of the pod, belongs to NAME. */
+function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>): OwnedPod['workload'] {
+  const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
+  const owner = owners.find((reference) => reference['controller'] === true);
+  const kind = textIn(owner ?? null, 'kind');
+  const name = textIn(owner ?? null, 'name');
+  if (kind === null || name === null) return null;
+  if (kind !== 'ReplicaSet') return { kind, name };
+  for (const [label, above] of Object.entries(HASH_LABELS)) {
+    const hash = labels[label];
+    if (hash !== undefined && name.endsWith(`-${hash}`))
+      return { kind: above, name: name.slice(0, -hash.length - 1) };
+  }
+  return { kind, name };
+}

@@ -1,0 +1,39 @@
+import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { CommandError } from '../io.js';
+
+const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
+const AGO = /^(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,8})s)?$/;
+const DAY_MS = 86_400_000;
+
+/**
+ * Parses `--at`: an RFC 3339 time, a time of day in UTC (its last occurrence before `now`), or a duration before `now`
+ * (`10m`, `1h30m`). Throws `CommandError` for other formats and for a time in the future.
+ */
+export function parsePastTime(text: string, now: Instant): Instant {
+  const time = parseInstant(text) ?? lastTimeOfDay(text, now) ?? secondsAgo(text, now);
+  if (time === null)
+    throw new CommandError(
+      `--at ${text} is not a time. Use 2026-01-01T10:42:30Z, 10:42:30 (UTC) or 10m (ago)`,
+      2,
+    );
+  if (time > now)
+    throw new CommandError(`--at ${text} is in the future: the time is ${formatInstant(now)}`, 2);
+  return time;
+}
+
+function lastTimeOfDay(text: string, now: Instant): Instant | null {
+  const match = TIME_OF_DAY.exec(text);
+  if (match === null) return null;
+  const [hour, minute, second] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const today = Math.floor(now / DAY_MS) * DAY_MS + 1000 * (3600 * hour + 60 * minute + second);
+  return instantFromMs(today > now ? today - DAY_MS : today);
+}
+
+function secondsAgo(text: string, now: Instant): Instant | null {
+  const match = text === '' ? null : AGO.exec(text);
+  if (match === null) return null;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  return addSeconds(now, -(part(1) * 86_400 + part(2) * 3600 + part(3) * 60 + part(4)));
+}

@@ -1,0 +1,106 @@
+import type { Decision } from '../../decision/decision.js';
+import { decisionToJson } from '../../decision/write-json.js';
+import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/json.js';
+import { decideJson } from './decide-json.js';
+import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';
+import { explainLines } from './explain-lines.js';
+import { notJson, whyNoSnapshot } from '../decide/not-a-snapshot.js';
+import { explainPast } from './explain-past.js';
+import { readStatus } from './read-status.js';
+import type { ReachOptions } from '../reach/find-service.js';
+import { readInput } from '../input/read-files.js';
+import type { CommandIo, ExitCode } from '../io.js';
+import { CommandError } from '../io.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { type NamingOptions, readScalerName } from '../input/scaler-name.js';
+import { createServiceClient } from '../reach/service-client.js';
+import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
+
+export interface ExplainOptions extends ReachOptions, NamingOptions {
+  /** `NAMESPACE/NAME` or `NAME`; unset with `snapshot`. */
+  readonly scaler?: string | undefined;
+  /** A file with a snapshot to explain without a service; `-` is standard input. */
+  readonly snapshot?: string;
+  /** Explains the decision in force at this time: RFC 3339, a time of day, or a duration before now. */
+  readonly at?: string;
+  /** `text`, `json` or `yaml`. */
+  readonly output: string;
+}
+
+/** Runs `explain`: prints the last decision for a scaler, an earlier one, or the decision for a snapshot. */
+export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
+  const { scaler, snapshot: file } = options;
+  if (scaler !== undefined && file !== undefined)
+    throw new CommandError('explain takes either NAMESPACE/NAME or --snapshot FILE', 2);
+  if (file !== undefined && options.at !== undefined)
+    throw new CommandError('--at cannot be combined with --snapshot: it reads from a running service', 2);
+  if (options.at !== undefined) {
+    const request = { ...options, name: await readName(options, io), at: options.at, format };
+    io.stdout.write(await explainPast(request, io));
+    return 0;
+  }
+  const read = file === undefined ? await readFromService(await readName(options, io), options, io) : null;
+  const json = read === null ? await readSnapshotFile(file ?? '-', io) : read.snapshot;
+  const { snapshot, decision } = decideJson(json, read !== null);
+  if (format !== 'text') {
+    const reported = read?.isOneCycle === true ? read.detail['decision'] : decisionToJson(decision);
+    const status = read === null ? null : statusJson(read.detail);
+    io.stdout.write(writeStructured(format, { decision: reported, snapshot: json, status }));
+    return 0;
+  }
+  const status = read === null ? null : readStatus(read.detail);
+  const now = read === null ? snapshot.now : io.clock.now();
+  const lines = explainLines({ snapshot, decision, status, now });
+  io.stdout.write(`${[...lines, ...notes(read, decision)].join('\n')}\n`);
+  return 0;
+}
+
+function readName(options: ExplainOptions, io: CommandIo): Promise<ScalerName> {
+  if (options.scaler === undefined)
+    throw new CommandError('explain needs a scaler (NAMESPACE/NAME) or --snapshot FILE', 2);
+  return readScalerName(options.scaler, options, io);
+}
+
+async function readFromService(name: ScalerName, options: ReachOptions, io: CommandIo): Promise<ReadScaler> {
+  const client = await createServiceClient(options, io);
+  try {
+    return await client.readScaler(name);
+  } finally {
+    client.close();
+  }
+}
+
+async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
+  const input = await readInput(file, io);
+  if ('code' in input) throw new CommandError(`reading ${file}: ${input.message}`);
+  if (input.text.trim() === '') throw new CommandError(EMPTY_SNAPSHOT);
+  let json: unknown;
+  try {
+    json = JSON.parse(input.text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(notJson(file, input.text, why));
+  }
+  const why = whyNoSnapshot(file, json);
+  if (why !== null) throw new CommandError(why);
+  return json;
+}
+
+/** Returns the fields of the API object without document and decision. */
+function statusJson(detail: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(detail).filter(([key]) => key !== 'document' && key !== 'decision'),
+  );
+}
+
+/** The text is the decision of this version; a service of another version may decide differently. */
+function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
+  if (read === null) return [];
+  const reported = objectIn(asObject(read.detail), 'decision');
+  const desired = countIn(reported, 'desiredReplicas');
+  if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
+  return desired === null || desired === decision.desiredReplicas
+    ? []
+    : [`Note: the service has another version than this command, and decided on ${desired}`];
+}

@@ -1,0 +1,82 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { readGeneration } from '../../config/read-generation.js';
+import { whyUnreadable } from '../../config/why-unreadable.js';
+import { readBounded } from '../../files/read-bounded.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
+import { CommandError, type CommandIo } from '../io.js';
+
+/** The contents of a file of the command line. */
+export interface InputFile {
+  /** The path as the user typed it; `-` is standard input. */
+  readonly name: string;
+  readonly absolutePath: string;
+  readonly text: string;
+}
+
+/** The files at the paths of a command line, in their order, and a problem for each unreadable one. */
+export interface InputFiles {
+  readonly files: readonly InputFile[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads files, and the `*.yaml` and `*.yml` files in directories, each once. */
+export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
+  const files = new Map<string, InputFile>();
+  const problems: Problem[] = [];
+  for (const path of paths) {
+    for (const found of await listPath(path, io)) {
+      const file = 'code' in found ? found : await readInput(found.name, io);
+      if ('code' in file) problems.push(file);
+      else if (!files.has(file.absolutePath)) files.set(file.absolutePath, file);
+    }
+  }
+  return { files: [...files.values()], problems };
+}
+
+/** Returns the text of one file, or why it cannot be read. Throws `CommandError` if the command is interrupted. */
+export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
+  if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
+  try {
+    const path = resolve(io.cwd, name);
+    const { bytes } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal: io.signal } });
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // The pipe of a process substitution, `<(command)`, has no real path.
+    return { name, absolutePath: await realpath(path).catch(() => path), text };
+  } catch (error) {
+    if (io.signal.aborted) throw new CommandError(`reading ${name}: interrupted`);
+    return unreadable(name, whyUnreadable(error));
+  }
+}
+
+/** Returns the file itself, or the files of a directory that the service reads. */
+async function listPath(
+  path: string,
+  io: CommandIo,
+): Promise<readonly (Problem | { readonly name: string })[]> {
+  if (path === '-') return [{ name: path }];
+  const absolutePath = resolve(io.cwd, path);
+  const isDirectory = (await stat(absolutePath).catch(() => null))?.isDirectory() === true;
+  if (!isDirectory) return [{ name: path }];
+  const { files, error } = await readGeneration(absolutePath, io.clock);
+  if (error !== null) return [unreadable(path, error)];
+  if (files.length === 0) return [unreadable(path, 'the directory contains no *.yaml or *.yml file')];
+  return files.map((file) => {
+    const name = join(path, relative(absolutePath, file.name));
+    return file.error === null ? { name } : unreadable(name, file.error);
+  });
+}
+
+/** Builds the problem of an unreadable file or directory. */
+export function unreadable(file: string, message: string): Problem {
+  return {
+    code: 'unreadable',
+    severity: 'error',
+    message,
+    file,
+    place: null,
+    path: '',
+    sourceLine: null,
+  };
+}

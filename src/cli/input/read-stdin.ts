@@ -1,0 +1,31 @@
+import { type Readable, addAbortSignal } from 'node:stream';
+import { CommandError } from '../io.js';
+
+/** Below the limit of a string, 512 Mi characters; more input than this is an endless stream. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Reads standard input to its end. Throws `CommandError` beyond `mostBytes`, and when `signal` is aborted: an idle
+ * terminal would otherwise keep the process running.
+ */
+export async function readStdin(
+  stream: Readable,
+  signal: AbortSignal,
+  mostBytes: number = MOST_BYTES,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  try {
+    for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (length > mostBytes)
+        throw new CommandError(`standard input exceeds the limit of ${mostBytes} bytes`);
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch (error) {
+    if (signal.aborted) throw new CommandError('reading standard input: interrupted');
+    throw error;
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,58 @@
+import { createTransport } from '../../kubernetes/requests/transport.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import type { TargetRef } from '../../scaler/spec.js';
+import { withDeadline } from '../../units/clock.js';
+import type { CommandIo } from '../io.js';
+import { VERSION } from '../version/version.js';
+import type { ClusterAccess } from './connect.js';
+import { findKind } from './find-kind.js';
+import { checkTarget } from './check-target.js';
+import type { NewMetric } from './new-options.js';
+import type { ParsedTarget } from './target-kind.js';
+
+/** What the cluster returned for a workload. */
+export interface ClusterCheck {
+  /** Null if the cluster does not serve the kind or could not be queried. */
+  readonly ref: TargetRef | null;
+  readonly warnings: readonly string[];
+  /** Why `ref` is null, to append to a message. */
+  readonly failure: string;
+}
+
+export interface ClusterCheckInput {
+  readonly access: ClusterAccess;
+  readonly target: ParsedTarget;
+  readonly namespace: string;
+  readonly metrics: readonly NewMetric[];
+  readonly io: CommandIo;
+}
+
+/** Time limit of all requests together. */
+const DEADLINE_MS = 5000;
+
+/** Reads a workload from the cluster, for at most 5 s. A cluster that does not answer is a warning, not an error. */
+export async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
+  const { access, target, namespace, metrics, io } = input;
+  if (access.connection === null) return notChecked(access.failure ?? 'no connection');
+  const { clock, signal: parent } = io;
+  const userAgent = `promscaler/${VERSION}`;
+  const transport = createTransport({ connection: access.connection, clock, userAgent });
+  try {
+    return await withDeadline(clock, { ms: DEADLINE_MS, parent }, async (signal) => {
+      const kind = await findKind(transport, target, signal);
+      if ('missing' in kind) return { ref: null, warnings: [kind.missing], failure: kind.missing };
+      const warnings = await checkTarget({ transport, ...kind, namespace, metrics, signal });
+      return { ref: kind.ref, warnings, failure: '' };
+    });
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    return notChecked(error.message);
+  } finally {
+    transport.close();
+  }
+}
+
+function notChecked(why: string): ClusterCheck {
+  const failure = `the cluster was not checked: ${why}`;
+  return { ref: null, warnings: [failure], failure };
+}

@@ -1,0 +1,141 @@
+import { targetKey } from '../../control/conflicts.js';
+import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
+import { requestingContainers } from '../../kubernetes/pods/pods.js';
+import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
+import { listSome } from '../output/list-some.js';
+import type { FoundKind } from './find-kind.js';
+import type { NewMetric } from './new-options.js';
+
+/** The workload to check, and the metrics of its document. */
+export interface TargetCheckInput extends FoundKind {
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly metrics: readonly NewMetric[];
+  readonly signal: AbortSignal;
+}
+
+const DEADLINE_MS = 5000;
+
+/**
+ * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization, another
+ * autoscaler has the same target, or one of these could not be read.
+ */
+export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
+  const answers = [
+    attempt(() => workloadWarnings(input), 'the workload was not checked'),
+    attempt(() => otherScalerWarnings(input), 'other autoscalers were not checked'),
+  ];
+  // If nothing answers, both fail with the same error: report it once.
+  const [ofWorkload = [], ofOthers = []] = await Promise.all(answers);
+  return 'failed' in ofWorkload && 'failed' in ofOthers
+    ? [ofWorkload.failed]
+    : [ofWorkload, ofOthers].flatMap((answer) => ('failed' in answer ? [answer.failed] : answer));
+}
+
+async function attempt(
+  check: () => Promise<readonly string[]>,
+  what: string,
+): Promise<readonly string[] | { readonly failed: string }> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof KubernetesError) return { failed: `${what}: ${error.message}` };
+    throw error;
+  }
+}
+
+async function workloadWarnings(input: TargetCheckInput): Promise<readonly string[]> {
+  const { namespace, ref, hasScale, metrics } = input;
+  const name = nameTarget(namespace, ref);
+  const object = await readObject(input);
+  const warnings = hasScale ? [] : [`${name} has no scale subresource, so it cannot be scaled`];
+  if (object === null) return [...warnings, `${name} does not exist${await otherNames(input)}`];
+  const owner = readWatchedTarget(object)?.owner ?? null;
+  if (owner !== null)
+    warnings.push(`${name} is controlled by deployment ${namespace}/${owner}: scale the deployment instead`);
+  const resources = metrics.flatMap((metric) => (metric.type === 'Resource' ? [metric.resource] : []));
+  return [...warnings, ...requestWarnings(name, object, resources)];
+}
+
+async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
+  const { transport, root, plural, namespace, ref, signal } = input;
+  try {
+    return await transport.request({
+      lane: 'read',
+      method: 'GET',
+      path: `${resourceScope(root, plural, namespace).path}/${encodeURIComponent(ref.name)}`,
+      doing: `reading ${nameTarget(namespace, ref)}`,
+      verb: 'get',
+      resource: plural,
+      deadlineMs: DEADLINE_MS,
+      signal,
+    });
+  } catch (error) {
+    if (error instanceof KubernetesError && error.kind === 'not_found') return null;
+    throw error;
+  }
+}
+
+/** Returns a hint with other objects of the kind; empty if they may not be listed. */
+async function otherNames(input: TargetCheckInput): Promise<string> {
+  const { transport, root, plural, namespace, ref, signal } = input;
+  const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
+  let names: readonly string[];
+  try {
+    const scope = resourceScope(root, plural, namespace);
+    names = (await listAll({ transport, scope, convert, signal })).items;
+  } catch (error) {
+    if (error instanceof KubernetesError) return '';
+    throw error;
+  }
+  if (names.length === 0) return `: namespace ${namespace} has no ${plural}`;
+  const hint = didYouMean(ref.name, names);
+  if (hint !== '') return hint;
+  return `; existing ${plural}: ${listSome(names)}`;
+}
+
+function requestWarnings(
+  name: string,
+  object: JsonObject,
+  resources: readonly ('cpu' | 'memory')[],
+): readonly string[] {
+  if (resources.length === 0) return [];
+  const pod = objectIn(objectIn(objectIn(object, 'spec'), 'template'), 'spec');
+  if (pod === null) return [`${name} has no pod template: the requests of its containers were not checked`];
+  return resources.flatMap((resource) => {
+    if (hasRequest(pod, resource)) return [];
+    const without = requestingContainers(pod)
+      .filter((container) => !hasRequest(container, resource))
+      .map((container) => textIn(container, 'name') ?? '');
+    if (without.length === 0) return [];
+    const who =
+      without.length === 1 ? `container ${without.join(', ')} has` : `containers ${without.join(', ')} have`;
+    const example = resource === 'cpu' ? '250m' : '256Mi';
+    return [
+      `${name}: ${who} no ${resource} request, which a ${resource} utilization needs; add ` +
+        `"resources: { requests: { ${resource}: ${example} } }" with a value that fits the workload (unless a LimitRange sets one)`,
+    ];
+  });
+}
+
+/** A limit without a request counts: the API server defaults the request to it. */
+function hasRequest(owner: JsonObject, resource: string): boolean {
+  const resources = objectIn(owner, 'resources');
+  return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);
+}
+
+async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly string[]> {
+  const { transport, namespace, ref, signal } = input;
+  const scope = resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', namespace);
+  const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
+  return items
+    .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
+    .map(({ kind, name }) => {
+      return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`;
+    });
+}

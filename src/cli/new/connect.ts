@@ -1,0 +1,47 @@
+import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
+import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
+import { SILENT_LOG } from '../../units/log.js';
+import { homeDirectory } from '../input/home-directory.js';
+import type { CommandIo } from '../io.js';
+import type { ClusterOptions } from '../reach/cluster-options.js';
+import { pluginRunner } from '../running/run-plugin.js';
+
+/** The connection that kubectl would use, or why there is none. */
+export interface ClusterAccess {
+  readonly connection: Connection | null;
+  /** The namespace of the kubeconfig context; null: none. */
+  readonly namespace: string | null;
+  /** Null if there is a connection. */
+  readonly failure: string | null;
+}
+
+/** A plugin that opens a browser takes longer: then the document is written without the cluster. */
+const PLUGIN_MS = 5000;
+
+/**
+ * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no request.
+ * Returns errors as `failure`.
+ */
+export async function findAccess(
+  io: CommandIo,
+  { kubeconfig, context, url, offline = false }: ClusterOptions & { readonly offline?: boolean },
+): Promise<ClusterAccess> {
+  try {
+    const { env, clock } = io;
+    const runPlugin = pluginRunner(io);
+    const connection = await findConnection({
+      settings: { kubeconfig, context, url },
+      env,
+      home: homeDirectory(io),
+      clock,
+      log: SILENT_LOG,
+      ...(offline
+        ? {}
+        : { runPlugin: (run) => runPlugin({ ...run, timeoutMs: Math.min(run.timeoutMs, PLUGIN_MS) }) }),
+    });
+    return { connection, namespace: connection.namespace ?? null, failure: null };
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error;
+    return { connection: null, namespace: null, failure: error.message };
+  }
+}

@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { TargetRef } from '../../scaler/spec.js';
+import type { CommandIo, ExitCode } from '../io.js';
+import { CommandError } from '../io.js';
+import { checkCluster } from './check-cluster.js';
+import { WORKLOAD_NAME, checkDocument } from './check-document.js';
+import { findAccess } from './connect.js';
+import { type NewOptions, readNewOptions } from './new-options.js';
+import { guessTarget, readTarget } from './target-kind.js';
+import { writeDocument } from './write-document.js';
+
+/**
+ * Runs `new`: prints a valid scaler document for a workload. Reads the workload from the cluster, if there is a
+ * connection, and prints its problems (or that the cluster does not answer) as warnings on standard error.
+ */
+export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
+  const request = readNewOptions(options);
+  const parsed = readTarget(targetText);
+  const isOffline = options.offline === true;
+  const access = await findAccess(io, options);
+  const namespace = options.namespace ?? access.namespace ?? 'default';
+  const build = (target: TargetRef): string => {
+    const name = options.name ?? parsed.name;
+    return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
+  };
+  const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
+  // Report invalid options before the first request.
+  const draft = parsed.ref ?? placeholderTarget(parsed.name);
+  const warnings = checkDocument(build(draft), nameOption);
+
+  const found = isOffline
+    ? { ref: null, warnings: [], failure: '--offline is set' }
+    : await checkCluster({ access, target: parsed, namespace, metrics: request.metrics, io });
+  const target = parsed.ref ?? found.ref ?? guessTarget(parsed.name, parsed.unknown, found.failure);
+  const text = build(target);
+  checkDocument(text, nameOption);
+  for (const warning of [...warnings, ...found.warnings])
+    io.stderr.write(`promscaler: warning: ${warning}\n`);
+  await writeOutput(text, options.outputFile, io);
+  return 0;
+}
+
+/** Replaces an unknown kind while the other options are checked. */
+function placeholderTarget(name: string): TargetRef {
+  return { apiVersion: 'apps/v1', kind: 'Deployment', name };
+}
+
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  EEXIST: 'the file exists and is not overwritten',
+  ENOENT: 'the directory does not exist',
+  EACCES: 'permission denied',
+};
+
+async function writeOutput(text: string, file: string | undefined, io: CommandIo): Promise<void> {
+  if (file === undefined || file === '-') {
+    io.stdout.write(text);
+    return;
+  }
+  try {
+    await writeFile(resolve(io.cwd, file), text, { flag: 'wx' });
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+    throw new CommandError(`writing ${file}: ${WRITE_FAILURES[String(code)] ?? String(error)}`);
+  }
+  io.stdout.write(`${file} created. Next: promscaler validate ${file}\n`);
+}

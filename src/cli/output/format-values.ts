@@ -1,0 +1,47 @@
+/** Formats seconds like an age in kubectl: `45s`, `4m10s`, `3h5m`, `2d4h`. Negative values are formatted as `0s`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [days, hours, minutes] = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3600) % 24,
+    Math.floor(whole / 60) % 60,
+  ];
+  if (days > 0) return `${days}d${hours === 0 ? '' : `${hours}h`}`;
+  if (hours > 0) return `${hours}h${minutes === 0 ? '' : `${minutes}m`}`;
+  const rest = whole % 60;
+  return minutes > 0 ? `${minutes}m${rest === 0 ? '' : `${rest}s`}` : `${rest}s`;
+}
+
+/** Formats a number with at most three decimals, or three significant digits below 1. */
+export function formatNumber(value: number): string {
+  const rounded = Math.abs(value) < 1 ? Number(value.toPrecision(3)) : Math.round(value * 1000) / 1000;
+  return String(rounded);
+}
+
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
+
+/** Formats a value in base units: memory with a binary suffix (`900Mi`), other metrics as a number. */
+export function formatAmount(value: number, metricName: string): string {
+  if (metricName !== 'memory') return formatNumber(value);
+  let power = 0;
+  while (Math.abs(value) / 1024 ** power >= 1024 && power < BINARY.length - 1) power += 1;
+  return `${Math.round((value / 1024 ** power) * 10) / 10}${BINARY[power] ?? ''}`;
+}
+
+/** Formats a count with its noun: `1 pod`, `4 pods`. */
+export function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Pads each column to its widest cell, with two spaces between columns and no trailing spaces. */
+export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

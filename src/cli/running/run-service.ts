@@ -1,0 +1,227 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { createBackgroundReader } from '../../config/background-reader.js';
+import { createScalerFiles } from '../../config/scaler-files.js';
+import type { LoadedScalers } from '../../config/scaler-files.js';
+import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
+import type { ServiceConfig } from '../../config/service-config.js';
+import { whyUnreadable } from '../../config/why-unreadable.js';
+import { ElectionRefusedError } from '../../control/election/election-refusal.js';
+import type { CycleOutput } from '../../control/ports.js';
+import { findConnection } from '../../kubernetes/access/connection.js';
+import type { Connection } from '../../kubernetes/access/connection.js';
+import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
+import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import { createPrometheusClient } from '../../prometheus/client.js';
+import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { countErrors, type Problem } from '../../scaler/problems/problem.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { ListenError } from '../../server/server.js';
+import { createLog } from '../../telemetry/log.js';
+import type { Log } from '../../units/log.js';
+import { homeDirectory } from '../input/home-directory.js';
+import type { CommandIo, ExitCode, FaultListener } from '../io.js';
+import { CommandError } from '../io.js';
+import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
+import { ownObjects } from './own-objects.js';
+import { pluginRunner } from './run-plugin.js';
+import { createService } from './service.js';
+import type { Service, ServiceOptions } from './service.js';
+import { VERSION } from '../version/version.js';
+
+export interface RunOptions {
+  /** Null: every field has its default. */
+  readonly configFile: string | null;
+  readonly dryRun: boolean;
+  /** Whether an invalid document at startup exits the service. */
+  readonly strict: boolean;
+  /** Replaces the API server of the service config. */
+  readonly cluster?: ClusterOptions;
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+  /** Called after each load of the documents. */
+  readonly onDocuments?: ((loaded: LoadedScalers) => void) | undefined;
+}
+
+/** Runs `run`: loads the config, builds the service, and runs it until the signal. */
+export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
+  const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
+  const { clock } = io;
+  const log = createLog({ stream: io.stderr, ...config.log, clock });
+  io.onFault?.(logFault(log));
+  const read = { defaults: config.defaults, service: serviceFacts(config) };
+  const scalerStore = config.scalers.customResources ? createScalerStore(config.kubernetes.namespaces) : null;
+  const files = createScalerFiles({
+    paths: config.scalers.paths,
+    clock,
+    deadlines: clock,
+    read,
+    reader: createBackgroundReader({ clock, signal: io.signal }),
+    ...(scalerStore === null ? {} : { objects: scalerStore }),
+  });
+  const first = await files.load();
+  const errors = first.problems.filter(({ severity }) => severity === 'error');
+  if (options.strict && errors.length > 0) throw problemsError('the scaler documents are invalid', errors);
+  const connection = await connect(config, { io, log });
+  const service = await buildService({ config, connection, log, options, io, scalerStore });
+  log.info('started', {
+    kubernetes: connection.source,
+    scalers: first.scalers.length,
+    dryRun: options.dryRun,
+  });
+  applyDocuments(first, { service, log, before: null, rejection: 'document rejected' });
+  options.onDocuments?.(first);
+  let present = first;
+  const rejection = 'document rejected; its last valid version stays in effect, if there is one';
+  const reload = async (): Promise<void> => {
+    const next = await files.load();
+    if (io.signal.aborted) return;
+    applyDocuments(next, { service, log, before: present, rejection });
+    // After an incomplete load, documents that appear are not new.
+    if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
+    options.onDocuments?.(next);
+    present = next;
+  };
+  const ended = new AbortController();
+  const watching = files.watch(reload, AbortSignal.any([io.signal, ended.signal]), (error) =>
+    log.error('reload failed with an internal error; the current documents stay in effect', { error }),
+  );
+  try {
+    await service.run(io.signal);
+  } catch (error) {
+    if (error instanceof ElectionRefusedError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    ended.abort();
+    await watching;
+  }
+  log.info('stopped');
+  return 0;
+}
+
+/** Logs warnings and uncaught exceptions, so that standard error only contains log lines. */
+function logFault(log: Log): FaultListener {
+  return ({ kind, error }) => {
+    const facts = { name: error.name, error, stack: error.stack };
+    if (kind === 'warning') log.warn('Node.js warning', facts);
+    else log.error('uncaught exception; exiting', facts);
+  };
+}
+
+async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
+  // Without a file: like an empty promscaler.yaml in the working directory.
+  const name = configFile ?? 'promscaler.yaml';
+  const path = resolve(io.cwd, name);
+  const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
+  const { config, problems } = readServiceConfig(text, name, path);
+  if (config === null) throw problemsError('the service config is invalid', problems);
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  return config;
+}
+
+async function readConfigFile(path: string, name: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await readBoundedText(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal } });
+  } catch (error) {
+    throw new CommandError(`reading the service config ${name}: ${whyUnreadable(error)}`);
+  }
+}
+
+function problemsError(what: string, problems: readonly Problem[]): CommandError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return new CommandError(`${what} (${count})\n\n${problems.map(formatProblem).join('\n\n')}`);
+}
+
+async function connect(
+  config: ServiceConfig,
+  { io, log }: { readonly io: CommandIo; readonly log: Log },
+): Promise<Connection> {
+  try {
+    return await findConnection({
+      settings: connectionSettings(config),
+      env: io.env,
+      home: homeDirectory(io),
+      clock: io.clock,
+      log,
+      runPlugin: pluginRunner(io),
+    });
+  } catch (error) {
+    if (error instanceof ConnectionError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+async function buildService(given: {
+  readonly config: ServiceConfig;
+  readonly connection: Connection;
+  readonly log: Log;
+  readonly options: RunOptions;
+  readonly io: CommandIo;
+  readonly scalerStore: ScalerStore | null;
+}): Promise<Service> {
+  const { config, connection, log, options, io, scalerStore } = given;
+  const { dryRun, onCycle } = options;
+  const { clock } = io;
+  const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
+    createTransport({ connection, clock, onRequest, onServerNames, userAgent: `promscaler/${VERSION}` });
+  // In a pod, the host name is the name of the pod.
+  const instance = io.env['POD_NAME'] ?? hostname();
+  try {
+    return await createService({
+      config,
+      openTransport,
+      createClient: (source) => createPrometheusClient(source, clock, io.env),
+      dryRun,
+      clock,
+      log,
+      scalerStore,
+      instance,
+      isInCluster: (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
+      ...ownObjects(config, io.env, connection),
+      onCycle,
+    });
+  } catch (error) {
+    if (error instanceof ListenError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+/** Passes loaded documents to the service, and logs their new problems. */
+function applyDocuments(
+  { scalers, problems, changed, verdicts }: LoadedScalers,
+  given: {
+    readonly service: Service;
+    readonly log: Log;
+    readonly before: LoadedScalers | null;
+    readonly rejection: string;
+  },
+): void {
+  const { service, log, before, rejection } = given;
+  service.setScalers(scalers, problems, verdicts);
+  if (!changed) return;
+  const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
+  for (const problem of problems) {
+    // Otherwise each change of a document would log the open problems of all others again.
+    if (logged.has(JSON.stringify(problem))) continue;
+    const { code, severity, message, file, place, path } = problem;
+    const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
+    if (severity === 'error') log.error(rejection, fields);
+    else log.warn('document has warnings', fields);
+  }
+  log.info('scaler documents loaded', { scalers: scalers.length, errors: countErrors(problems) });
+}
+
+/** A document deleted by mistake must be visible in the log: its workload is no longer scaled. */
+function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
+  const names = { before: new Set(before.map(scalerKey)), after: new Set(after.map(scalerKey)) };
+  for (const key of names.before) {
+    if (!names.after.has(key)) log.info('scaler removed; its workload keeps its replicas', { scaler: key });
+  }
+  for (const key of names.after) {
+    if (!names.before.has(key)) log.info('scaler added', { scaler: key });
+  }
+}

@@ -1,0 +1,34 @@
+import { openApiDocument } from '../../server/openapi.js';
+import type { CommandIo, ExitCode } from '../io.js';
+import { CommandError } from '../io.js';
+import { customResourceDefinitionYaml } from './custom-resource/definition.js';
+import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
+import { VERSION } from '../version/version.js';
+
+export interface SchemaOptions {
+  /** Of the service config instead of the scaler document. */
+  readonly service?: boolean;
+  /** The OpenAPI document of the service's pages instead. */
+  readonly api?: boolean;
+  /** The CustomResourceDefinition of the scaler document instead, as YAML. */
+  readonly crd?: boolean;
+}
+
+/**
+ * `schema`: prints the JSON Schema (draft 7) of the scaler document or the service config, the OpenAPI document, or the
+ * CustomResourceDefinition.
+ */
+export function runSchema(
+  { service = false, api = false, crd = false }: SchemaOptions,
+  io: CommandIo,
+): ExitCode {
+  if ([service, api, crd].filter(Boolean).length > 1)
+    throw new CommandError('schema takes one of --service, --api and --crd', 2);
+  if (crd) {
+    io.stdout.write(customResourceDefinitionYaml());
+    return 0;
+  }
+  const configSchema = service ? serviceJsonSchema() : documentJsonSchema();
+  io.stdout.write(`${JSON.stringify(api ? openApiDocument(VERSION) : configSchema, null, 2)}\n`);
+  return 0;
+}

@@ -1,0 +1,255 @@
+import { countIn, textIn } from '../../kubernetes/json.js';
+import { printable } from '../../scaler/problems/format-problem.js';
+import { sleep } from '../../units/clock.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { ReachOptions } from '../reach/find-service.js';
+import type { CommandIo, ExitCode } from '../io.js';
+import { CommandError } from '../io.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { paintOf } from '../output/paint.js';
+import { createServiceClient } from '../reach/service-client.js';
+import type { ScalerList, ScalerRow, ServiceClient } from '../reach/service-client.js';
+import { drawScreen, type ScreenSize } from './screen.js';
+import { type StatusRow, statusRow } from './status-row.js';
+import {
+  columnWidths,
+  narrowColumns,
+  type TableStyle,
+  WIDE_COLUMNS,
+  writeRow,
+  writeTable,
+  writeTitles,
+} from './status-table.js';
+import { VERSION } from '../version/version.js';
+
+export interface StatusOptions extends ReachOptions {
+  /** Only this namespace's scalers. */
+  readonly namespace?: string;
+  /** Redraws the table on a terminal; otherwise prints each row that changes. */
+  readonly watch?: boolean;
+  /** All namespaces, the default; overrides `namespace` as in kubectl. */
+  readonly allNamespaces?: boolean;
+  /** `text`, `wide`, `json`, `yaml` or `name`. */
+  readonly output: string;
+}
+
+const WATCH_PERIOD_MS = 3000;
+
+/** Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until the signal. */
+export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
+  const { watch = false } = options;
+  const namespace = options.allNamespaces === true ? null : (options.namespace ?? null);
+  const client = await createServiceClient(options, io);
+  try {
+    const list = await listSorted(client, namespace);
+    if (!watch && (format === 'json' || format === 'yaml')) {
+      const { leader, version, problems, rows } = list;
+      io.stdout.write(
+        writeStructured(format, { version, leader, problems, items: rows.map(({ view }) => view) }),
+      );
+      return 0;
+    }
+    const isTable = format === 'text' || format === 'wide';
+    const style = tableStyle({ isWide: format === 'wide', namespace }, io);
+    // A dumb terminal cannot move the cursor.
+    const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
+    if (!isScreen) for (const note of listNotes(client.where, list)) printNote(io, note);
+    if (!watch && list.rows.length === 0) {
+      const place = namespace === null ? '' : ` in namespace ${namespace}`;
+      printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
+      return 0;
+    }
+    if (isScreen) await followOnScreen(list, { client, namespace, isWide: format === 'wide' }, io);
+    else {
+      const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
+      print(list.rows);
+      if (watch) await follow({ client, namespace, print }, io);
+    }
+    return 0;
+  } finally {
+    client.close();
+  }
+}
+
+async function listSorted(client: ServiceClient, namespace: string | null): Promise<ScalerList> {
+  const { rows, ...rest } = await client.listScalers(namespace);
+  const sorted = [...rows].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return { ...rest, rows: sorted };
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Returns notes about the replica that answered, its version, and rejected documents. */
+function listNotes(where: string, { rows, leader, version, problems }: ScalerList): readonly string[] {
+  const leading =
+    rows.length === 0
+      ? 'a standby replica answered, which has no scalers'
+      : 'a standby replica answered: these rows may be outdated';
+  const age =
+    version === null
+      ? `${where} is older than this command (${VERSION}): fields that it does not report are <unknown>`
+      : `${where} has version ${version}, this command has ${VERSION}`;
+  return [
+    ...(leader === false ? [leading] : []),
+    ...(version === VERSION ? [] : [age]),
+    ...rejectedDocuments(problems),
+  ];
+}
+
+const MOST_REJECTED = 5;
+
+/** Rejected documents have no row, or the row of their last valid version. */
+function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
+  const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
+  const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
+    const line = countIn(problem, 'line');
+    const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
+    return printable(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
+  });
+  const more = errors.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;
+}
+
+function printNote({ stderr }: CommandIo, note: string): void {
+  stderr.write(`promscaler: ${note}\n`);
+}
+
+interface Watched {
+  readonly client: ServiceClient;
+  readonly namespace: string | null;
+}
+
+/** Prints the rows that are new or have changed. */
+type Printer = (rows: readonly ScalerRow[]) => void;
+
+interface OnScreen extends Watched {
+  readonly isWide: boolean;
+}
+
+interface Following extends Watched {
+  readonly print: Printer;
+}
+
+/** Reports an unreachable service once and keeps retrying. */
+async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
+  let lastFailure: string | null = null;
+  for (;;) {
+    await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
+    if (io.signal.aborted) return;
+    const next = await listAgain({ client, namespace }, io);
+    if (next === null) return;
+    if ('rows' in next) print(next.rows);
+    const failure = 'failure' in next ? next.failure : null;
+    if (failure !== null && failure !== lastFailure) printNote(io, failure);
+    lastFailure = failure;
+  }
+}
+
+/** Redraws the table. While the service is unreachable, shows the last table and the error. */
+async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandIo): Promise<void> {
+  let list = first;
+  let notes = listNotes(watched.client.where, list);
+  for (;;) {
+    const now = io.clock.now();
+    const table = writeTable(
+      list.rows.map(({ view }) => statusRow(view, now)),
+      // The size of the terminal may change.
+      tableStyle(watched, io),
+    );
+    const head = `${watched.client.where}, ${formatInstant(now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
+    io.stdout.write(drawScreen([head, ...notes, '', ...table], sizeOf(io)));
+    await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
+    if (io.signal.aborted) return;
+    const next = await listAgain(watched, io);
+    if (next === null) return;
+    if ('rows' in next) list = next;
+    notes = 'failure' in next ? [next.failure] : listNotes(watched.client.where, next);
+  }
+}
+
+/** Returns the list, or the error; null if the command was interrupted. */
+async function listAgain(
+  { client, namespace }: Watched,
+  io: CommandIo,
+): Promise<ScalerList | { readonly failure: string } | null> {
+  try {
+    return await listSorted(client, namespace);
+  } catch (error) {
+    if (io.signal.aborted) return null;
+    if (error instanceof CommandError) return { failure: error.message };
+    throw error;
+  }
+}
+
+const USUAL_COLUMNS = 80;
+
+/** A wide table is not truncated; otherwise it fits the terminal, or 80 characters if the width is not known. */
+function tableStyle(
+  { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
+  io: CommandIo,
+): TableStyle {
+  const columns = isWide ? WIDE_COLUMNS : narrowColumns(namespace !== null);
+  return { columns, limit: isWide ? null : (sizeOf(io).columns ?? USUAL_COLUMNS), paint: paintOf(io) };
+}
+
+/** Some terminals report an unknown size as 0. */
+function sizeOf({ stdout }: CommandIo): ScreenSize {
+  const [rows = 0, columns = 0] = [stdout.rows?.(), stdout.columns?.()];
+  return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
+}
+
+/** Formats a changed scaler. */
+const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerRow) => string>> = {
+  json: ({ view }) => `${JSON.stringify(view)}\n`,
+  yaml: ({ view }) => `---\n${writeStructured('yaml', view)}`,
+  name: ({ namespace, name }) => `${namespace}/${name}\n`,
+};
+
+/** Prints a JSON line, a YAML document or the name of each changed scaler. A new `at` alone is not a change. */
+function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
+  const isNew = changeFilter();
+  return (rows) => {
+    for (const row of rows) {
+      if (isNew(row, JSON.stringify({ ...row.view, at: null }))) stdout.write(RECORDS[format](row));
+    }
+  };
+}
+
+/** Keeps the column widths of the first table, so that later rows are aligned with it. */
+function tablePrinter(style: TableStyle, io: CommandIo): Printer {
+  const isNew = changeFilter();
+  let widths: readonly number[] | null = null;
+  return (rows) => {
+    const now: Instant = io.clock.now();
+    const shown = rows.map((row) => ({ row, cells: statusRow(row.view, now) }));
+    const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells))).map(({ cells }) => cells);
+    const isFirst = widths === null;
+    widths ??= columnWidths(
+      shown.map(({ cells }) => cells),
+      style,
+    );
+    const lines = changed.map((cells) => writeRow(cells, widths ?? [], style));
+    const all = isFirst ? [writeTitles(widths, style), ...lines] : lines;
+    io.stdout.write(all.map((line) => `${line}\n`).join(''));
+  };
+}
+
+/** Excludes cells that change with the clock: the passing of time is not a change. */
+function keyOf(cells: StatusRow): string {
+  return JSON.stringify({ ...cells, held: null, lastChange: null });
+}
+
+function changeFilter(): (row: ScalerRow, content: string) => boolean {
+  const known = new Map<string, string>();
+  return ({ namespace, name }, content) => {
+    const key = `${namespace}/${name}`;
+    const isNew = known.get(key) !== content;
+    known.set(key, content);
+    return isNew;
+  };
+}

@@ -1,0 +1,234 @@
+import { checkLimits } from '../../config/document-set.js';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/service-config.js';
+import {
+  isServiceDocument,
+  mayBeServiceText,
+  readServiceDocument,
+} from '../../config/read-service-config.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { isPlainObject, valueAt } from '../../scaler/plain.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
+import { type YamlDocument, readYaml } from '../../scaler/yaml/read-yaml.js';
+import type { Instant } from '../../units/time.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { runChecks } from '../doctor/run-checks.js';
+import { type DoctorReport, makeReport, writeReport } from '../doctor/report.js';
+import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
+import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
+import { homeDirectory } from '../input/home-directory.js';
+import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { paintOf } from '../output/paint.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
+import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
+import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
+
+export interface ValidateOptions extends ClusterOptions {
+  /** Files and directories; `-` is standard input. */
+  readonly paths: readonly string[];
+  /** The service config whose data sources and defaults the documents use. Default: the one among the paths. */
+  readonly config?: string;
+  /** Also run the checks of `doctor`. */
+  readonly live?: boolean;
+  /** With `live`: replaces the URLs of the data source `default`. */
+  readonly prometheus?: string;
+  /** `text`, `json` or `yaml`. */
+  readonly output: string;
+}
+
+/** The output of `validate -o json`. */
+export interface ValidationReport {
+  readonly serviceConfigs: number;
+  readonly documents: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly problems: readonly Problem[];
+  readonly schedules: readonly NextTimes[];
+  /** With `--live`: the results of the checks of `doctor`. */
+  readonly live?: DoctorReport;
+}
+
+/**
+ * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also runs
+ * the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a failed
+ * check.
+ */
+export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
+  const named = options.config === undefined ? null : await readServiceInput(options.config, io);
+  const { files, problems } = await readInputFiles(options.paths, io);
+  const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
+  const {
+    report: offline,
+    config,
+    scalers,
+    hasQueries,
+  } = validate(others, {
+    named,
+    problems,
+    now: io.clock.now(),
+  });
+  const { live: isLive = false, prometheus } = options;
+  rejectWithoutLive(options);
+  if (isLive && config === null && offline.serviceConfigs > 1)
+    throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
+  // Without a valid service config the data sources are not known.
+  const isConfigValid = config !== null || offline.serviceConfigs === 0;
+  const report =
+    isLive && isConfigValid
+      ? { ...offline, live: await checkLive({ config, scalers, prometheus, cluster: options }, io) }
+      : offline;
+  io.stdout.write(format === 'text' ? describe(report, hasQueries, io) : writeStructured(format, report));
+  return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
+}
+
+/** Rejects options that only `--live` uses. */
+function rejectWithoutLive({ live = false, prometheus, kubeconfig, context, url }: ValidateOptions): void {
+  const given = Object.entries({ prometheus, kubeconfig, context, url });
+  const [unused] = given.find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
+}
+
+async function checkLive(
+  input: {
+    readonly config: ServiceConfig | null;
+    readonly scalers: readonly Scaler[];
+    readonly prometheus: string | undefined;
+    readonly cluster: ClusterOptions;
+  },
+  io: CommandIo,
+): Promise<DoctorReport> {
+  const { clock, signal, env } = io;
+  const base = withPrometheusUrl(input.config ?? resolveServiceConfig({}, null), input.prometheus);
+  const config = withCluster(base, input.cluster);
+  const { scalers } = input;
+  const results = await runChecks({
+    clock,
+    signal,
+    env,
+    home: homeDirectory(io),
+    config,
+    scalers,
+    allScalers: scalers,
+    // The account of the caller is not that of the service.
+    includesServiceChecks: false,
+  });
+  return makeReport(results);
+}
+
+function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
+  const offline = describeReport(report, hasQueries);
+  if (report.live === undefined) return offline;
+  return `${offline}\n${writeReport(report.live, paintOf(io))}`;
+}
+
+interface Placed {
+  readonly file: InputFile;
+  readonly document: YamlDocument;
+}
+
+function validate(
+  files: readonly InputFile[],
+  {
+    named,
+    problems: unreadable,
+    now,
+  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[]; readonly now: Instant },
+): {
+  readonly report: ValidationReport;
+  readonly config: ServiceConfig | null;
+  /** The scalers of documents without an error. */
+  readonly scalers: readonly Scaler[];
+  /** Whether a document contains a query, which only Prometheus can check completely. */
+  readonly hasQueries: boolean;
+} {
+  const placed = files.flatMap((file) =>
+    readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
+  );
+  const services = placed.filter(isServiceConfig);
+  const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
+  const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
+  const documents = placed.filter((one) => !isServiceConfig(one));
+  const read = documents.map(({ document, file }) =>
+    readScalerDocument(document, file.name, { ...readOptionsOf(config), now }),
+  );
+  const unique = refuseDuplicates(read);
+  const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+  const limitProblem = checkLimits(
+    files.map(({ text }) => text.length),
+    documents.length,
+  );
+  const problems = [
+    ...unreadable,
+    ...(limitProblem === null ? [] : [limitProblem]),
+    // An empty file next to others is valid; a set of empty files is a mistake.
+    ...(placed.length === 0 ? files.map(emptyFileProblem) : []),
+    ...(named?.problems ?? []),
+    ...configs.flatMap((one) => one.problems),
+    ...unique.flatMap((document) => document.problems),
+  ];
+  const report = {
+    serviceConfigs: configs.length + (named === null ? 0 : 1),
+    documents: documents.length,
+    errors: problems.filter(({ severity }) => severity === 'error').length,
+    warnings: problems.filter(({ severity }) => severity === 'warning').length,
+    problems,
+    schedules: nextTimes(scalers, now),
+  };
+  return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
+}
+
+function hasQuery({ value }: YamlDocument): boolean {
+  const metrics = valueAt(value, ['spec', 'metrics']);
+  return (
+    Array.isArray(metrics) &&
+    metrics.some((metric) =>
+      ['pods', 'object', 'external'].some((member) => valueAt(metric, [member, 'query']) !== undefined),
+    )
+  );
+}
+
+/**
+ * An object with `spec` is a scaler without apiVersion and kind, and is reported as such. Text with a syntax error may be
+ * a service config, whose lines may contain secrets and are not shown.
+ */
+function isServiceConfig({ document: { value }, file }: Placed): boolean {
+  if (value === undefined) return mayBeServiceText(file.text);
+  return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
+}
+
+/** With several service configs, none of them applies to the documents. */
+function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
+  const [first = null] = configs;
+  return configs.length === 1 ? first : null;
+}
+
+function emptyFileProblem({ name }: InputFile): Problem {
+  return unreadable(name, 'the file contains no document');
+}
+
+function describeReport(report: ValidationReport, hasQueries: boolean): string {
+  const { serviceConfigs, documents, errors, warnings, problems, schedules } = report;
+  const counts = [
+    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
+    count(documents, 'document'),
+    count(errors, 'error'),
+    count(warnings, 'warning'),
+  ];
+  const lines = [
+    ...problems.map(formatProblem),
+    ...schedules.map(describeNextTimes),
+    ...(hasQueries && report.live === undefined ? [NOT_CHECKED] : []),
+    counts.join(', '),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Offline validation only infers types and labels from the syntax tree of a query. */
+const NOT_CHECKED =
+  'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

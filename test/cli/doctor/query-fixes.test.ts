@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { fixForFailure } from '../../../src/cli/doctor/queries/query-fixes.js';
+
+describe('fixForFailure', () => {
+  it.each([
+    ['query processing would load too many samples into memory in query execution', '--query.max-samples'],
+    [
+      'the number of matching timeseries exceeds 300000; either narrow down the search or increase -search.max* command-line flag values',
+      'add matchers such as namespace="$namespace"',
+    ],
+    [
+      'the query exceeded the maximum number of chunks (limit: 2000000 chunks) (err-mimir-max-chunks-per-query)',
+      'limits.max_fetched_series_per_query of Mimir',
+    ],
+    ['expanding series: exceeded series limit: limit 1000 violated (got 1001)', 'shorten the range'],
+    [
+      'found duplicate series for the match group {} on the right hand-side of the operation;many-to-many matching not allowed',
+      'group_left ()',
+    ],
+    ['multiple matches for labels: grouping labels must ensure unique matches', 'aggregate the side'],
+  ])('says what to do about 422: %s', (text, fix) => {
+    expect(fixForFailure('execution', `HTTP 422 "execution": ${text}`)).toContain(fix);
+  });
+
+  it.each(['HTTP 422 "execution": unknown function', 'HTTP 503 no healthy upstream', ''])(
+    'has no advice of its own for %j',
+    (message) => {
+      expect(fixForFailure('execution', message)).toBeNull();
+    },
+  );
+});

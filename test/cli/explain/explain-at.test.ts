@@ -1,0 +1,257 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parsePastTime } from '../../../src/cli/explain/parse-time.js';
+import { createRecorder } from '../../../src/telemetry/recorder.js';
+import type { Recorder } from '../../../src/telemetry/recorder.js';
+import { createRecords } from '../../../src/telemetry/records.js';
+import type { Records } from '../../../src/telemetry/records.js';
+import { createSnapshotArchive } from '../../../src/telemetry/snapshot-archive.js';
+import { formatInstant, instantFromMs } from '../../../src/units/time.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
+import { condition, metricsOf } from '../../telemetry/record-builder.js';
+import { runCli } from '../fake-io.js';
+import type { Ran } from '../fake-io.js';
+import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import type { Listening } from '../live-service.js';
+
+let service: Listening | null = null;
+
+afterEach(() => service?.close());
+
+/** Records of a process and the door to them. */
+function startRecords(overrides: Partial<Records> = {}): {
+  readonly records: Records;
+  readonly recorder: Recorder;
+} {
+  const records = { ...createRecords(new ManualClock()), ...overrides };
+  const metrics = metricsOf(records.ledger);
+  return { records, recorder: createRecorder({ ...records, metrics, log: SILENT_LOG }) };
+}
+
+const time = (minute: number, second = 0): string =>
+  formatInstant(instantFromMs(Date.UTC(2026, 0, 1, 10, minute, second)));
+
+/** Nothing to do from 10:00:00 to 10:09:45, a rise to 6 at 10:10:00, then a loss of the metric. */
+function recordMorning(recorder: Recorder): void {
+  for (let cycle = 0; cycle < 40; cycle += 1) {
+    const now = time(0, 15 * cycle);
+    recorder.record(
+      recordOf(cpuSnapshot(cycle < 20 ? 58 : 61, { now, samples: sampleAt(now, cycle < 20 ? 58 : 61) })),
+    );
+  }
+  const patched = { kind: 'patched', from: 4, to: 6, message: '' } as const;
+  const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
+  recorder.record(recordOf(rise, { outcome: patched }));
+  const lost = cpuSnapshot(0, { now: time(10, 15), samples: [{ error: 'no series', kind: 'missing' }] });
+  recorder.record(recordOf(lost));
+}
+
+function sampleAt(at: string, percent: number): readonly object[] {
+  const pods = ['a', 'b', 'c', 'd'].map((pod) => [pod, { app: percent / 100 }] as const);
+  return [{ at, windowSeconds: 120, containers: Object.fromEntries(pods) }];
+}
+
+async function explainAt(
+  at: string,
+  { records }: { readonly records: Records },
+  ...more: string[]
+): Promise<Ran> {
+  service = await listen(appOf(records.ledger, records));
+  const clock = new ManualClock('2026-01-01T10:20:00Z');
+  return runCli(['explain', 'shop/web', '--at', at, '--url', service.url, ...more], { clock });
+}
+
+describe('explain --at', () => {
+  it('explains the rise at 10:10:00 as it was, whatever came later', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+
+    const { exitCode, stdout, stderr } = await explainAt('10:10:05', world);
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('In force at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
+    expect(stdout).toContain('shop/web  4 -> 6  (Deployment web, bounds 2 to 10)\n');
+    expect(stdout).toContain('decided at 2026-01-01T10:10:00Z: cpu is at 83 %');
+    expect(stdout).toContain('83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6\n');
+    expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T10:10:00Z (0s ago);');
+  });
+
+  it('says since when and how often 40 equal cycles said the same, and what cpu read then', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+
+    const { stdout } = await explainAt('10:02:31', world);
+
+    expect(stdout).toContain(
+      [
+        'In force at 2026-01-01T10:02:31Z: the same since 2026-01-01T10:00:00Z, 40 times, the last at 2026-01-01T10:09:45Z',
+        'It read then: cpu 58 % (target 60 %)',
+        'Below: the last of them, which is the one that is kept whole',
+        '',
+        'shop/web  stays at 4',
+      ].join('\n'),
+    );
+    expect(stdout).toContain('cpu (Resource): 61 % of the requests');
+    expect(stdout).toContain('Last scale-up: none known; last scale-down: none known');
+  });
+
+  it('knows the last change of the process before, where that was earlier than the time asked for', async () => {
+    const world = startRecords();
+    const last = {
+      up: instantFromMs(Date.UTC(2026, 0, 1, 9, 58)),
+      down: instantFromMs(Date.UTC(2026, 0, 1, 9, 30)),
+    };
+    for (const second of [0, 15])
+      world.recorder.record(
+        recordOf(cpuSnapshot(58, { now: time(0, second), samples: sampleAt(time(0, second), 58) }), {
+          lastScales: last,
+        }),
+      );
+
+    const { stdout } = await explainAt('10:00:20', world);
+
+    expect(stdout).toContain(
+      'Last scale-up: 2026-01-01T09:58:00Z (2m15s ago); last scale-down: 2026-01-01T09:30:00Z (30m15s ago)',
+    );
+  });
+
+  it('gives the pause as the reason of the change that it made', async () => {
+    const world = startRecords();
+    const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
+    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    world.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
+
+    const { stdout } = await explainAt('10:10:05', world);
+
+    expect(stdout).toContain('shop/web  4 -> 3  (Deployment web, bounds 2 to 10)\n');
+    expect(stdout).toContain(`decided at 2026-01-01T10:10:00Z: 4 -> 3: ${message}\n`);
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+  });
+
+  it('gives the present decision for a time behind the last cycle', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+
+    const { stdout } = await explainAt('1s', world);
+
+    expect(stdout).toContain('decided at 2026-01-01T10:10:15Z, once\n');
+    expect(stdout).toContain('answer  missing: no series');
+  });
+
+  it('says from when on decisions are kept for the time before', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+
+    const { exitCode, stdout, stderr } = await explainAt('09:59:59', world);
+
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(
+      'promscaler: nothing is kept of shop/web at 2026-01-01T09:59:59Z: its decisions are kept from 2026-01-01T10:00:00Z on, in memory, by the service since it started\n',
+    );
+  });
+
+  it('tells what the decision said where its snapshot has gone, and from when on there are any', async () => {
+    const world = startRecords({ archive: createSnapshotArchive({ perScaler: 1 }) });
+    recordMorning(world.recorder);
+
+    const { exitCode, stdout } = await explainAt('10:05:00', world);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
+    expect(stdout).toContain(
+      'No more is known: the snapshot of 2026-01-01T10:09:45Z is not kept any more; kept from 2026-01-01T10:10:00Z on\n',
+    );
+  });
+
+  it('tells why nothing was decided while the target could not be read', async () => {
+    const world = startRecords();
+    const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
+    const unread = { snapshot: null, decision: null, conditions: [gone] };
+    world.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
+    world.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));
+
+    const { stdout } = await explainAt('10:00:30', world);
+
+    expect(stdout).toContain('shop/web  the target could not be read: nothing was decided\n');
+    expect(stdout).toContain('AbleToScale  False  FailedGetScale: not found\n');
+  });
+
+  it('gives entry, decision and snapshot as JSON', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+
+    const { stdout } = await explainAt('2026-01-01T11:10:00+01:00', world, '-o', 'json');
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      at: '2026-01-01T10:10:00Z',
+      keptFrom: '2026-01-01T10:00:00Z',
+      decision: { desiredReplicas: 6 },
+      snapshot: { now: '2026-01-01T10:10:00Z' },
+      missing: null,
+      status: { count: 1, outcome: { kind: 'patched' } },
+    });
+  });
+
+  it('tells a service that is too old to know of it', async () => {
+    service = await listen((_request, response) => void response.end('{"items":[],"continue":null}'));
+
+    const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--at', '10m', '--url', service.url]);
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: the service is older than this command: it does not know --at\n',
+    ]);
+  });
+
+  it('finds the nearest name for a scaler that is not there', async () => {
+    const { records, recorder } = startRecords();
+    recordMorning(recorder);
+    service = await listen(appOf(records.ledger, records));
+
+    const { stderr } = await runCli(['explain', 'shop/wbe', '--at', '1s', '--url', service.url]);
+
+    expect(stderr).toContain(
+      'has no scaler shop/wbe, or none of its cycles has ended yet; similar: shop/web',
+    );
+  });
+
+  it('does not go with --snapshot', async () => {
+    const { exitCode, stderr } = await runCli(['explain', '--snapshot', '-', '--at', '10m']);
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'promscaler: --at asks a running service: it does not go with --snapshot\n',
+    ]);
+  });
+});
+
+describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
+  const now = instantFromMs(Date.UTC(2026, 0, 1, 10, 20));
+
+  it.each([
+    ['2026-01-01T10:20:00Z', '2026-01-01T10:20:00Z'],
+    ['2025-12-31T23:00:00+01:00', '2025-12-31T22:00:00Z'],
+    ['10:20', '2026-01-01T10:20:00Z'],
+    ['10:20:01', '2025-12-31T10:20:01Z'],
+    ['9:05', '2026-01-01T09:05:00Z'],
+    ['0s', '2026-01-01T10:20:00Z'],
+    ['10m', '2026-01-01T10:10:00Z'],
+    ['1h30m', '2026-01-01T08:50:00Z'],
+    ['1d2h', '2025-12-31T08:20:00Z'],
+  ])('%s is %s', (text, moment) => {
+    expect(formatInstant(parsePastTime(text, now))).toBe(moment);
+  });
+
+  it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(
+    '%j is no time',
+    (text) => {
+      expect(() => parsePastTime(text, now)).toThrow('is no time: 2026-01-01T10:42:30Z, 10:42:30');
+    },
+  );
+
+  it('refuses 2026-01-01T10:20:01Z, a second ahead', () => {
+    expect(() => parsePastTime('2026-01-01T10:20:01Z', now)).toThrow(
+      'is in the future: it is 2026-01-01T10:20:00Z',
+    );
+  });
+});

@@ -1,0 +1,391 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { explainLines } from '../../../src/cli/explain/explain-lines.js';
+import { decide } from '../../../src/decision/decide.js';
+import { parseSnapshot } from '../../../src/decision/parse-snapshot.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { condition } from '../../telemetry/record-builder.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { appOf, cpuSnapshot, listen, readyPod, recordOf, scalerDocument } from '../live-service.js';
+import type { Listening } from '../live-service.js';
+
+/** The text of `explain --snapshot -`. */
+async function explain(snapshot: unknown): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
+    stdin: JSON.stringify(snapshot),
+  });
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+describe('explain --snapshot', () => {
+  it('tells all of a rise from 4 to 6 for cpu at 83 % of 60 %', async () => {
+    const text = await explain(cpuSnapshot(83));
+
+    expect(text).toBe(`shop/web  4 -> 6  (Deployment web, bounds 2 to 10)
+decided at 2026-01-01T00:00:00Z: cpu is at 83 % of the requests, target 60 %: 4 -> 6
+
+Metrics
+  cpu (Resource): 83 % of the requests, target 60 % - proposes 6
+    asked   the resource query of source default for cpu
+    answer  value, 15s old, over 120 s, of 4 pods
+    pods    4 ready
+    count   83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6
+
+Limits: none changed the 6 that the metrics ask for
+
+Holds: nothing holds it now
+
+Conditions
+  AbleToScale     True   ReadyForNewScale: the recommendation matches the highest one of its window
+  ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
+  ScalingActive   True   ValidMetricFound: a count could be calculated from Resource metric cpu
+
+Last scale-up: none known; last scale-down: none known
+`);
+  });
+
+  it('names 5 of 7 pending pods and counts the other 2', async () => {
+    const pending = Array.from({ length: 7 }, (_, index) => ({ name: `p${index}`, phase: 'Pending' }));
+
+    const text = await explain(cpuSnapshot(30, { pods: [readyPod('a'), ...pending] }));
+
+    expect(text).toContain('pods    1 ready, 7 unready\n');
+    expect(text).toContain('unready, pending: p0, p1, p2, p3, p4 and 2 more\n');
+  });
+
+  it('shows how 1 missing pod taken for full slows a fall, 30 % of 60 %', async () => {
+    const text = await explain(cpuSnapshot(30, { pods: ['a', 'b', 'c', 'd', 'e'].map(readyPod) }));
+
+    expect(text).toContain('missing, no sample: e\n');
+    expect(text).toContain(
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing taken for full: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+    );
+  });
+
+  it('says that 65 % of 60 % is within the tolerance of 10 %', async () => {
+    expect(await explain(cpuSnapshot(65))).toContain(
+      'count   65 % / 60 % = 1.0833, within the tolerance of 10 %: stays at 4\n',
+    );
+  });
+
+  it('lists stabilization with what it still has to run, 240 s of 300', async () => {
+    const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
+
+    const text = await explain(cpuSnapshot(30, { state }));
+
+    expect(text).toContain(`Limits, in order: 2 asked for, 4 left
+  1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
+`);
+    expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
+  });
+
+  it.each([
+    ['missing', { error: 'no series', kind: 'missing' }, 'missing: no series'],
+    ['failed', { error: 'timeout after 10000 ms' }, 'failed: timeout after 10000 ms'],
+  ])('shows an answer of class %s, and that it holds the count', async (_, sample, answer) => {
+    const text = await explain(cpuSnapshot(0, { samples: [sample] }));
+
+    expect(text).toContain('cpu (Resource): no value, target 60 % - no proposal\n');
+    expect(text).toContain(`answer  ${answer}\n`);
+    expect(text).toContain('no value  until a metric has one\n');
+  });
+
+  it('shows the query, the selector and a partial answer that may not lower the count', async () => {
+    const external = {
+      metric: { name: 'queue', selector: { matchLabels: { queue: 'checkout' } } },
+      query: 'sum by (queue) (\n  messages\n)',
+      target: { averageValue: 30 },
+    };
+
+    const text = await explain(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics: [{ external }] }),
+        samples: [{ at: '2026-01-01T00:00:00Z', values: [40, 20], partial: 'a warning' }],
+      }),
+    );
+
+    expect(text).toContain('asked   sum by (queue) ( messages ), of it the series with queue=checkout\n');
+    expect(text).toContain('answer  partial (a warning: may raise, never lower), 0s old, 2 series\n');
+    expect(text).toContain('count   ceil(60 / 30) = 2\n');
+    expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
+  });
+
+  it('shows the guard and the freshness of a metric, and which of them failed', async () => {
+    const external = {
+      metric: { name: 'queue' },
+      query: 'sum(messages)',
+      target: { averageValue: 30 },
+      guard: 'count(\n  up == 1\n) >= 1',
+      freshness: { query: 'max(timestamp(messages))', maxAgeSeconds: 120 },
+    };
+    const error = 'the guard is not true: no series';
+
+    const text = await explain(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics: [{ external }] }),
+        samples: [{ error, kind: 'missing' }],
+      }),
+    );
+
+    expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
+    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain(`answer  missing: ${error}\n`);
+  });
+
+  it('tells what confirms a scale-down and until when it waits, and what a step may take', async () => {
+    const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
+    const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
+    const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
+    const samples = [{ at: '2026-01-01T00:00:00Z', values: [10] }];
+    const explainAfter = (...times: readonly string[]): Promise<string> => {
+      const downscaleProposals = times.map((at) => ({ at, replicas: 1 }));
+      return explain(cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }));
+    };
+
+    const waiting = await explainAfter('2025-12-31T23:59:45Z');
+    const confirmed = await explainAfter('2025-12-31T23:59:00Z', '2025-12-31T23:59:30Z');
+
+    expect(waiting).toContain(
+      '1. downscale_confirmation  1 -> 4  confirmed by 2 of 3 decisions in 15 of 60 s\n',
+    );
+    expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
+    expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
+    expect(confirmed).toContain('step_limit  for this step: the next one starts from the new count\n');
+  });
+
+  it('looks at no metric where 12 replicas are above a maximum of 10', async () => {
+    const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
+
+    expect(text).toContain('Metrics: none was looked at');
+    expect(text).toContain('1. max_replicas  12 -> 10  12 replicas are above maxReplicas (10)\n');
+  });
+
+  it('tells of pause, dry run, recovery hold and a window that this decision does not meet', async () => {
+    const text = await explain(
+      cpuSnapshot(65, {
+        scaler: scalerDocument({ paused: true, dryRun: true, downscaleForbiddenWindowSeconds: 60 }),
+        state: {
+          lastScaleDown: '2025-12-31T23:59:40Z',
+          holdScaleDownUntil: '2026-01-01T00:02:00Z',
+          holdReason: 'cpu came back',
+        },
+      }),
+    );
+
+    expect(text).toContain(`Holds
+  Paused         spec.paused is true: nothing is patched
+  DryRun         spec.dryRun is true: nothing is patched
+  no scale-down  until 2026-01-01T00:02:00Z, in 2m: cpu came back
+  no scale-down  until 2026-01-01T00:00:40Z, in 40s: the downscale window
+`);
+    expect(text).toContain('last scale-down: 2025-12-31T23:59:40Z (20s ago)\n');
+  });
+
+  it('gives decision and snapshot as JSON, without a status', async () => {
+    const folder = folderOf({ 'one.json': JSON.stringify(cpuSnapshot(83)) });
+
+    const { stdout } = await runCli(['explain', '--snapshot', 'one.json', '-o', 'json'], { cwd: folder });
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      decision: { desiredReplicas: 6 },
+      snapshot: { now: '2026-01-01T00:00:00Z' },
+      status: null,
+    });
+  });
+
+  it.each([
+    [['explain'], 2, 'explain needs NAMESPACE/NAME of a scaler, or --snapshot FILE'],
+    [['explain', 'deploy/web', '-n', 'shop'], 2, 'takes the name of a scaler, such as web -n shop'],
+    [['explain', 'a/b/c'], 2, 'a/b/c is no NAMESPACE/NAME of a scaler, such as shop/web'],
+    [['explain', 'a/b', '--snapshot', '-'], 2, 'NAMESPACE/NAME or --snapshot FILE, not both'],
+    [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
+    [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
+    [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
+    [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],
+  ])('%j ends with %i and a sentence', async (argv, exitCode, sentence) => {
+    const ran = await runCli(argv, { stdin: '{' });
+
+    expect([ran.exitCode, ran.stdout]).toEqual([exitCode, '']);
+    expect(ran.stderr).toContain(sentence);
+  });
+});
+
+const VECTORS = join(import.meta.dirname, '../../vectors');
+
+describe('every vector', () => {
+  it.each(readdirSync(VECTORS).filter((name) => name.endsWith('.json')))(
+    'of %s is explained without a hole, each sum giving its proposal',
+    (file) => {
+      const vectors = JSON.parse(readFileSync(join(VECTORS, file), 'utf8')) as readonly {
+        readonly name: string;
+        readonly snapshot: unknown;
+      }[];
+
+      const holes = vectors.flatMap(({ name, snapshot: json }) => {
+        const snapshot = parseSnapshot(json);
+        const decision = decide(snapshot);
+        const text = explainLines({ snapshot, decision, status: null, now: snapshot.now }).join('\n');
+        return /undefined|NaN|Infinity|\[object|a ratio of/.test(
+          text.replace(/value is (?:NaN|-?Infinity)|is NaN/g, ''),
+        )
+          ? [name]
+          : [];
+      });
+
+      expect(holes).toEqual([]);
+    },
+  );
+});
+
+describe('explain NAMESPACE/NAME', () => {
+  let service: Listening | null = null;
+
+  afterEach(() => service?.close());
+
+  it('tells what the service decided 20 s ago and what became of it', async () => {
+    const ledger = createLedger();
+    const patched = { kind: 'patched', from: 4, to: 6, message: '' } as const;
+    ledger.add(recordOf(cpuSnapshot(83), { outcome: patched }));
+    service = await listen(appOf(ledger));
+    const clock = new ManualClock('2026-01-01T00:00:20Z');
+
+    const { exitCode, stdout } = await runCli(['explain', 'shop/web', '--url', service.url], { clock });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('decided at 2026-01-01T00:00:00Z, 20s ago: cpu is at 83 %');
+    expect(stdout).toContain('ceil(1.3833 x 4 ready pods) = 6\n');
+    expect(stdout).toContain('  AbleToScale     True   for 20s  ReadyForNewScale: ');
+    expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T00:00:00Z (20s ago);');
+    expect(stdout).not.toContain('Remark');
+  });
+
+  it('gives the pause as the reason of its change, and what would have been done without it', async () => {
+    const ledger = createLedger();
+    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, message: '' } as const;
+    const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 3 {2}\(/);
+    expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+    expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
+  });
+
+  it('says that a change is the first after a pause', async () => {
+    const ledger = createLedger();
+    const reason = 'resumed: cpu is at 83 % of the requests, target 60 %: 4 -> 6';
+    ledger.add(
+      recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' }, reason }),
+    );
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 6 {2}\(/);
+    expect(stdout).toContain(`: ${reason}\n`);
+  });
+
+  it('names who takes the replicas back', async () => {
+    const ledger = createLedger();
+    const conflictingWriter = {
+      managers: ['kubectl'],
+      since: '2026-01-01T00:00:00Z',
+      message: 'kubectl does it',
+    };
+    ledger.add(recordOf(cpuSnapshot(83), { conflictingWriter }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toContain('\nConflicting writer: kubectl does it\n');
+  });
+
+  it('gives the decision of the service, the snapshot and the status as JSON', async () => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(83)));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url, '-o', 'json']);
+
+    const { status, ...rest } = JSON.parse(stdout) as { status: object };
+    expect(rest).toMatchObject({
+      decision: { desiredReplicas: 6 },
+      snapshot: { target: { specReplicas: 4 } },
+    });
+    expect(Object.keys(status)).not.toContain('document');
+  });
+
+  it.each([
+    ['shop/wbe', 'has no scaler shop/wbe, or none of its cycles has ended yet; similar: shop/web'],
+    ['stage/web', 'similar: shop/web'],
+    ['other/entirely-else', '; it has 1 in all'],
+  ])('asked for %s it says what there is', async (name, sentence) => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(83)));
+    service = await listen(appOf(ledger));
+
+    const { exitCode, stderr } = await runCli(['explain', name, '--url', service.url]);
+
+    expect([exitCode, stderr.includes(sentence)]).toEqual([1, true]);
+  });
+
+  it('says why there is no decision yet', async () => {
+    const ledger = createLedger();
+    const failed = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
+    ledger.add(recordOf(cpuSnapshot(83), { snapshot: null, decision: null, conditions: [failed] }));
+    service = await listen(appOf(ledger));
+
+    const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: shop/web has no decision yet: FailedGetScale: not found\n',
+    ]);
+  });
+});
+
+describe('explain of a Deployment without requests', () => {
+  const without = (name: string): Readonly<Record<string, unknown>> => ({
+    ...readyPod(name),
+    requests: { app: { memory: '1Gi' }, proxy: { cpu: '100m' } },
+  });
+
+  it('begins with the container that requests no cpu, in the sentence and in ScalingActive', async () => {
+    const text = await explain(cpuSnapshot(83, { pods: ['a', 'b', 'c', 'd'].map(without) }));
+
+    expect(text).toContain(
+      'decided at 2026-01-01T00:00:00Z: cpu: container app requests no cpu (pod a and 3 more): stays at 4\n',
+    );
+    expect(text).toContain(
+      'no count could be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
+    );
+  });
+
+  it('does so also while no pod is ready: that passes, the cause stays', async () => {
+    const pods = ['a', 'b'].map((name) => ({ ...without(name), phase: 'Pending', ready: false }));
+
+    const containers = { a: { app: 0.9 }, b: { app: 0.9 } };
+    const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers }];
+
+    const text = await explain(cpuSnapshot(83, { pods, samples }));
+
+    expect(text).toContain(
+      ': cpu: container app requests no cpu (pod a and 1 more); no sample of any pod that counts (they may be unready): stays at 4\n',
+    );
+  });
+
+  it('names all containers of a pod that lack one, and no number where it is the only pod', async () => {
+    const pod = { ...readyPod('a'), requests: { app: {}, proxy: {}, log: { cpu: '1' } } };
+
+    expect(await explain(cpuSnapshot(83, { pods: [pod, readyPod('b')] }))).toContain(
+      ': cpu: containers app and proxy request no cpu (pod a): stays at 4\n',
+    );
+  });
+});

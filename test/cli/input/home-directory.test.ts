@@ -1,0 +1,13 @@
+import { homedir } from 'node:os';
+import { describe, expect, it } from '@jest/globals';
+import { homeDirectory } from '../../../src/cli/input/home-directory.js';
+
+describe('homeDirectory', () => {
+  it('is $HOME where it is set', () => {
+    expect(homeDirectory({ env: { HOME: '/home/ann' } })).toBe('/home/ann');
+  });
+
+  it.each([{}, { HOME: '' }])('is that of the user with %j', (env) => {
+    expect(homeDirectory({ env })).toBe(homedir());
+  });
+});

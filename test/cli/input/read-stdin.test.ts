@@ -1,0 +1,32 @@
+import { PassThrough, Readable } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { CommandError } from '../../../src/cli/io.js';
+import { readStdin } from '../../../src/cli/input/read-stdin.js';
+
+const GOES_ON = new AbortController().signal;
+
+it('reads characters that are parted between two chunks', async () => {
+  const bytes = Buffer.from('a😀b');
+
+  expect(await readStdin(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]), GOES_ON)).toBe('a😀b');
+});
+
+it('reads 4 bytes where 4 are allowed, and gives up on input without end', async () => {
+  function* endless(): Generator<Uint8Array> {
+    for (;;) yield Buffer.from('abc');
+  }
+
+  expect(await readStdin(Readable.from([Buffer.from('abcd')]), GOES_ON, 4)).toBe('abcd');
+  await expect(readStdin(Readable.from(endless()), GOES_ON, 4)).rejects.toThrow(CommandError);
+});
+
+it('ends when it is interrupted, before and while nobody writes', async () => {
+  const stop = new AbortController();
+  const silent = new PassThrough();
+  const reading = readStdin(silent, stop.signal);
+  stop.abort();
+
+  await expect(reading).rejects.toThrow(new CommandError('reading standard input: interrupted'));
+  await expect(readStdin(new PassThrough(), stop.signal)).rejects.toThrow('interrupted');
+  expect(silent.destroyed).toBe(true);
+});

@@ -1,0 +1,221 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
+import type { Clock } from '../../../src/units/clock.js';
+import { type Ran, folderOf, runCli } from '../fake-io.js';
+
+const MANY = Array.from({ length: 7 }, (_, index) => ({
+  namespace: 'many',
+  name: `zz-${index}`,
+  replicas: 1,
+}));
+
+let simulator: Simulator;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    clock: SYSTEM_CLOCK,
+    workloads: [
+      { namespace: 'shop', name: 'web', replicas: 1 },
+      { namespace: 'shop', name: 'limited', replicas: 1, containers: [{ name: 'app', cpuLimit: '1' }] },
+      {
+        namespace: 'shop',
+        name: 'bare',
+        replicas: 1,
+        containers: [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }],
+      },
+      { kind: 'Rollout', namespace: 'shop', name: 'canary', replicas: 1 },
+      ...MANY,
+    ],
+  });
+  env = {
+    KUBECONFIG: join(folderOf({ kubeconfig: simulator.kubeconfig({ namespace: 'shop' }) }), 'kubeconfig'),
+  };
+});
+
+afterAll(() => simulator.close());
+
+function runNew(...argv: readonly string[]): Promise<Ran> {
+  return runCli(['new', '--max', '5', ...argv], { env });
+}
+
+describe('new, where there is a cluster', () => {
+  it('has no warning for a workload with requests, and the namespace of the kubeconfig', async () => {
+    const { exitCode, stdout, stderr } = await runNew('web', '--memory-percent', '80');
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('  namespace: shop #');
+  });
+
+  it('names the containers without the request that a percentage needs, and the line to add', async () => {
+    const { exitCode, stdout, stderr } = await runNew('bare');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('name: bare');
+    expect(stderr).toContain(
+      'promscaler: warning: deployment shop/bare: containers proxy, log have no cpu request',
+    );
+    expect(stderr).toContain('resources: { requests: { cpu: 250m } }');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('asks for no request that no metric needs, and takes a limit for one', async () => {
+    const queried = await runNew('bare', '--query', 'x', '--value', '1');
+    const limited = await runNew('limited');
+    const memory = await runNew('limited', '--memory-percent', '80');
+
+    expect([queried.stderr, limited.stderr]).toEqual(['', '']);
+    expect(memory.stderr).toContain('container app has no memory request');
+  });
+
+  it.each([
+    [['wbe'], 'deployment shop/wbe does not exist; did you mean "web"?'],
+    [['-n', 'many', 'x'], 'existing deployments: zz-0, zz-1, zz-2, zz-3, zz-4 and 2 more'],
+    [['-n', 'nowhere', 'web'], 'deployment nowhere/web does not exist: namespace nowhere has no deployments'],
+    [['Foo.example.com/web'], 'the API server has no kind "Foo" in the API group example.com'],
+  ])('%j is written with a warning: %s', async (argv, sentence) => {
+    const { exitCode, stdout, stderr } = await runNew(...argv);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('kind: Scaler');
+    expect(stderr).toContain(`promscaler: warning: `);
+    expect(stderr).toContain(sentence);
+  });
+
+  it.each(['rollout.argoproj.io/canary', 'ROLLOUTS.v1beta9.argoproj.io/canary', 'ro/canary'])(
+    'finds %s by the words of kubectl',
+    async (target) => {
+      const { exitCode, stdout, stderr } = await runNew(target);
+
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toContain('kind: Rollout\n');
+    },
+  );
+
+  it('finds a kind that only the cluster knows how to spell', async () => {
+    const { exitCode, stdout, stderr } = await runNew('horizontalpodautoscalers.autoscaling/x');
+    const wrong = await runNew('rolout.argoproj.io/canary');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('kind: HorizontalPodAutoscaler\n');
+    expect(stderr).toContain('horizontalpodautoscaler shop/x has no scale subresource');
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(wrong.stderr).toContain('did you mean "Rollout"?');
+  });
+
+  it('warns of an HPA on the same workload, and of none on another kind of that name', async () => {
+    const hpa = (name: string, kind: string): void => {
+      simulator.addObject({
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { namespace: 'many', name },
+        spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind, name: 'zz-1' }, maxReplicas: 3 },
+      });
+    };
+    hpa('other', 'StatefulSet');
+    const before = await runNew('-n', 'many', 'zz-1');
+    hpa('mine', 'Deployment');
+    const { exitCode, stderr } = await runNew('-n', 'many', 'zz-1');
+
+    expect([before.stderr, exitCode]).toEqual(['', 0]);
+    expect(stderr).toContain('HorizontalPodAutoscaler many/mine also scales deployment many/zz-1');
+  });
+
+  it('warns of a ReplicaSet that a Deployment owns', async () => {
+    const [owned] = simulator.listObjects('apps/replicasets', 'shop');
+
+    const { stderr } = await runNew(`rs/${owned?.metadata.name ?? ''}`);
+
+    expect(stderr).toMatch(/is controlled by deployment shop\/\w+: scale the deployment instead/);
+  });
+
+  it('asks nothing with --offline, but has the namespace of the kubeconfig', async () => {
+    const before = simulator.requests().length;
+
+    const { exitCode, stdout, stderr } = await runNew('bare', '--offline');
+
+    expect([exitCode, stderr, simulator.requests().length]).toEqual([0, '', before]);
+    expect(stdout).toContain('  namespace: shop #');
+  });
+
+  it('only reads', async () => {
+    await runNew('bare');
+
+    expect(new Set(simulator.requests().map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+});
+
+describe('new, where the cluster does not answer', () => {
+  it('says so in one line where nothing listens, and goes on', async () => {
+    const gone = await startSimulator({ clock: SYSTEM_CLOCK });
+    const folder = folderOf({ kubeconfig: gone.kubeconfig() });
+    await gone.close();
+
+    const ran = await runCli(['new', 'web', '--max', '5'], {
+      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+    });
+
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stdout).toContain('kind: Scaler');
+    expect(ran.stderr).toMatch(/^promscaler: warning: the workload was not checked: .*ECONNREFUSED.*\n$/);
+  });
+
+  it.each([
+    ['there is no kubeconfig', null, 'does not exist'],
+    ['the kubeconfig cannot be read', '{', 'not valid YAML'],
+    ['the kubeconfig has no context', '{}', 'no current-context is set'],
+  ])('says so in one line where %s', async (_, text, sentence) => {
+    const folder = folderOf(text === null ? {} : { kubeconfig: text });
+
+    const ran = await runCli(['new', 'web', '--max', '5'], {
+      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+    });
+
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stdout).toContain('  namespace: default #');
+    expect(ran.stderr).toMatch(/^promscaler: warning: the cluster was not checked: .*\n$/);
+    expect(ran.stderr).toContain(sentence);
+  });
+
+  it('says in one line that it is not let in', async () => {
+    const rbac = { token: { user: 'me', rules: [] } };
+    const closed = await startSimulator({ clock: SYSTEM_CLOCK, rbac });
+    const folder = folderOf({ kubeconfig: closed.kubeconfig() });
+
+    const ran = await runCli(['new', 'web', '--max', '5'], {
+      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+    });
+    await closed.close();
+
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toMatch(/^promscaler: warning: the workload was not checked: .*401 Unauthorized.*\n$/);
+    expect(ran.stderr).not.toContain('token');
+  });
+
+  it('waits 5 seconds for a cluster that hangs, and goes on', async () => {
+    const hanging = await startSimulator({ clock: SYSTEM_CLOCK });
+    hanging.stallAll();
+    const folder = folderOf({ kubeconfig: hanging.kubeconfig() });
+    const waits: number[] = [];
+    const clock: Clock = {
+      ...SYSTEM_CLOCK,
+      after: (ms, callback) => {
+        waits.push(ms);
+        return SYSTEM_CLOCK.after(ms / 100, callback);
+      },
+    };
+
+    const kubeconfig = { KUBECONFIG: join(folder, 'kubeconfig') };
+    const web = await runCli(['new', 'web', '--max', '5'], { env: kubeconfig, clock });
+    const rollout = await runCli(['new', 'ro/web', '--max', '5'], { env: kubeconfig, clock });
+    await hanging.close();
+
+    expect([web.exitCode, rollout.exitCode]).toEqual([0, 0]);
+    const line = /^promscaler: warning: the workload was not checked: .*timeout after 5000 ms\n$/;
+    expect([web.stderr, rollout.stderr]).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
+    expect(rollout.stdout).toContain('kind: Rollout\n');
+    expect(waits).toContain(5000);
+  });
+});

@@ -1,0 +1,186 @@
+import type { RequestListener } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { folderOf, runCli } from '../fake-io.js';
+import type { Ran } from '../fake-io.js';
+import {
+  apiServer,
+  appOf,
+  cpuSnapshot,
+  kubeconfigFor,
+  listen,
+  recordOf,
+  serviceIn,
+} from '../live-service.js';
+import type { Listening } from '../live-service.js';
+
+let server: Listening | null = null;
+
+afterEach(() => server?.close());
+
+async function statusOf(app: RequestListener): Promise<Ran> {
+  server = await listen(app);
+  return runCli(['status', '--url', server.url]);
+}
+
+function answer(status: number, body: string): RequestListener {
+  return (_request, response) => void response.writeHead(status).end(body);
+}
+
+describe('a service by --url', () => {
+  it.each([
+    [200, '<html></html>', 'the answer is no JSON: this is not a promscaler'],
+    [200, '{"items":3}', 'the answer is JSON, but no list of scalers: this is not a promscaler'],
+    [200, '{"items":[{"metadata":{}}]}', 'no list of scalers: this is not a promscaler'],
+    [404, '<html></html>', '404 Not Found: this is not a promscaler, or an older version than this command'],
+    [
+      404,
+      '{"error":"there is no such page"}',
+      'there is no such page: it is an older version than this command',
+    ],
+    [401, '', '401 Unauthorized: something before it asks for credentials, which --url does not send'],
+    [302, '', '302 Found: this is not a promscaler'],
+    [404, '{"message":"Not found","traceID":""}', 'this is not a promscaler, or an older version'],
+    [200, '{"status":"success","data":[]}', 'no list of scalers: this is not a promscaler'],
+  ])('that answers %i and %s', async (status, body, sentence) => {
+    const ran = await statusOf(answer(status, body));
+
+    expect([ran.exitCode, ran.stdout]).toEqual([1, '']);
+    expect(ran.stderr).toContain(`asking ${server?.url ?? ''} for /api/v1/scalers: `);
+    expect(ran.stderr).toContain(sentence);
+  });
+
+  it('where nothing listens', async () => {
+    server = await listen(answer(200, ''));
+    await server.close();
+
+    const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--url', server.url]);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/ECONNREFUSED.*: nothing that speaks HTTP listens there\n$/);
+  });
+
+  it('whose host is not known', async () => {
+    const { exitCode, stderr } = await runCli(['status', '--url', 'http://promscaler.invalid:8080']);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: no host of that name is known here\n$/);
+  });
+
+  it('that is no address is wrong usage', async () => {
+    const { exitCode, stderr } = await runCli(['status', '--url', 'localhost:8080']);
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'promscaler: --url localhost:8080: url must begin with http:// or https://, and name no user\n',
+    ]);
+  });
+
+  it('below a path of its own is asked there', async () => {
+    const paths: string[] = [];
+    server = await listen((request, response) => {
+      paths.push(request.url ?? '');
+      response.end('{"items":[],"continue":null}');
+    });
+
+    await runCli(['status', '-n', 'shop', '--url', `${server.url}/tools/`]);
+
+    expect(paths).toEqual(['/tools/api/v1/scalers?namespace=shop']);
+  });
+});
+
+describe("a service behind the API server's proxy", () => {
+  /** Runs a command line with a kubeconfig that names this API server. */
+  async function run(argv: readonly string[], app: RequestListener): Promise<Ran> {
+    server = await listen(app);
+    return runCli(argv, { env: kubeconfigFor(server.url) });
+  }
+
+  it('is found by its label, listed and explained', async () => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(83)));
+    const app = apiServer(appOf(ledger), [serviceIn('monitoring')]);
+
+    const status = await run(['status'], app);
+    const explained = await runCli(['explain', 'shop/web'], { env: kubeconfigFor(server?.url ?? '') });
+
+    expect(status.stdout).toContain('cpu: 83%/60%');
+    expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
+  });
+
+  it('is asked again where a replica answers that does not lead', async () => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(83)));
+    const [standby, leader] = [appOf(createLedger(), {}, { isLeading: () => false }), appOf(ledger)];
+    let asked = 0;
+    const either: RequestListener = (request, response) => {
+      asked += 1;
+      (asked % 2 === 1 ? standby : leader)(request, response);
+    };
+    const app = apiServer(either, [serviceIn('monitoring')]);
+
+    const status = await run(['status'], app);
+    const explained = await runCli(['explain', 'shop/web'], { env: kubeconfigFor(server?.url ?? '') });
+
+    expect([status.stderr, status.stdout.includes('cpu: 83%/60%')]).toEqual(['', true]);
+    expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
+  });
+
+  it('is looked for in one namespace with --service-namespace', async () => {
+    const paths: string[] = [];
+    const app = apiServer(appOf(createLedger()), []);
+
+    const { stderr } = await run(['status', '--service-namespace', 'tools'], (request, response) => {
+      paths.push(request.url ?? '');
+      app(request, response);
+    });
+
+    expect(paths).toEqual([
+      '/api/v1/namespaces/tools/services?labelSelector=app.kubernetes.io%2Fname%3Dpromscaler',
+    ]);
+    expect(stderr).toContain('no Service in namespace tools has the label app.kubernetes.io/name=promscaler');
+  });
+
+  it('is not guessed where there are 2', async () => {
+    const services = [serviceIn('monitoring'), serviceIn('stage')];
+
+    const { exitCode, stderr } = await run(['status'], apiServer(appOf(createLedger()), services));
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: 2 Services have the label app.kubernetes.io/name=promscaler: monitoring/promscaler, stage/promscaler. --service-namespace says which\n',
+    ]);
+  });
+
+  it.each([
+    [
+      403,
+      'services/proxy is forbidden',
+      'the permission to get services/proxy in namespace monitoring is missing',
+    ],
+    [503, 'no endpoints available for service', 'the service has no pod that answers'],
+  ])('that answers %i', async (code, message, sentence) => {
+    const refuse = answer(code, JSON.stringify({ kind: 'Status', message, code }));
+
+    const { exitCode, stderr } = await run(['status'], apiServer(refuse, [serviceIn('monitoring')]));
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`asking service monitoring/promscaler for /api/v1/scalers: ${code} `);
+    expect(stderr).toContain(`${message}: ${sentence}`);
+  });
+
+  it('whose Services may not be listed', async () => {
+    const { exitCode, stderr } = await run(['status'], answer(403, '{"kind":"Status","message":"no"}'));
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('the permission to list services is missing; --service-namespace asks in one');
+  });
+
+  it('where there is no kubeconfig', async () => {
+    const { exitCode, stderr } = await runCli(['status'], { env: { HOME: folderOf({}) } });
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('no way to the Kubernetes API');
+    expect(stderr).toContain('--url names the service itself');
+  });
+});

@@ -1,0 +1,211 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { isPlainObject } from '../../../src/scaler/plain.js';
+import { readScalers } from '../../../src/scaler/read-scalers.js';
+import { folderOf, runCli } from '../fake-io.js';
+
+const EXAMPLES = join(import.meta.dirname, '../../../config/scalers');
+
+interface Field {
+  readonly path: string;
+  readonly value: unknown;
+  readonly from: string;
+  readonly by?: string;
+}
+
+async function fieldsOf(text: string, service: string | null = null): Promise<ReadonlyMap<string, string>> {
+  const cwd = folderOf({ 'web.yaml': text, 'service.yaml': service ?? '' });
+  const config = service === null ? [] : ['--config', 'service.yaml'];
+  const { stdout } = await runCli(['show', 'web.yaml', '-o', 'json', ...config], { cwd });
+  const [document] = JSON.parse(stdout) as [{ readonly fields: readonly Field[] }];
+  return new Map(
+    document.fields.map(({ path, value, from, by }) => [
+      path,
+      `${JSON.stringify(value)} ${from}${by === undefined ? '' : ` by ${by}`}`,
+    ]),
+  );
+}
+
+const MINIMAL = readFileSync(join(EXAMPLES, 'minimal.yaml'), 'utf8');
+
+describe('show', () => {
+  it('prints aligned lines of path, value and origin', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['show', 'minimal.yaml'], { cwd: EXAMPLES });
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toBe('# shop/checkout');
+    expect(lines).toContainEqual(expect.stringMatching(/^spec\.maxReplicas {2,}60 {2,}# document$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^spec\.behavior {2,}none {2,}# built in$/));
+    expect(new Set(lines.slice(1).map((line) => line.indexOf('# '))).size).toBe(1);
+  });
+
+  it.each(readdirSync(EXAMPLES))('prints YAML that reads as the same spec for %s', async (file) => {
+    const { stdout } = await runCli(['show', file, '-o', 'yaml'], { cwd: EXAMPLES });
+
+    const before = readScalers(readFileSync(join(EXAMPLES, file), 'utf8'), file);
+    const after = readScalers(stdout, file);
+    expect(after.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(after.scalers.map(({ spec }) => spec)).toEqual(before.scalers.map(({ spec }) => spec));
+  });
+
+  it('separates documents with --- in YAML, and shows none of a service config', async () => {
+    const second = MINIMAL.replace('name: checkout,', 'name: other,');
+
+    const { stdout } = await runCli(['show', '-', '-o', 'yaml'], { stdin: `${MINIMAL}---\n${second}` });
+    const refused = await runCli(['show', '-'], { stdin: 'server: { port: 1 }' });
+
+    expect(readScalers(stdout, 'x').scalers).toHaveLength(2);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toContain('this is a service config');
+  });
+
+  it('shows what a schedule leaves out: its zone and its ramp', async () => {
+    const schedule = "{ name: a, dates: [{ start: '2027-11-26', end: '2027-11-27' }], minReplicas: 5 }";
+
+    const fields = await fieldsOf(`${MINIMAL}  schedules: [${schedule}]\n`);
+
+    expect(fields.get('spec.schedules[0].minReplicas')).toBe('5 document');
+    expect(fields.get('spec.schedules[0].timeZone')).toBe('"UTC" built in');
+    expect(fields.get('spec.schedules[0].rampSeconds')).toBe('0 built in');
+  });
+
+  it('tells a preset, the document and the built-in value apart', async () => {
+    const fields = await fieldsOf(`${MINIMAL}  preset: chpa\n  downscaleForbiddenWindowSeconds: 60\n`);
+
+    expect(fields.get('spec.preset')).toBe('"chpa" document');
+    expect(fields.get('spec.upscaleForbiddenWindowSeconds')).toBe('300 preset chpa');
+    expect(fields.get('spec.downscaleForbiddenWindowSeconds')).toBe('60 document');
+    expect(fields.get('spec.scaleUpLimitFactor')).toBe('2 preset chpa');
+    expect(fields.get('spec.tolerance')).toBe('0.1 built in');
+  });
+
+  it('has the factor from no preset that does not name it', async () => {
+    const fields = await fieldsOf(`${MINIMAL}  preset: hpa-1.11\n`);
+
+    expect(fields.get('spec.scaleUpLimitFactor')).toBe('2 built in');
+    expect(fields.get('spec.upscaleForbiddenWindowSeconds')).toBe('180 preset hpa-1.11');
+  });
+
+  it('names the service defaults, which the document wins over', async () => {
+    const service =
+      'defaults: { preset: chpa, minReplicas: 2, tolerance: 0.2, metrics: [{ resource: { name: memory, target: { averageUtilization: 70 } } }] }';
+
+    const fields = await fieldsOf(
+      `${MINIMAL}  tolerance: 100m\n  upscaleForbiddenWindowSeconds: null\n`,
+      service,
+    );
+
+    expect(fields.get('spec.minReplicas')).toBe('2 service defaults');
+    expect(fields.get('spec.preset')).toBe('"chpa" service defaults');
+    expect(fields.get('spec.upscaleForbiddenWindowSeconds')).toBe('300 preset chpa');
+    expect(fields.get('spec.tolerance')).toBe('"100m" document');
+    expect(fields.get('spec.metrics[0].resource.name')).toBe('"memory" service defaults');
+  });
+
+  it('names the field that settled another one', async () => {
+    const fields = await fieldsOf(`${MINIMAL}  tolerance: 0.2
+  behavior: { scaleDown: { policies: [{ type: Pods, value: 1, periodSeconds: 60 }] } }
+  metrics:
+    - pods: { query: 'sum by (pod) (rate(requests_total[1m]))', target: { averageValue: 2k } }
+`);
+
+    const path = 'spec.metrics[0].pods';
+    expect(fields.get('spec.behavior.scaleUp.tolerance')).toBe('0.2 document by spec.tolerance');
+    expect(fields.get('spec.behavior.scaleDown.stabilizationWindowSeconds')).toBe(
+      '300 built in by spec.downscaleStabilizationSeconds',
+    );
+    expect(fields.get('spec.behavior.scaleDown.policies[0].value')).toBe('1 document');
+    expect(fields.get('spec.behavior.scaleUp.policies[1].value')).toBe('100 built in');
+    expect(fields.get('spec.scaleUpLimitFactor')).toBe('null built in by spec.behavior');
+    expect(fields.get(`${path}.metric.name`)).toBe(`"requests_total" document by ${path}.query`);
+    expect(fields.get(`${path}.target.type`)).toBe(`"AverageValue" document by ${path}.target.averageValue`);
+    expect(fields.get(`${path}.target.averageValue`)).toBe('"2k" document');
+  });
+
+  it('shows a guard and a freshness as written, and none where there is none', async () => {
+    const metric = "query: sum(x), target: { value: 1 }, guard: 'up == 1'";
+    const fields = await fieldsOf(
+      `${MINIMAL}  metrics: [{ external: { ${metric}, freshness: { query: f, maxAgeSeconds: 60 } } }, { object: { ${metric} } }]\n`,
+    );
+
+    expect(fields.get('spec.metrics[0].external.guard')).toBe('"up == 1" document');
+    expect(fields.get('spec.metrics[0].external.freshness.maxAgeSeconds')).toBe('60 document');
+    expect(fields.get('spec.metrics[1].object.freshness')).toBe('null built in');
+  });
+
+  it('shows the brakes that are written, and that there are none', async () => {
+    const none = await fieldsOf(MINIMAL);
+    const some = await fieldsOf(
+      `${MINIMAL}  downscaleConfirmation: { decisions: 5 }\n  maxScaleDownPercentPerWindow: 40\n`,
+    );
+
+    expect(none.get('spec.downscaleConfirmation')).toBe('null built in');
+    expect(none.get('spec.maxScaleDownPercentPerWindow')).toBe('null built in');
+    expect(none.get('spec.podWarmupSeconds')).toBe('0 built in');
+    expect(some.get('spec.downscaleConfirmation.seconds')).toBe('60 built in');
+    expect(some.get('spec.downscaleConfirmation.decisions')).toBe('5 document');
+    expect(some.get('spec.maxScaleDownPercentPerWindow')).toBe('40 document');
+  });
+
+  it('shows the good documents of a file, and ends with 1 for the wrong one', async () => {
+    const wrong = MINIMAL.replace('name: checkout,', 'name: wrong,').replace('60', '0');
+
+    const { exitCode, stdout, stderr } = await runCli(['show', '-'], { stdin: `${MINIMAL}---\n${wrong}` });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('# shop/checkout');
+    expect(stdout).not.toContain('shop/wrong');
+    expect(stderr).toContain('-:13:16: error: spec.maxReplicas is 0, must be at least 1');
+  });
+
+  it('lets no control character of a document reach the terminal', async () => {
+    const text = `${MINIMAL}  metrics: [{ external: { metric: { name: "a\\e[2J\\u009b" }, query: x, target: { value: 1 } } }]\n`;
+
+    const { stdout } = await runCli(['show', '-'], { stdin: text });
+
+    // eslint-disable-next-line no-control-regex -- these are what must not be there
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  it.each([
+    [['show', 'nowhere.yaml'], 1, 'there is no such file or folder'],
+    [['show', '.'], 1, 'this is a directory, a file was expected'],
+    [['show', 'minimal.yaml', '-o', 'xml'], 2, 'must be one of text, yaml, json'],
+    [['show', 'minimal.yaml', '--config', 'nowhere.yaml'], 1, 'there is no such file or folder'],
+  ])('%j ends with %i: %s', async (argv, exitCode, sentence) => {
+    const ran = await runCli(argv, { cwd: EXAMPLES });
+
+    expect([ran.exitCode, ran.stdout]).toEqual([exitCode, '']);
+    expect(ran.stderr).toContain(sentence);
+  });
+});
+
+describe('full.yaml', () => {
+  it('spells out every field of the minimal document at its default', async () => {
+    const twin = MINIMAL.replaceAll('checkout', 'checkout-full');
+    const full = readFileSync(join(EXAMPLES, 'full.yaml'), 'utf8');
+
+    const [a] = readScalers(full, 'full.yaml').scalers;
+    const [b] = readScalers(twin, 'minimal.yaml').scalers;
+    // Beside `behavior` alone it matters whether the limit was written; neither document has one.
+    expect({ ...a?.spec, scaleUpLimit: { ...a?.spec.scaleUpLimit, isExplicit: false } }).toEqual(b?.spec);
+    // Nothing stands for behavior, downscaleConfirmation and maxScaleDownPercentPerWindow where they are left out.
+    const shown = [...(await fieldsOf(twin))].flatMap(([path, value]) =>
+      value === 'null built in' ? [] : [path],
+    );
+    const written = leavesOf(parse(full), '');
+    expect(written.filter((path) => !/^metadata\.(labels|annotations)$/.test(path))).toEqual(shown);
+  });
+});
+
+function leavesOf(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => leavesOf(item, `${path}[${index}]`));
+  if (!isPlainObject(value) || Object.keys(value).length === 0) return [path];
+  return Object.entries(value).flatMap(([key, member]) =>
+    leavesOf(member, path === '' ? key : `${path}.${key}`),
+  );
+}

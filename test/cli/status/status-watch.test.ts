@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Ledger } from '../../../src/telemetry/ledger.js';
+import { type ManualClock, eventually } from '../../support/manual-clock.js';
+import { type Surroundings, runCli } from '../fake-io.js';
+import { appOf, cpuSnapshot, recordOf } from '../live-service.js';
+import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
+
+describe('status --watch', () => {
+  /** Runs it beside `act`, which gets the clock and what was written, and stops it afterwards. */
+  async function watching(
+    argv: readonly string[],
+    act: (clock: ManualClock, written: { stdout: string; stderr: string }) => Promise<void>,
+    terminal: Pick<Surroundings, 'isTerminal' | 'rows' | 'columns' | 'env'> = {},
+  ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
+    const clock = CLOCK_AT_20_S();
+    const stop = new AbortController();
+    const written = { stdout: '', stderr: '' };
+    const running = runCli(['status', '--watch', ...argv], {
+      ...terminal,
+      clock,
+      signal: stop.signal,
+      written,
+    });
+    await eventually(() => written.stdout !== '', 'the first table');
+    await act(clock, written);
+    stop.abort();
+    return running;
+  }
+
+  /** Lets the period of 3 s pass, and the answer come. */
+  async function nextRound(clock: ManualClock): Promise<void> {
+    await eventually(() => clock.nextMs === 3000, 'the wait for the next round');
+    clock.advance(3000);
+    await eventually(() => clock.nextMs === 3000, 'the end of the round');
+  }
+
+  /** A service that answers 500 while it `isAway`. */
+  async function serveAtTimes(ledger: Ledger): Promise<{ readonly url: readonly string[]; isAway: boolean }> {
+    const app = appOf(ledger);
+    const state = { isAway: false };
+    const url = await serveApp((request, response) => {
+      if (state.isAway) response.writeHead(500).end();
+      else app(request, response);
+    });
+    return Object.assign(state, { url: ['--url', url] });
+  }
+
+  it('prints a row again once it has changed, below its column, and not because time has passed', async () => {
+    const ledger = fourScalers();
+    const url = await serve(ledger);
+
+    const { exitCode, stdout } = await watching(url, async (clock) => {
+      await nextRound(clock);
+      ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+      await nextRound(clock);
+    });
+
+    const lines = stdout.trimEnd().split('\n');
+    expect([exitCode, lines.length]).toEqual([0, 6]);
+    expect(lines[5]).toMatch(/^shop {7}api {3}cpu: 90%\/60% /);
+  });
+
+  it('tells once that the service is away for 2 rounds, and goes on when it is back', async () => {
+    const ledger = fourScalers();
+    const served = await serveAtTimes(ledger);
+
+    const { exitCode, stdout, stderr } = await watching(served.url, async (clock) => {
+      served.isAway = true;
+      await nextRound(clock);
+      await nextRound(clock);
+      served.isAway = false;
+      ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+      await nextRound(clock);
+    });
+
+    expect([exitCode, stdout.trimEnd().split('\n').length]).toEqual([0, 6]);
+    expect(stderr.match(/500 Internal Server Error/g)).toHaveLength(1);
+  });
+
+  it('draws the whole table anew on a terminal, the last one while the service is away', async () => {
+    const ledger = fourScalers();
+    const served = await serveAtTimes(ledger);
+
+    const { stdout, stderr } = await watching(
+      served.url,
+      async (clock) => {
+        ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+        await nextRound(clock);
+        served.isAway = true;
+        await nextRound(clock);
+      },
+      { isTerminal: true },
+    );
+
+    const screens = stdout
+      .split('\u001b[H')
+      .slice(1)
+      // eslint-disable-next-line no-control-regex
+      .map((screen) => screen.replace(/\u001b\[(?:\d*m|[KJ])/g, '').split('\n'));
+    expect(screens.map((lines) => lines[0])).toEqual(
+      ['20', '23', '26'].map(
+        (second) => `${served.url[1] ?? ''}, 2026-01-01T00:00:${second}Z, every 3 s; Ctrl-C ends it`,
+      ),
+    );
+    expect(screens.map((lines) => lines.find((line) => line.includes(' api '))?.includes('90%'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(screens[2]?.[1]).toContain('500 Internal Server Error');
+    expect(stderr).toBe('');
+  });
+
+  it('cuts the table to a terminal of 5 lines', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await watching(url, () => Promise.resolve(), { isTerminal: true, rows: 5 });
+
+    expect(stdout.split('\n')).toHaveLength(5);
+    expect(stdout).toContain('... and 4 more; --namespace shows fewer');
+  });
+
+  it.each([{}, { rows: 0, columns: 0 }])(
+    'shows every row on a terminal of unknown size: %j',
+    async (size) => {
+      const url = await serve(fourScalers());
+
+      const { stdout } = await watching(url, () => Promise.resolve(), { isTerminal: true, ...size });
+
+      for (const name of ['zoo', 'api', 'dead', 'web']) expect(stdout).toContain(` ${name} `);
+      expect(stdout).not.toContain('more;');
+    },
+  );
+
+  it('counts the lines that a line too long for the terminal takes', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await watching(['-o', 'wide', ...url], () => Promise.resolve(), {
+      isTerminal: true,
+      rows: 12,
+      columns: 70,
+    });
+
+    // Of 10 lines beside the count and the last one, head and titles take 5, each row 2.
+    expect(stdout).toContain('... and 2 more; --namespace shows fewer');
+  });
+
+  it.each([{ isTerminal: true, env: { TERM: 'dumb' } }, { isTerminal: false }])(
+    'prints the rows that change where no cursor can be moved: %j',
+    async (terminal) => {
+      const ledger = fourScalers();
+      const url = await serve(ledger);
+
+      const { stdout } = await watching(
+        url,
+        async (clock) => {
+          ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+          await nextRound(clock);
+        },
+        terminal,
+      );
+
+      expect(stdout).not.toContain('\u001b');
+      expect(stdout.trimEnd().split('\n')).toHaveLength(6);
+    },
+  );
+
+  it('with -o name prints a name whenever its scaler changes', async () => {
+    const ledger = fourScalers();
+    const url = await serve(ledger);
+
+    const { stdout } = await watching(['-o', 'name', ...url], async (clock) => {
+      ledger.add(recordOf(cpuSnapshot(90, { name: 'api' })));
+      await nextRound(clock);
+    });
+
+    expect(stdout).toBe('animals/zoo\nshop/api\nshop/dead\nshop/web\nshop/api\n');
+  });
+
+  it('writes one compact JSON line a scaler, and no more for one that stays as it is', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await watching(['-o', 'json', ...url], nextRound);
+
+    const names = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { name: string }).name);
+    expect(names).toEqual(['zoo', 'api', 'dead', 'web']);
+  });
+});

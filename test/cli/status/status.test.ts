@@ -1,0 +1,313 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { VERSION } from '../../../src/cli/version/version.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { parseInstant } from '../../../src/units/time.js';
+import { runCli } from '../fake-io.js';
+import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js';
+import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
+
+describe('status', () => {
+  it('shows 4 scalers by namespace and name, as kubectl get hpa does', async () => {
+    const url = await serve(fourScalers());
+
+    const { exitCode, stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(
+      [
+        'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  HELD',
+        'animals    zoo   cpu: 60%/60%        2    10   4         DryRun',
+        'shop       api   cpu: 30%/60%        2    10   4         stabilization 3m40s',
+        'shop       dead  cpu: <unknown>/60%  2    10   4         FailedGetResourceMetric',
+        'shop       web   cpu: 83%/60%        2    10   4->6      -',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('shows more with -o wide, uncut', async () => {
+    const url = await serve(fourScalers());
+
+    const { stdout } = await runCli(['status', '-o=wide', ...url], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toBe(
+      [
+        'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  HELD                     CHANGED',
+        'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        DryRun                   <none>',
+        'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        stabilization 3m40s      <none>',
+        'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        FailedGetResourceMetric  <none>',
+        'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        -                        20s',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [{ direction: 'both', until: parseInstant('2026-01-01T02:00:20Z'), replicas: null }, 'Paused 2h'],
+    [{ direction: 'scale-up', until: null, replicas: null }, 'Paused scale-up'],
+    [{ direction: 'both', until: null, replicas: 3 }, 'Paused at 3'],
+  ] as const)('shows the pause %j as %s', async (pause, text) => {
+    const ledger = createLedger();
+    const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', message: '', ...pause } });
+    const held = { type: 'Held', status: 'True', reason: 'Paused', message: '' } as const;
+    ledger.add({ ...record, conditions: [...record.conditions, held] });
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toContain(`  ${text}\n`);
+  });
+
+  it.each([
+    ['Unschedulable', 'Unschedulable'],
+    ['Starting', '-'],
+  ])('shows in HELD of pods that are short as %s: %s', async (reason, shown) => {
+    const ledger = createLedger();
+    const cycle = recordOf(cpuSnapshot(60));
+    const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
+    ledger.add({ ...cycle, conditions: [...cycle.conditions, short] });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout.split('\n')[1]).toMatch(new RegExp(` ${shown}$`));
+  });
+
+  it.each([
+    [2, 'DryRun +2 to HPA'],
+    [0, 'DryRun 0 to HPA'],
+    [-1, 'DryRun -1 to HPA'],
+  ])('shows that a dry run is %i apart from the HPA beside it', async (difference, shown) => {
+    const ledger = createLedger();
+    const shadow = { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 4, difference };
+    const cycle = recordOf(cpuSnapshot(60), { shadow, dryRun: true });
+    const held = { type: 'Held', status: 'True', reason: 'DryRun', message: '' } as const;
+    ledger.add({ ...cycle, conditions: [...cycle.conditions, held] });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toContain(`  ${shown}\n`);
+  });
+
+  it('shows in HELD that somebody takes the replicas back', async () => {
+    const ledger = createLedger();
+    const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };
+    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+
+    expect(stdout).toMatch(/ ConflictingWriter\n$/);
+  });
+
+  it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {
+    const averages = { cpu: '500m', memory: '1Gi', other: 5 };
+    const metrics = Object.entries(averages).map(([name, averageValue]) =>
+      name === 'other'
+        ? { external: { metric: { name }, query: 'x', target: { value: averageValue } } }
+        : { resource: { name, target: { averageValue } } },
+    );
+    const containers = (value: number): object => ({ a: { app: value }, b: { app: value } });
+    const at = '2026-01-01T00:00:00Z';
+    const ledger = createLedger();
+    ledger.add(
+      recordOf(
+        cpuSnapshot(0, {
+          scaler: scalerDocument({ metrics }),
+          samples: [
+            { at, containers: containers(0.25) },
+            { at, containers: containers(900 * 1024 ** 2) },
+            { at, values: [1] },
+          ],
+        }),
+      ),
+    );
+    const url = await serve(ledger);
+
+    const wide = await runCli(['status', '-o', 'wide', ...url]);
+    const narrow = await runCli(['status', ...url]);
+    const named = await runCli(['status', '-n', 'shop', ...url], { isTerminal: true, columns: 50 });
+
+    expect(wide.stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg) + 1 more  ');
+    expect(narrow.stdout).toContain('  cpu: 0.25/0.5 (avg) + 2 more  ');
+    expect(named.stdout).toContain('  0.25/0.5 + 2 more  ');
+  });
+
+  it('keeps to one namespace, and says where there is none in it', async () => {
+    const url = await serve(fourScalers());
+
+    const some = await runCli(['status', '-n', 'animals', ...url]);
+    const none = await runCli(['status', '-n', 'nowhere', ...url]);
+
+    expect(some.stdout.split('\n')).toHaveLength(3);
+    expect([none.exitCode, none.stdout]).toEqual([0, '']);
+    expect(none.stderr).toContain('has no scaler in namespace nowhere');
+  });
+
+  it('colors the rows that fail or change on a terminal only, and not with NO_COLOR', async () => {
+    const url = await serve(fourScalers());
+
+    const piped = await runCli(['status', ...url]);
+    const terminal = await runCli(['status', ...url], { isTerminal: true });
+    const plain = await runCli(['status', ...url], { isTerminal: true, env: { NO_COLOR: '1' } });
+
+    const colored = ({ stdout }: { stdout: string }): string[] =>
+      stdout.split('\n').filter((line) => line.includes('\u001b['));
+    expect(colored(terminal).map((line) => /shop +(\w+)/.exec(line)?.[1])).toEqual(['dead', 'web']);
+    expect([colored(piped), colored(plain)]).toEqual([[], []]);
+  });
+
+  it('follows all pages of 1,001 scalers, and gives them as JSON', async () => {
+    const ledger = createLedger();
+    for (let index = 0; index < 1001; index += 1)
+      ledger.add(recordOf(cpuSnapshot(60, { name: `s${index}` })));
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', '-o', 'json', ...url]);
+
+    const { items, ...rest } = JSON.parse(stdout) as { items: { name: string }[] };
+    expect(rest).toEqual({ version: VERSION, leader: true, problems: [] });
+    expect(new Set(items.map(({ name }) => name)).size).toBe(1001);
+  });
+});
+
+describe('status -o', () => {
+  it('name prints what explain and pause take, and -A wins over -n', async () => {
+    const url = await serve(fourScalers());
+
+    const all = await runCli(['status', '-o', 'name', '-n', 'shop', '-A', ...url]);
+    const shop = await runCli(['status', '-oname', '-n=shop', ...url]);
+
+    expect(all.stdout).toBe('animals/zoo\nshop/api\nshop/dead\nshop/web\n');
+    expect(shop.stdout).toBe('shop/api\nshop/dead\nshop/web\n');
+  });
+
+  it('yaml has what json has', async () => {
+    const url = await serve(fourScalers());
+
+    const [yaml, json] = await Promise.all(
+      ['yaml', 'json'].map((format) => runCli(['status', '-o', format, ...url])),
+    );
+
+    expect(parse(yaml?.stdout ?? '')).toEqual(JSON.parse(json?.stdout ?? ''));
+  });
+
+  it.each([
+    [80, false],
+    [80, true],
+    [100, true],
+  ])('text fits %i characters, names whole (terminal: %j)', async (columns, isTerminal) => {
+    const ledger = fourScalers();
+    const metric = { name: 'a-very-long-name-of-a-metric-that-nobody-reads' };
+    const metrics = [{ external: { metric, query: 'x', target: { averageValue: 30 } } }];
+    const scaler = scalerDocument({ name: 'recommendation-engine', namespace: 'storefront', metrics });
+    const samples = [{ at: '2026-01-01T00:00:00Z', values: [123_456.789] }];
+    const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 6000 }] };
+    ledger.add(recordOf(cpuSnapshot(0, { scaler, samples, state })));
+    const url = await serve(ledger);
+
+    const { stdout } = await runCli(['status', ...url], {
+      clock: CLOCK_AT_20_S(),
+      isTerminal,
+      ...(isTerminal ? { columns } : {}),
+      env: { NO_COLOR: '1' },
+    });
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(stdout).toContain('storefront  recommendation-engine  ');
+  });
+});
+
+describe('status, where documents are refused', () => {
+  const problem = (index: number, severity: 'error' | 'warning' = 'error'): Problem => ({
+    code: 'replica-bounds',
+    severity,
+    message: `minReplicas is ${index}\u001b[2J`,
+    file: `scalers/${index}.yaml`,
+    place: { line: 4, column: 1 },
+    path: 'spec.minReplicas',
+    sourceLine: null,
+  });
+
+  it('names the first 5 of 7 after a warning, and how to see the others', async () => {
+    const problems = [problem(0, 'warning'), ...[1, 2, 3, 4, 5, 6, 7].map((index) => problem(index))];
+    const url = await serveApp(appOf(fourScalers(), {}, { problems: () => problems }));
+
+    const { exitCode, stderr } = await runCli(['status', '--url', url]);
+
+    expect(exitCode).toBe(0);
+    expect(stderr.split('\n')).toEqual([
+      ...[1, 2, 3, 4, 5].map(
+        (index) => `promscaler: document rejected: scalers/${index}.yaml:4: minReplicas is ${index}\ufffd[2J`,
+      ),
+      'promscaler: and 2 more problems of documents: status -o json',
+      '',
+    ]);
+  });
+
+  it('has them all in JSON, errors first', async () => {
+    const problems = [problem(0, 'warning'), problem(1)];
+    const url = await serveApp(appOf(createLedger(), {}, { problems: () => problems }));
+
+    const { stdout } = await runCli(['status', '-o', 'json', '--url', url]);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      problems: [
+        {
+          severity: 'error',
+          code: 'replica-bounds',
+          file: 'scalers/1.yaml',
+          line: 4,
+          path: 'spec.minReplicas',
+        },
+        { severity: 'warning', file: 'scalers/0.yaml' },
+      ],
+    });
+  });
+});
+
+describe('status of a replica', () => {
+  it('that does not lead says so beside the 4 rows that it last knew', async () => {
+    const url = await serveApp(appOf(fourScalers(), {}, { isLeading: () => false }));
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
+
+    expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
+    expect(stderr).toBe(
+      'promscaler: this replica does not lead: another one decides, and these rows are what this one last knew\n',
+    );
+  });
+
+  it('that does not lead and knows of none says that another one decides', async () => {
+    const url = await serveApp(appOf(createLedger(), {}, { isLeading: () => false }));
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
+
+    expect([exitCode, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('this replica does not lead and knows of no scaler: another one decides\n');
+  });
+
+  it.each([
+    ['0.0.9', 'is of version 0.0.9, this command of '],
+    [undefined, `is older than this command (${VERSION}): what it does not tell is unknown`],
+  ])('of version %s is shown as far as it tells', async (version, sentence) => {
+    const items = [{ namespace: 'shop', name: 'web' }];
+    const url = await serveApp((_request, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ version, items, continue: null }));
+    });
+
+    const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
+
+    expect([exitCode, stdout.includes('<unknown>'), stderr.includes(sentence)]).toEqual([0, true, true]);
+  });
+
+  it('tells it in JSON as fields alone', async () => {
+    const url = await serveApp(appOf(createLedger(), {}, { isLeading: () => false }));
+
+    const { stdout } = await runCli(['status', '-o', 'json', '--url', url]);
+
+    expect(JSON.parse(stdout)).toEqual({ version: VERSION, leader: false, problems: [], items: [] });
+  });
+});

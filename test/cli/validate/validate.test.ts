@@ -1,0 +1,316 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { whyUnreadable } from '../../../src/config/why-unreadable.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
+
+const GOOD = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 3
+`;
+const BAD = GOOD.replace('maxReplicas: 3', 'maxReplica: 3');
+const SERVICE = `prometheus:
+  default: {}
+  spare: { namespaces: [back] }
+defaults: { maxReplicas: 9 }
+`;
+const ASKS_SPARE = `${GOOD}  metrics:
+    - external: { query: sum(x), source: spare, target: { value: 1 } }
+`;
+
+describe('validate', () => {
+  it('ends with the counts and 0 where there are warnings alone', async () => {
+    const cwd = folderOf({ 'web.yaml': `${GOOD}  preset: chpa\n` });
+
+    const { exitCode, stdout, stderr } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('1 document, 0 errors, 1 warning');
+  });
+
+  it('prints the next three starts and ends of each schedule, and warns of a date that is over', async () => {
+    const schedules = `  schedules:
+    - { name: day, start: 0 8 * * 1-5, end: 0 20 * * 1-5, timeZone: Europe/Warsaw, minReplicas: 2 }
+    - { name: sale, minReplicas: 2, dates: [{ start: 2001-01-01, end: 2001-01-02 }] }
+`;
+    const cwd = folderOf({ 'web.yaml': `${GOOD}${schedules}` });
+    const clock = new ManualClock('2026-11-26T12:00:00Z');
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd, clock });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('web.yaml:9:45');
+    expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is over');
+    expect(stdout).toContain(
+      'shop/web, schedule day (Europe/Warsaw): 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00, 2026-12-01 08:00 to 20:00\n' +
+        'shop/web, schedule sale (UTC): is never on again\n',
+    );
+  });
+
+  it('prints a problem, and no stack, for a query of 2,600 calls', async () => {
+    const metric = `  metrics:\n    - external: { query: "foo(x)${'+foo(x)'.repeat(2600)}", target: { value: 1 } }\n`;
+    const cwd = folderOf({ 'web.yaml': `${GOOD}${metric}` });
+
+    const { exitCode, stdout, stderr } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe('');
+    // The line is too long to be shown.
+    expect(stdout).toBe(
+      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nnot checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions\n1 document, 1 error, 0 warnings\n',
+    );
+  });
+
+  it('prints file, line, column, source line, caret and the nearest name, and ends with 1', async () => {
+    const cwd = folderOf({ 'web.yaml': BAD });
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('web.yaml:6:3: error: spec.maxReplica');
+    expect(stdout).toContain('did you mean "maxReplicas"?');
+    expect(stdout).toContain('   6 |   maxReplica: 3\n     |   ^\n');
+    expect(stdout).toMatch(/\n1 document, 2 errors, 0 warnings\n$/);
+  });
+
+  it('prints counts and problems with -o json', async () => {
+    const cwd = folderOf({ 'web.yaml': BAD });
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml', '-o', 'json'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      serviceConfigs: 0,
+      documents: 1,
+      errors: 2,
+      warnings: 0,
+      problems: [
+        { code: 'missing-field', severity: 'error', file: 'web.yaml', path: 'spec.maxReplicas' },
+        { code: 'unknown-field', place: { line: 6, column: 3 }, sourceLine: '  maxReplica: 3' },
+      ],
+    });
+  });
+
+  it('refuses an unknown -o as wrong usage', async () => {
+    const { exitCode, stderr } = await runCli(['validate', 'x.yaml', '-o', 'yml']);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe('promscaler: -o is yml, must be one of text, json, yaml\n');
+  });
+
+  it('reads a document from standard input', async () => {
+    const { exitCode, stdout } = await runCli(['validate', '-'], { stdin: BAD });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('-:6:3: error');
+  });
+});
+
+describe('validate, on queries,', () => {
+  const withQuery = (query: string): string =>
+    `${GOOD}  metrics:\n    - external: { query: '${query}', target: { value: 1 } }\n`;
+
+  it('says before the counts what takes a server', async () => {
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(x)') });
+
+    const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'not checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions',
+      '1 document, 0 errors, 0 warnings',
+    ]);
+  });
+
+  it('keeps silent about that in JSON, and where no document has a query', async () => {
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(x)'), 'cpu.yaml': GOOD });
+
+    expect((await runCli(['validate', 'web.yaml', '-o', 'json'], { cwd })).stdout).not.toContain('--live');
+    expect((await runCli(['validate', 'cpu.yaml'], { cwd })).stdout).not.toContain('--live');
+  });
+
+  it.each([
+    ['prometheus', 1, 'error: spec.metrics[0].external.query: rate() takes a range vector'],
+    ['victoriametrics', 0, 'warning: spec.metrics[0].external.query: rate() takes a range vector'],
+  ])('reads them for the flavor of their data source: %s', async (flavor, exitCode, sentence) => {
+    const service = `prometheus: { default: { flavor: ${flavor} } }\n`;
+    const cwd = folderOf({ 'web.yaml': withQuery('sum(rate(rps))'), 'service.yaml': service });
+
+    const result = await runCli(['validate', 'web.yaml', '--config', 'service.yaml'], { cwd });
+
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stdout).toContain(sentence);
+  });
+});
+
+describe('validate, on what cannot be read,', () => {
+  it.each([
+    ['nowhere.yaml', 'nowhere.yaml: error: there is no such file or folder [unreadable]'],
+    ['empty', 'empty: error: the folder holds no *.yaml and no *.yml file [unreadable]'],
+    ['blank.yaml', 'blank.yaml: error: there is no document in this file [unreadable]'],
+    ['utf16.yaml', 'utf16.yaml: error: the file is not UTF-8 text [unreadable]'],
+  ])('says of %s: %s', async (path, sentence) => {
+    const cwd = folderOf({ 'blank.yaml': '# nothing\n', 'empty/notes.txt': '', 'utf16.yaml': '' });
+    writeFileSync(join(cwd, 'utf16.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
+
+    const { exitCode, stdout } = await runCli(['validate', path], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout.split('\n')[0]).toBe(sentence);
+  });
+
+  it('still checks the other paths', async () => {
+    const cwd = folderOf({ 'web.yaml': BAD });
+
+    const { stdout } = await runCli(['validate', 'nowhere.yaml', 'web.yaml'], { cwd });
+
+    expect(stdout).toMatch(/\n1 document, 3 errors, 0 warnings\n$/);
+  });
+
+  it.each([
+    ['EACCES', 'permission to read it is denied'],
+    ['EISDIR', 'this is a folder, a file was expected'],
+    ['ENOENT', 'there is no such file or folder'],
+  ])('says what %s means', (code, sentence) => {
+    expect(whyUnreadable(Object.assign(new Error(code), { code }))).toBe(sentence);
+  });
+});
+
+describe('validate, on folders,', () => {
+  it('reads *.yaml and *.yml of subfolders, too, and nothing hidden', async () => {
+    const cwd = folderOf({
+      'a.yaml': GOOD,
+      'sub/b.yml': GOOD.replace('name: web', 'name: api'),
+      '.hidden.yaml': BAD,
+      'notes.md': 'no',
+    });
+
+    const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
+
+    expect([exitCode, stdout]).toEqual([0, '2 documents, 0 errors, 0 warnings\n']);
+  });
+
+  it('reads a mounted ConfigMap once, through its ..data', async () => {
+    const cwd = folderOf({ 'm/..2026_01_01/web.yaml': GOOD });
+    symlinkSync('..2026_01_01', join(cwd, 'm/..data'));
+    symlinkSync('..data/web.yaml', join(cwd, 'm/web.yaml'));
+
+    const { exitCode, stdout } = await runCli(['validate', 'm'], { cwd });
+
+    expect([exitCode, stdout]).toEqual([0, '1 document, 0 errors, 0 warnings\n']);
+  });
+
+  it('checks a file once that two paths lead to', async () => {
+    const cwd = folderOf({ 'd/web.yaml': GOOD });
+
+    const { exitCode, stdout } = await runCli(['validate', 'd', 'd/web.yaml', './d'], { cwd });
+
+    expect([exitCode, stdout]).toEqual([0, '1 document, 0 errors, 0 warnings\n']);
+  });
+
+  it('refuses both of two documents with one name in two files', async () => {
+    const cwd = folderOf({ 'a.yaml': GOOD, 'b.yaml': GOOD });
+
+    const { exitCode, stdout } = await runCli(['validate', 'a.yaml', 'b.yaml'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('a.yaml:3:19: error: shop/web is also in b.yaml:3');
+    expect(stdout).toContain('b.yaml:3:19: error: shop/web is also in a.yaml:3');
+  });
+});
+
+describe('validate, on a Deployment beside its scaler,', () => {
+  it('refuses the Deployment alone, though both have one name', async () => {
+    const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: shop }\n';
+
+    const { stdout } = await runCli(['validate', '-'], { stdin: `${deployment}---\n${GOOD}` });
+
+    expect(stdout).toContain('kind is Deployment, must be Scaler');
+    expect(stdout).toMatch(/\n2 documents, 1 error, 0 warnings\n$/);
+  });
+});
+
+describe('validate, with a service config,', () => {
+  it.each([
+    ['by --config', ['validate', 'web.yaml', '--config', 'service.yaml']],
+    ['among the paths', ['validate', 'web.yaml', 'service.yaml']],
+    ['both', ['validate', '.', '--config', 'service.yaml']],
+  ])('%s, holds documents against its data sources', async (_, argv) => {
+    const cwd = folderOf({ 'web.yaml': ASKS_SPARE, 'service.yaml': SERVICE });
+
+    const { exitCode, stdout } = await runCli(argv, { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('[source-not-admitted]');
+    expect(stdout).toMatch(/\n1 service config, 1 document, 1 error, 0 warnings\n$/);
+  });
+
+  it('knows no data sources without one', async () => {
+    const cwd = folderOf({ 'web.yaml': ASKS_SPARE });
+
+    const { exitCode } = await runCli(['validate', 'web.yaml'], { cwd });
+
+    expect(exitCode).toBe(0);
+  });
+
+  it('takes its defaults for what a document leaves out', async () => {
+    const cwd = folderOf({ 'web.yaml': BAD.replace('  maxReplica: 3\n', ''), 'service.yaml': SERVICE });
+
+    const { exitCode } = await runCli(['validate', 'web.yaml', '--config', 'service.yaml'], { cwd });
+
+    expect(exitCode).toBe(0);
+  });
+
+  it('prints its problems, too', async () => {
+    const cwd = folderOf({ 'web.yaml': GOOD, 'service.yaml': 'promtheus: {}\n' });
+
+    const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('service.yaml:1:1: error: promtheus');
+  });
+
+  it('holds documents against none of several', async () => {
+    const cwd = folderOf({ 'web.yaml': ASKS_SPARE, 'a.yaml': SERVICE, 'b.yaml': SERVICE });
+
+    const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('\n2 service configs, 1 document, 0 errors, 0 warnings\n');
+  });
+
+  it('tells a scaler without apiVersion and kind so', async () => {
+    const text = GOOD.replace(/^apiVersion.*\n|^kind.*\n/gm, '');
+
+    const { exitCode, stdout } = await runCli(['validate', '-'], { stdin: text });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('apiVersion is missing');
+    expect(stdout).toContain('kind is missing');
+    expect(stdout).toMatch(/\n1 document, 2 errors, 0 warnings\n$/);
+  });
+});
+
+describe('validate of a broken text that may be a service config', () => {
+  it.each([[['validate', 'promscaler.yaml']], [['validate', '--config', 'promscaler.yaml', 'web.yaml']]])(
+    '%j prints where it is broken, and nothing of the line',
+    async (args) => {
+      const cwd = folderOf({
+        'promscaler.yaml': 'prometheus: { default: { urls: [http://reader:canary@x } }\n',
+      });
+
+      for (const format of ['text', 'json']) {
+        const { exitCode, stdout, stderr } = await runCli([...args, '-o', format], { cwd });
+
+        expect(exitCode).toBe(1);
+        expect(stdout).toContain('yaml-syntax');
+        expect(stdout + stderr).not.toContain('canary');
+      }
+    },
+  );
+});
