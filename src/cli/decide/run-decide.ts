@@ -58,7 +58,7 @@ function parseJson(text: string): { readonly value: unknown } | { readonly error
 function decideOne(json: unknown, file: string, io: CommandIo): ExitCode {
   if (Array.isArray(json))
     throw new CommandError(
-      'the snapshot is a list, must be an object. Put several snapshots on one line each',
+      'the snapshot is a list, must be an object. To pass several snapshots, put each on its own line',
     );
   const why = whyNoSnapshot(file, json);
   if (why !== null) throw new CommandError(why);

@@ -90,7 +90,7 @@ function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapsho
   const judged = judgeSample(spec, sample);
   if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
   if (sample.form === 'error' || judged !== sample)
-    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0 (onMissing or onNaN: zero)`;
+    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document specifies`;
   const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: can scale up but not down)`;
   const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
   return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;

@@ -50,12 +50,12 @@ describe('decide', () => {
     ['', 'the input is empty'],
     ['  \n \n', 'the input is empty'],
     ['{', 'not JSON'],
-    ['[]', 'the snapshot is a list, must be an object; several snapshots stand one a line'],
+    ['[]', 'the snapshot is a list, must be an object. To pass several snapshots, put each on its own line'],
     ['null', 'the snapshot is null, must be an object'],
     ['{\n  "now": 1,\n  "pods": [\n    "x"\n', 'not JSON'],
     [
       '{}',
-      'standard input is not a snapshot: the object is empty. A snapshot is the JSON that one decision is made on',
+      'standard input is not a snapshot: the object is empty. A snapshot is the JSON input of one decision',
     ],
     ['{"scalar": 1}', 'scalar is 1, must be left out: the fields here are scaler, now, target'],
   ])('says what is wrong with %j', async (stdin, sentence) => {
@@ -122,7 +122,7 @@ describe('decide on what is no snapshot', () => {
     [
       'out.json',
       '{"decision": {}, "snapshot": {}, "status": {}}',
-      'the output of explain -o json: its field',
+      'the output of explain -o json. Extract its field',
     ],
     ['was.json', '{"desiredReplicas": 3, "reason": ""}', 'was.json is a decision, not a snapshot.'],
     ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: not JSON: '],

@@ -91,7 +91,7 @@ describe('custom-resources', () => {
 
     const warning = {
       status: 'warning',
-      message: `kubernetes.namespaces leaves out the namespaces of ${named ?? ''}: this service does not read them, and they get no status from it`,
+      message: `kubernetes.namespaces does not contain the namespaces of ${named ?? ''}: this service ignores these objects`,
     };
     expect(found).toMatchObject([named === null ? { status: 'ok' } : warning]);
   });

@@ -39,21 +39,21 @@ describe('other-scaler, next to a dry run', () => {
       '  dryRun: true\n',
       [],
       HELD,
-      'wants 5; promscaler_shadow_difference_replicas compares the two',
+      ' with 5 desired replicas; the metric promscaler_shadow_difference_replicas compares the two',
     ],
     [
       'of the service',
       '',
       ['--dry-run'],
       HELD,
-      'wants 5; promscaler_shadow_difference_replicas compares the two',
+      ' with 5 desired replicas; the metric promscaler_shadow_difference_replicas compares the two',
     ],
     [
       'of the document, before the HPA has computed',
       '  dryRun: true\n',
       [],
       { desiredReplicas: 0 },
-      'has not computed a replica count, so there is nothing to compare yet',
+      ', which has no desired replicas yet',
     ],
   ])('%s it is what is compared, and all is well', async (_what, spec, args, status, wanted) => {
     const simulator = await besideHpa(status);
@@ -62,7 +62,7 @@ describe('other-scaler, next to a dry run', () => {
 
     expect(report.of('other-scaler')).toEqual([]);
     expect(messagesOf(report)).toEqual([
-      `dry run next to HorizontalPodAutoscaler shop/web-hpa, which ${wanted}`,
+      `dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`,
     ]);
   });
 

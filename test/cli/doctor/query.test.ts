@@ -126,7 +126,7 @@ describe('a query without an answer', () => {
     expect(found?.message).toContain(
       'matches no series, even without any one of its matchers; the label b does not exist',
     );
-    expect(found?.fix).toContain('are a, job');
+    expect(found?.fix).toContain('use matchers for the labels of http: a, job');
   });
 
   it.each([

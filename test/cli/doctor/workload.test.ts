@@ -291,8 +291,8 @@ describe('other-scaler', () => {
     });
 
     expect(of('other-scaler').map(({ message }) => message)).toEqual([
-      'the document Scaler shop/two also scales deployment shop/web: both are held',
-      'the document Scaler shop/one also scales deployment shop/web: both are held',
+      'Scaler shop/two also scales deployment shop/web: both are held',
+      'Scaler shop/one also scales deployment shop/web: both are held',
     ]);
   });
 
@@ -317,7 +317,7 @@ describe('replicas-writer', () => {
     ['argocd-controller', 'ignoreDifferences'],
     ['kustomize-controller', 'Flux'],
     ['helm', 'autoscaling.enabled'],
-    ['kubectl-client-side-apply', 'take spec.replicas out of the manifest'],
+    ['kubectl-client-side-apply', 'remove spec.replicas from the manifest'],
     ['Terraform', 'ignore_changes'],
   ])('warns of %s, and says what takes the field from it', async (manager, fix) => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);

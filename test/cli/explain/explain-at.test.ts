@@ -84,7 +84,7 @@ describe('explain --at', () => {
 
     expect(stdout).toContain(
       [
-        'In force at 2026-01-01T10:02:31Z: the same since 2026-01-01T10:00:00Z, 40 times, the last at 2026-01-01T10:09:45Z',
+        'In force at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
         'It read then: cpu 58 % (target 60 %)',
         'Below: the last of them, which is the one that is kept whole',
         '',
@@ -92,7 +92,7 @@ describe('explain --at', () => {
       ].join('\n'),
     );
     expect(stdout).toContain('cpu (Resource): 61 % of the requests');
-    expect(stdout).toContain('Last scale-up: none known; last scale-down: none known');
+    expect(stdout).toContain('Last scale-up: none; last scale-down: none');
   });
 
   it('knows the last change of the process before, where that was earlier than the time asked for', async () => {
@@ -146,7 +146,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'promscaler: nothing is kept of shop/web at 2026-01-01T09:59:59Z: its decisions are kept from 2026-01-01T10:00:00Z on, in memory, by the service since it started\n',
+      'promscaler: no decision for shop/web at 2026-01-01T09:59:59Z: the service retains decisions in memory, the first one is from 2026-01-01T10:00:00Z\n',
     );
   });
 
@@ -159,7 +159,7 @@ describe('explain --at', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
     expect(stdout).toContain(
-      'No more is known: the snapshot of 2026-01-01T10:09:45Z is not kept any more; kept from 2026-01-01T10:10:00Z on\n',
+      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is not kept any more; kept from 2026-01-01T10:10:00Z on\n',
     );
   });
 
@@ -172,7 +172,7 @@ describe('explain --at', () => {
 
     const { stdout } = await explainAt('10:00:30', world);
 
-    expect(stdout).toContain('shop/web  the target could not be read: nothing was decided\n');
+    expect(stdout).toContain('shop/web  no decision: the target could not be read\n');
     expect(stdout).toContain('AbleToScale  False  FailedGetScale: not found\n');
   });
 
@@ -199,7 +199,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service is older than this command: it does not know --at\n',
+      'promscaler: the service is older than this command and does not support --at. Upgrade it\n',
     ]);
   });
 
@@ -211,7 +211,7 @@ describe('explain --at', () => {
     const { stderr } = await runCli(['explain', 'shop/wbe', '--at', '1s', '--url', service.url]);
 
     expect(stderr).toContain(
-      'has no scaler shop/wbe, or none of its cycles has ended yet; similar: shop/web',
+      'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web',
     );
   });
 
@@ -220,7 +220,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --at asks a running service: it does not go with --snapshot\n',
+      'promscaler: --at cannot be combined with --snapshot: it reads from a running service\n',
     ]);
   });
 });
@@ -245,13 +245,13 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
   it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(
     '%j is no time',
     (text) => {
-      expect(() => parsePastTime(text, now)).toThrow('is no time: 2026-01-01T10:42:30Z, 10:42:30');
+      expect(() => parsePastTime(text, now)).toThrow('is not a time. Use 2026-01-01T10:42:30Z, 10:42:30');
     },
   );
 
   it('refuses 2026-01-01T10:20:01Z, a second ahead', () => {
     expect(() => parsePastTime('2026-01-01T10:20:01Z', now)).toThrow(
-      'is in the future: it is 2026-01-01T10:20:00Z',
+      'is in the future: the time is 2026-01-01T10:20:00Z',
     );
   });
 });

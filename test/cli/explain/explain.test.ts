@@ -29,21 +29,21 @@ decided at 2026-01-01T00:00:00Z: cpu is at 83 % of the requests, target 60 %: 4 
 
 Metrics
   cpu (Resource): 83 % of the requests, target 60 % - proposes 6
-    asked   the resource query of source default for cpu
+    query   the resource query of source default for cpu
     answer  value, 15s old, over 120 s, of 4 pods
     pods    4 ready
     count   83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6
 
-Limits: none changed the 6 that the metrics ask for
+Limits: none changed the recommendation of 6
 
-Holds: nothing holds it now
+Holds: none
 
 Conditions
   AbleToScale     True   ReadyForNewScale: the recommendation matches the highest one of its window
   ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
   ScalingActive   True   ValidMetricFound: a count could be calculated from Resource metric cpu
 
-Last scale-up: none known; last scale-down: none known
+Last scale-up: none; last scale-down: none
 `);
   });
 
@@ -61,7 +61,7 @@ Last scale-up: none known; last scale-down: none known
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
-      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing taken for full: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted as at the target: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
     );
   });
 
@@ -76,7 +76,7 @@ Last scale-up: none known; last scale-down: none known
 
     const text = await explain(cpuSnapshot(30, { state }));
 
-    expect(text).toContain(`Limits, in order: 2 asked for, 4 left
+    expect(text).toContain(`Limits, in order: 2 recommended, 4 left
   1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
 `);
     expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
@@ -90,7 +90,7 @@ Last scale-up: none known; last scale-down: none known
 
     expect(text).toContain('cpu (Resource): no value, target 60 % - no proposal\n');
     expect(text).toContain(`answer  ${answer}\n`);
-    expect(text).toContain('no value  until a metric has one\n');
+    expect(text).toContain('no value  until a metric has a value\n');
   });
 
   it('shows the query, the selector and a partial answer that may not lower the count', async () => {
@@ -107,7 +107,7 @@ Last scale-up: none known; last scale-down: none known
       }),
     );
 
-    expect(text).toContain('asked   sum by (queue) ( messages ), of it the series with queue=checkout\n');
+    expect(text).toContain('query   sum by (queue) ( messages ), series with queue=checkout\n');
     expect(text).toContain('answer  partial (a warning: may raise, never lower), 0s old, 2 series\n');
     expect(text).toContain('count   ceil(60 / 30) = 2\n');
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
@@ -159,7 +159,7 @@ Last scale-up: none known; last scale-down: none known
   it('looks at no metric where 12 replicas are above a maximum of 10', async () => {
     const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
 
-    expect(text).toContain('Metrics: none was looked at');
+    expect(text).toContain('Metrics: none evaluated');
     expect(text).toContain('1. max_replicas  12 -> 10  12 replicas are above maxReplicas (10)\n');
   });
 
@@ -197,10 +197,10 @@ Last scale-up: none known; last scale-down: none known
   });
 
   it.each([
-    [['explain'], 2, 'explain needs NAMESPACE/NAME of a scaler, or --snapshot FILE'],
-    [['explain', 'deploy/web', '-n', 'shop'], 2, 'takes the name of a scaler, such as web -n shop'],
-    [['explain', 'a/b/c'], 2, 'a/b/c is no NAMESPACE/NAME of a scaler, such as shop/web'],
-    [['explain', 'a/b', '--snapshot', '-'], 2, 'NAMESPACE/NAME or --snapshot FILE, not both'],
+    [['explain'], 2, 'explain needs a scaler (NAMESPACE/NAME) or --snapshot FILE'],
+    [['explain', 'deploy/web', '-n', 'shop'], 2, 'Use the name of a scaler, such as web -n shop'],
+    [['explain', 'a/b/c'], 2, 'a/b/c is not a valid scaler: use NAMESPACE/NAME, such as shop/web'],
+    [['explain', 'a/b', '--snapshot', '-'], 2, 'either NAMESPACE/NAME or --snapshot FILE'],
     [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
     [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
     [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
@@ -323,7 +323,7 @@ describe('explain NAMESPACE/NAME', () => {
   });
 
   it.each([
-    ['shop/wbe', 'has no scaler shop/wbe, or none of its cycles has ended yet; similar: shop/web'],
+    ['shop/wbe', 'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web'],
     ['stage/web', 'similar: shop/web'],
     ['other/entirely-else', '; it has 1 in all'],
   ])('asked for %s it says what there is', async (name, sentence) => {

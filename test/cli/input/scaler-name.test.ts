@@ -40,13 +40,13 @@ describe('readScalerName', () => {
   });
 
   it.each([
-    ['shop/', {}, 'shop/ is no NAMESPACE/NAME of a scaler, such as shop/web'],
-    ['/web', {}, '/web is no NAMESPACE/NAME'],
-    ['a/b/c', {}, 'a/b/c is no NAMESPACE/NAME'],
-    ['', {}, '"" is no NAMESPACE/NAME'],
-    ['shop/web', { namespace: 'back' }, 'shop/web is in namespace shop, --namespace says back'],
-    ['deployment/web', { namespace: 'shop' }, 'takes the name of a scaler, such as web -n shop'],
-    ['sts/web', { namespace: 'shop' }, 'sts/web names a workload, this command takes'],
+    ['shop/', {}, 'shop/ is not a valid scaler: use NAMESPACE/NAME, such as shop/web'],
+    ['/web', {}, '/web is not a valid scaler'],
+    ['a/b/c', {}, 'a/b/c is not a valid scaler'],
+    ['', {}, '"" is not a valid scaler'],
+    ['shop/web', { namespace: 'back' }, 'shop/web is in namespace shop, but --namespace is back'],
+    ['deployment/web', { namespace: 'shop' }, 'Use the name of a scaler, such as web -n shop'],
+    ['sts/web', { namespace: 'shop' }, 'sts/web names a workload. Use'],
   ])('refuses %j with %j', async (text, options, message) => {
     await expect(readScalerName(text, options, NOWHERE)).rejects.toThrow(message);
   });

@@ -192,7 +192,10 @@ describe('wrong usage of new', () => {
     [['web', '--max', '5', '--memory-percent', '80%'], '--memory-percent is 80%, must be'],
     [['web', '--max', '5', '--average-value', '1'], '--average-value needs --query'],
     [['web', '--max', '5', '--query', 'x'], '--query needs --average-value (per pod) or --value'],
-    [['web', '--max', '5', '--query', 'x', '--value', '1', '--average-value', '1'], 'must be one of them'],
+    [
+      ['web', '--max', '5', '--query', 'x', '--value', '1', '--average-value', '1'],
+      '--average-value and --value cannot be combined',
+    ],
     [['web', '--max', '5', '--query', ' ', '--value', '1'], '--query is empty'],
     [['web', '--max', '5', '--query', 'sum(', '--value', '1'], '--query: "(" is never closed'],
     [['web', '--max', '5', '--query', 'x{a="$pod"}', '--value', '1'], '--query: $pod is no variable'],

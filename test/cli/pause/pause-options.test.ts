@@ -52,18 +52,18 @@ describe('readPauseOptions', () => {
   });
 
   it.each([
-    [{ for: '2' }, '--for 2 is no duration: 90s, 15m, 2h, 1d and 1h30m are'],
-    [{ for: '-2h' }, '--for -2h is no duration'],
-    [{ for: '' }, '--for "" is no duration'],
-    [{ for: '10001d' }, '--for 10001d is longer than 10000d: without it the pause lasts until it is resumed'],
+    [{ for: '2' }, '--for 2 is not a duration. Use 90s, 15m, 2h, 1d or 1h30m'],
+    [{ for: '-2h' }, '--for -2h is not a duration'],
+    [{ for: '' }, '--for "" is not a duration'],
+    [{ for: '10001d' }, '--for 10001d is longer than 10000d. Omit it for a pause that lasts until resume'],
     [{ for: `${'9'.repeat(400)}h` }, 'is longer than 10000d'],
-    [{ for: '0s' }, '--for 0s would end at once'],
-    [{ for: '2h', until: '2027-01-01T00:00:00Z' }, 'one is enough'],
-    [{ until: 'tomorrow' }, '--until tomorrow is no RFC 3339 time, such as 2026-01-01T12:00:00Z'],
+    [{ for: '0s' }, '--for 0s is zero, must be at least 1s'],
+    [{ for: '2h', until: '2027-01-01T00:00:00Z' }, '--for and --until cannot be combined'],
+    [{ until: 'tomorrow' }, '--until tomorrow is not an RFC 3339 time, such as 2026-01-01T12:00:00Z'],
     [{ direction: 'up' }, '--direction is "up", must be scale-up or scale-down'],
     [{ replicas: '-1' }, '--replicas is "-1", must be a whole number from 0 to 2147483647'],
     [{ replicas: '2147483648' }, '--replicas is "2147483648"'],
-    [{ replicas: '3', direction: 'scale-up' }, 'it does not go with --direction'],
+    [{ replicas: '3', direction: 'scale-up' }, '--replicas cannot be combined with --direction'],
     [{ reason: ' ' }, '--reason is empty'],
     [{ reason: 'x'.repeat(201) }, '--reason has 201 characters, must have at most 200'],
   ])('refuses %j as wrong usage', (options, message) => {

@@ -218,7 +218,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(patch).toMatchObject({ exitCode: 1, stdout: '' });
     expect(patch.stderr).toContain('You need permission to patch deployments in namespace shop\n');
-    expect(get.stderr).toContain('you need the permission to get deployments in namespace shop\n');
+    expect(get.stderr).toContain('You need permission to get deployments in namespace shop\n');
     expect(annotations()).toEqual({});
   });
 
@@ -233,7 +233,7 @@ describe('pause and resume against the simulator', () => {
     expect(misspelt.stderr).toContain('similar: shop/web');
     expect(missing).toMatchObject({
       exitCode: 1,
-      stderr: 'promscaler: there is no deployment shop/gone: nothing is changed\n',
+      stderr: 'promscaler: deployment shop/gone does not exist\n',
     });
   });
 

@@ -29,24 +29,28 @@ function answer(status: number, body: string): RequestListener {
 
 describe('a service by --url', () => {
   it.each([
-    [200, '<html></html>', 'the answer is no JSON: this is not a promscaler'],
-    [200, '{"items":3}', 'the answer is JSON, but no list of scalers: this is not a promscaler'],
-    [200, '{"items":[{"metadata":{}}]}', 'no list of scalers: this is not a promscaler'],
-    [404, '<html></html>', '404 Not Found: this is not a promscaler, or an older version than this command'],
+    [200, '<html></html>', 'the answer is no JSON: this is not promscaler'],
+    [200, '{"items":3}', 'the response is not a list of scalers, so this is not promscaler'],
+    [200, '{"items":[{"metadata":{}}]}', 'not a list of scalers, so this is not promscaler'],
+    [
+      404,
+      '<html></html>',
+      '404 Not Found: this is not promscaler, or its version is older than this command',
+    ],
     [
       404,
       '{"error":"there is no such page"}',
-      'there is no such page: it is an older version than this command',
+      'there is no such page: the service is older than this command',
     ],
-    [401, '', '401 Unauthorized: something before it asks for credentials, which --url does not send'],
-    [302, '', '302 Found: this is not a promscaler'],
-    [404, '{"message":"Not found","traceID":""}', 'this is not a promscaler, or an older version'],
-    [200, '{"status":"success","data":[]}', 'no list of scalers: this is not a promscaler'],
+    [401, '', '401 Unauthorized: a proxy requires credentials, which --url does not send'],
+    [302, '', '302 Found: this is not promscaler'],
+    [404, '{"message":"Not found","traceID":""}', 'this is not promscaler, or its version is older'],
+    [200, '{"status":"success","data":[]}', 'not a list of scalers, so this is not promscaler'],
   ])('that answers %i and %s', async (status, body, sentence) => {
     const ran = await statusOf(answer(status, body));
 
     expect([ran.exitCode, ran.stdout]).toEqual([1, '']);
-    expect(ran.stderr).toContain(`asking ${server?.url ?? ''} for /api/v1/scalers: `);
+    expect(ran.stderr).toContain(`reading /api/v1/scalers from ${server?.url ?? ''}: `);
     expect(ran.stderr).toContain(sentence);
   });
 
@@ -57,14 +61,14 @@ describe('a service by --url', () => {
     const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--url', server.url]);
 
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/ECONNREFUSED.*: nothing that speaks HTTP listens there\n$/);
+    expect(stderr).toMatch(/ECONNREFUSED.*: no HTTP server listens at this address\n$/);
   });
 
   it('whose host is not known', async () => {
     const { exitCode, stderr } = await runCli(['status', '--url', 'http://promscaler.invalid:8080']);
 
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: no host of that name is known here\n$/);
+    expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: the host name cannot be resolved\n$/);
   });
 
   it('that is no address is wrong usage', async () => {
@@ -138,7 +142,9 @@ describe("a service behind the API server's proxy", () => {
     expect(paths).toEqual([
       '/api/v1/namespaces/tools/services?labelSelector=app.kubernetes.io%2Fname%3Dpromscaler',
     ]);
-    expect(stderr).toContain('no Service in namespace tools has the label app.kubernetes.io/name=promscaler');
+    expect(stderr).toContain(
+      'no Service with the label app.kubernetes.io/name=promscaler in namespace tools',
+    );
   });
 
   it('is not guessed where there are 2', async () => {
@@ -148,7 +154,7 @@ describe("a service behind the API server's proxy", () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: 2 Services have the label app.kubernetes.io/name=promscaler: monitoring/promscaler, stage/promscaler. --service-namespace says which\n',
+      'promscaler: 2 Services have the label app.kubernetes.io/name=promscaler: monitoring/promscaler, stage/promscaler. Select one with --service-namespace\n',
     ]);
   });
 
@@ -156,16 +162,16 @@ describe("a service behind the API server's proxy", () => {
     [
       403,
       'services/proxy is forbidden',
-      'the permission to get services/proxy in namespace monitoring is missing',
+      'you may not get services/proxy in namespace monitoring. Use --url, which needs no permission',
     ],
-    [503, 'no endpoints available for service', 'the service has no pod that answers'],
+    [503, 'no endpoints available for service', 'no pod of the service answers'],
   ])('that answers %i', async (code, message, sentence) => {
     const refuse = answer(code, JSON.stringify({ kind: 'Status', message, code }));
 
     const { exitCode, stderr } = await run(['status'], apiServer(refuse, [serviceIn('monitoring')]));
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`asking service monitoring/promscaler for /api/v1/scalers: ${code} `);
+    expect(stderr).toContain(`reading /api/v1/scalers from service monitoring/promscaler: ${code} `);
     expect(stderr).toContain(`${message}: ${sentence}`);
   });
 
@@ -173,7 +179,7 @@ describe("a service behind the API server's proxy", () => {
     const { exitCode, stderr } = await run(['status'], answer(403, '{"kind":"Status","message":"no"}'));
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('the permission to list services is missing; --service-namespace asks in one');
+    expect(stderr).toContain('you may not list services. Use --service-namespace to search one');
   });
 
   it('where there is no kubeconfig', async () => {
@@ -181,6 +187,6 @@ describe("a service behind the API server's proxy", () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain('no way to the Kubernetes API');
-    expect(stderr).toContain('--url names the service itself');
+    expect(stderr).toContain('To connect to the service directly, use --url');
   });
 });

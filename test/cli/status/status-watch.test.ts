@@ -99,7 +99,7 @@ describe('status --watch', () => {
       .map((screen) => screen.replace(/\u001b\[(?:\d*m|[KJ])/g, '').split('\n'));
     expect(screens.map((lines) => lines[0])).toEqual(
       ['20', '23', '26'].map(
-        (second) => `${served.url[1] ?? ''}, 2026-01-01T00:00:${second}Z, every 3 s; Ctrl-C ends it`,
+        (second) => `${served.url[1] ?? ''}, 2026-01-01T00:00:${second}Z, every 3 s (Ctrl-C to exit)`,
       ),
     );
     expect(screens.map((lines) => lines.find((line) => line.includes(' api '))?.includes('90%'))).toEqual([
@@ -117,7 +117,7 @@ describe('status --watch', () => {
     const { stdout } = await watching(url, () => Promise.resolve(), { isTerminal: true, rows: 5 });
 
     expect(stdout.split('\n')).toHaveLength(5);
-    expect(stdout).toContain('... and 4 more; --namespace shows fewer');
+    expect(stdout).toContain('... and 4 more; use --namespace to list fewer');
   });
 
   it.each([{}, { rows: 0, columns: 0 }])(
@@ -142,7 +142,7 @@ describe('status --watch', () => {
     });
 
     // Of 10 lines beside the count and the last one, head and titles take 5, each row 2.
-    expect(stdout).toContain('... and 2 more; --namespace shows fewer');
+    expect(stdout).toContain('... and 2 more; use --namespace to list fewer');
   });
 
   it.each([{ isTerminal: true, env: { TERM: 'dumb' } }, { isTerminal: false }])(

@@ -141,7 +141,7 @@ describe('status', () => {
 
     expect(some.stdout.split('\n')).toHaveLength(3);
     expect([none.exitCode, none.stdout]).toEqual([0, '']);
-    expect(none.stderr).toContain('has no scaler in namespace nowhere');
+    expect(none.stderr).toContain('has no scalers in namespace nowhere');
   });
 
   it('colors the rows that fail or change on a terminal only, and not with NO_COLOR', async () => {
@@ -241,7 +241,7 @@ describe('status, where documents are refused', () => {
       ...[1, 2, 3, 4, 5].map(
         (index) => `promscaler: document rejected: scalers/${index}.yaml:4: minReplicas is ${index}\ufffd[2J`,
       ),
-      'promscaler: and 2 more problems of documents: status -o json',
+      'promscaler: and 2 more problems of documents; see status -o json',
       '',
     ]);
   });
@@ -274,9 +274,7 @@ describe('status of a replica', () => {
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
 
     expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
-    expect(stderr).toBe(
-      'promscaler: this replica does not lead: another one decides, and these rows are what this one last knew\n',
-    );
+    expect(stderr).toBe('promscaler: a standby replica answered: these rows may be outdated\n');
   });
 
   it('that does not lead and knows of none says that another one decides', async () => {
@@ -285,7 +283,7 @@ describe('status of a replica', () => {
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
 
     expect([exitCode, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('this replica does not lead and knows of no scaler: another one decides\n');
+    expect(stderr).toContain('a standby replica answered, which has no scalers\n');
   });
 
   it.each([

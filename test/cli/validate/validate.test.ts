@@ -48,7 +48,7 @@ describe('validate', () => {
     expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is over');
     expect(stdout).toContain(
       'shop/web, schedule day (Europe/Warsaw): 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00, 2026-12-01 08:00 to 20:00\n' +
-        'shop/web, schedule sale (UTC): is never on again\n',
+        'shop/web, schedule sale (UTC): never active again\n',
     );
   });
 
@@ -62,7 +62,7 @@ describe('validate', () => {
     expect(stderr).toBe('');
     // The line is too long to be shown.
     expect(stdout).toBe(
-      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nnot checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions\n1 document, 1 error, 0 warnings\n',
+      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nnot checked without --live: existence of metrics, labels and target, number of series, units, permissions\n1 document, 1 error, 0 warnings\n',
     );
   });
 
@@ -122,7 +122,7 @@ describe('validate, on queries,', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd().split('\n')).toEqual([
-      'not checked without --live: whether metrics, labels and the target exist, the number of series, units, permissions',
+      'not checked without --live: existence of metrics, labels and target, number of series, units, permissions',
       '1 document, 0 errors, 0 warnings',
     ]);
   });
@@ -151,8 +151,8 @@ describe('validate, on queries,', () => {
 describe('validate, on what cannot be read,', () => {
   it.each([
     ['nowhere.yaml', 'nowhere.yaml: error: there is no such file or folder [unreadable]'],
-    ['empty', 'empty: error: the folder holds no *.yaml and no *.yml file [unreadable]'],
-    ['blank.yaml', 'blank.yaml: error: there is no document in this file [unreadable]'],
+    ['empty', 'empty: error: the directory contains no *.yaml or *.yml file [unreadable]'],
+    ['blank.yaml', 'blank.yaml: error: the file contains no document [unreadable]'],
     ['utf16.yaml', 'utf16.yaml: error: the file is not UTF-8 text [unreadable]'],
   ])('says of %s: %s', async (path, sentence) => {
     const cwd = folderOf({ 'blank.yaml': '# nothing\n', 'empty/notes.txt': '', 'utf16.yaml': '' });
