@@ -22,7 +22,7 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
   return { exitCode, lines: text.trimEnd().split('\n') };
 }
 
-describe('what Node tells of the process', () => {
+describe('what Node reports the process', () => {
   it('a warning is a line of the log, and nothing else is written', async () => {
     const { exitCode, lines } = await run("setTimeout(() => process.emitWarning('eleven', 'Strange'), 2500)");
 
@@ -41,7 +41,7 @@ describe('what Node tells of the process', () => {
   it.each([
     ['a rejection', "setTimeout(() => Promise.reject(new Error('lost')), 2500)"],
     ['an exception', "setTimeout(() => { throw new Error('lost'); }, 2500)"],
-  ])('%s that nobody handles is a line of the log, and the process ends with 1', async (_what, code) => {
+  ])('%s that no one handles is a line of the log, and the process ends with 1', async (_what, code) => {
     const { exitCode, lines } = await run(code);
 
     const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

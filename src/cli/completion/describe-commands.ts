@@ -8,7 +8,7 @@ export interface Completion {
 
 export interface CompletedCommand {
   readonly name: string;
-  /** Up to the first colon or semicolon, so that it fits a line of suggestions. */
+  /** The summary up to the first colon or semicolon, which fits on one line of suggestions. */
   readonly description: string;
   readonly options: readonly CompletedOption[];
   /** The allowed values of the first argument; empty: any. */

@@ -2,7 +2,7 @@ import type { ResultBuilder, CheckResult } from './check-result.js';
 
 /** Smaller differences have no effect. */
 const WARN_SECONDS = 5;
-/** A typical scrape interval: with more, the computed age of samples is wrong. */
+/** A typical scrape interval: with more, the computed age of samples is off by a scrape. */
 const FAIL_SECONDS = 30;
 
 /**

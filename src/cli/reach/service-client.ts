@@ -4,6 +4,7 @@ import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from '../input/scaler-name.js';
+import { countOf } from '../output/format-values.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
@@ -163,7 +164,8 @@ function explainMissing(
     key,
     rows.map((one) => `${one.namespace}/${one.name}`),
   );
-  const hint = near.length > 0 ? `; similar: ${near.join(', ')}` : ` (${rows.length} scalers in total)`;
+  const hint =
+    near.length > 0 ? `; similar: ${near.join(', ')}` : ` (${countOf(rows.length, 'scaler')} in total)`;
   return new CommandError(
     `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
   );

@@ -58,7 +58,7 @@ describe('decide', () => {
       'standard input is not a snapshot: the object is empty. A snapshot is the JSON input of one decision',
     ],
     ['{"scalar": 1}', 'scalar is 1, must be left out: the fields here are scaler, now, target'],
-  ])('says what is wrong with %j', async (stdin, sentence) => {
+  ])('says what is invalid with %j', async (stdin, sentence) => {
     const { exitCode, stderr, stdout } = await runCli(['decide', '-'], { stdin });
 
     expect([exitCode, stdout]).toEqual([1, '']);

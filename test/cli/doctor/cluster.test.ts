@@ -6,7 +6,7 @@ import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { cluster, document, examined, prometheus, server } from './rig.js';
+import { cluster, document, diagnosed, prometheus, server } from './rig.js';
 
 let url: string;
 
@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 
 async function results(check: CheckName, kubernetes: string): Promise<readonly CheckResult[]> {
-  return (await examined({ prometheus: url, kubernetes })).of(check);
+  return (await diagnosed({ prometheus: url, kubernetes })).of(check);
 }
 
 describe('cluster', () => {
   it('fails where nothing listens, and leaves all that needs it skipped', async () => {
-    const { of } = await examined({ prometheus: url, documents: { web: document('web') } });
+    const { of } = await diagnosed({ prometheus: url, documents: { web: document('web') } });
 
     expect(of('cluster')[0]?.message).toContain('ECONNREFUSED');
     expect(of('cluster')[0]?.fix).toContain('kubectl cluster-info');
@@ -85,7 +85,7 @@ describe('cluster-clock', () => {
     const { url: kubernetes } = await cluster({});
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), seconds) };
 
-    const { of } = await examined({ prometheus: url, kubernetes, clock });
+    const { of } = await diagnosed({ prometheus: url, kubernetes, clock });
 
     expect(of('cluster-clock').map(({ status }) => status)).toEqual(statuses);
   });
@@ -115,18 +115,18 @@ describe('permissions', () => {
   async function withRules(
     rules: readonly Rule[],
     { documents = { web: document('web') }, namespaces = '[]' } = {},
-  ): Promise<Awaited<ReturnType<typeof examined>>> {
+  ): Promise<Awaited<ReturnType<typeof diagnosed>>> {
     simulator.setRbac({ secret: { user: 'promscaler', rules } });
     // Over plain http no token is sent: the simulator takes it from the path.
     const kubernetes = `${simulator.url}/as/secret`;
-    return examined({ prometheus: url, kubernetes, documents, namespaces });
+    return diagnosed({ prometheus: url, kubernetes, documents, namespaces });
   }
 
   it('is content with just the rules of the chart', async () => {
     expect((await withRules(ROLE)).of('permissions')).toEqual([]);
   });
 
-  it('fails for a kind that the chart was not told of, with the value to write', async () => {
+  it('fails for a kind that the chart was not reported of, with the value to write', async () => {
     const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: canary }\n';
 
     const { of } = await withRules(ROLE, { documents: { web: document('canary', canary) } });

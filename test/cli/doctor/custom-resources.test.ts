@@ -4,7 +4,7 @@ import { customResourceDefinition } from '../../../src/cli/schema/custom-resourc
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { JsonObject } from '../../../src/simulator/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, type Examined, examined, prometheus } from './rig.js';
+import { cluster, type Diagnosis, diagnosed, prometheus } from './rig.js';
 
 const ON = 'scalers: { customResources: true }\n';
 const read: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['list', 'watch'] };
@@ -26,28 +26,32 @@ function define(): void {
 }
 
 /** What the doctor says to an account with these rules in all namespaces, without a document in a file. */
-function examine(rules: readonly Rule[] = [read, write], config = ON, namespaces = '[]'): Promise<Examined> {
+function diagnose(
+  rules: readonly Rule[] = [read, write],
+  config = ON,
+  namespaces = '[]',
+): Promise<Diagnosis> {
   simulator.setRbac({ secret: { user: 'promscaler', rules } });
-  return examined({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
+  return diagnosed({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
 }
 
-function told({ results }: Examined): readonly CheckResult[] {
+function told({ results }: Diagnosis): readonly CheckResult[] {
   return results.filter(({ check }) => check === 'custom-resources');
 }
 
 describe('custom-resources', () => {
   it('is not looked at unless documents are taken from the cluster', async () => {
-    expect(told(await examine([], ''))).toEqual([]);
+    expect(told(await diagnose([], ''))).toEqual([]);
   });
 
-  it('is well with the CRD and the rights that the chart grants', async () => {
+  it('is well with the CRD and the permissions that the chart grants', async () => {
     define();
 
-    expect(told(await examine())).toMatchObject([{ status: 'ok' }]);
+    expect(told(await diagnose())).toMatchObject([{ status: 'ok' }]);
   });
 
   it('fails without the CRD, and names the line that installs it', async () => {
-    expect(told(await examine())).toMatchObject([
+    expect(told(await diagnose())).toMatchObject([
       { status: 'failed', fix: expect.stringContaining('crd.enabled: true') },
     ]);
   });
@@ -58,7 +62,7 @@ describe('custom-resources', () => {
   ])('fails without %s', async (verb, rule) => {
     define();
 
-    const [found, ...others] = told(await examine([rule, write]));
+    const [found, ...others] = told(await diagnose([rule, write]));
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('rbac.create: true') });
@@ -87,7 +91,7 @@ describe('custom-resources', () => {
       });
     }
 
-    const found = told(await examine([read, write], ON, namespaces));
+    const found = told(await diagnose([read, write], ON, namespaces));
 
     const warning = {
       status: 'warning',
@@ -99,7 +103,7 @@ describe('custom-resources', () => {
   it('warns where no status may be written', async () => {
     define();
 
-    expect(told(await examine([read]))).toMatchObject([
+    expect(told(await diagnose([read]))).toMatchObject([
       {
         status: 'warning',
         message:
@@ -110,7 +114,7 @@ describe('custom-resources', () => {
 });
 
 describe('doctor, with documents of the cluster', () => {
-  it('examines them as those of files, and misses no folder', async () => {
+  it('examines them as those of files, and misses no directory', async () => {
     define();
     const metadata = { name: 'web', namespace: 'shop' };
     const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3 };
@@ -123,7 +127,7 @@ describe('doctor, with documents of the cluster', () => {
       spec: bad,
     });
 
-    const report = await examined({ prometheus: url, kubernetes: simulator.url, config: ON });
+    const report = await diagnosed({ prometheus: url, kubernetes: simulator.url, config: ON });
 
     expect(report.of('target')).toMatchObject([{ subject: 'shop/web', status: 'failed' }]);
     expect(report.of('config').length).toBeGreaterThan(0);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Examined, examined, healthy, prometheus } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './rig.js';
 
-async function examine(
+async function diagnose(
   simulator: Simulator,
   documents: Readonly<Record<string, string>>,
   args: readonly string[] = [],
-): Promise<Examined> {
+): Promise<Diagnosis> {
   const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
   const { url } = await prometheus(healthy(pods));
-  return examined({ prometheus: url, kubernetes: simulator.url, documents, args });
+  return diagnosed({ prometheus: url, kubernetes: simulator.url, documents, args });
 }
 
 describe('other-scaler, next to a dry run', () => {
@@ -30,7 +30,7 @@ describe('other-scaler, next to a dry run', () => {
     });
     return simulator;
   };
-  const messagesOf = ({ results }: Examined): readonly string[] =>
+  const messagesOf = ({ results }: Diagnosis): readonly string[] =>
     results.filter(({ check }) => check === 'other-scaler').map(({ message }) => message);
 
   it.each([
@@ -58,18 +58,16 @@ describe('other-scaler, next to a dry run', () => {
   ])('%s it is what is compared, and all is well', async (_what, spec, args, status, wanted) => {
     const simulator = await besideHpa(status);
 
-    const report = await examine(simulator, { web: document('web', spec) }, args);
+    const report = await diagnose(simulator, { web: document('web', spec) }, args);
 
     expect(report.of('other-scaler')).toEqual([]);
-    expect(messagesOf(report)).toEqual([
-      `dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`,
-    ]);
+    expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
   });
 
   it('without one it is a failure, which names the dry run', async () => {
     const simulator = await besideHpa(HELD);
 
-    const { of } = await examine(simulator, { web: document('web') });
+    const { of } = await diagnose(simulator, { web: document('web') });
 
     expect(of('other-scaler')).toMatchObject([
       { status: 'failed', fix: expect.stringContaining('spec.dryRun: true') },

@@ -5,7 +5,7 @@ import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/key.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Examined, examined, prometheus } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, prometheus } from './rig.js';
 
 const ON = 'leaderElection: { enabled: true }\nstate: { enabled: true }\n';
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
@@ -43,20 +43,20 @@ function addStates(
 }
 
 /** What the doctor says to an account with these rules in the namespace `default` alone. */
-function examine(rules: readonly Rule[] = [create, renew, keep], config = ON): Promise<Examined> {
+function diagnose(rules: readonly Rule[] = [create, renew, keep], config = ON): Promise<Diagnosis> {
   const own = rules.map((rule) => ({ ...rule, namespaces: ['default'] }));
   simulator.setRbac({ secret: { user: 'promscaler', rules: own } });
   const kubernetes = `${simulator.url}/as/secret`;
-  return examined({ prometheus: url, kubernetes, config, documents: { web: document('web') } });
+  return diagnosed({ prometheus: url, kubernetes, config, documents: { web: document('web') } });
 }
 
-function told({ results }: Examined, check: CheckName): readonly CheckResult[] {
+function told({ results }: Diagnosis, check: CheckName): readonly CheckResult[] {
   return results.filter((one) => one.check === check);
 }
 
 describe('lease', () => {
   it('is well where there is none yet and it may be made', async () => {
-    expect(told(await examine(), 'lease')).toMatchObject([
+    expect(told(await diagnose(), 'lease')).toMatchObject([
       { status: 'ok', message: 'Lease default/promscaler does not exist yet' },
     ]);
     expect(simulator.getObject('coordination.k8s.io/leases', 'default', 'promscaler')).toBeNull();
@@ -67,7 +67,7 @@ describe('lease', () => {
     const spec = { holderIdentity: 'pod-7', renewTime: '2026-01-01T00:00:00.000000Z' };
     simulator.addObject({ ...LEASE, metadata, spec });
 
-    expect(told(await examine([renew, keep]), 'lease')).toMatchObject([
+    expect(told(await diagnose([renew, keep]), 'lease')).toMatchObject([
       {
         status: 'ok',
         message: 'Lease default/promscaler is held by pod-7, renewed 2026-01-01T00:00:00.000000Z',
@@ -76,7 +76,7 @@ describe('lease', () => {
   });
 
   it('fails where it is not there and may not be made', async () => {
-    expect(told(await examine([renew, keep]), 'lease')).toMatchObject([
+    expect(told(await diagnose([renew, keep]), 'lease')).toMatchObject([
       {
         status: 'failed',
         message:
@@ -92,7 +92,7 @@ describe('lease', () => {
   ])('fails without %s', async (verb, words) => {
     const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
 
-    const [found, ...others] = told(await examine([create, less, keep]), 'lease');
+    const [found, ...others] = told(await diagnose([create, less, keep]), 'lease');
 
     expect(others).toEqual([]);
     expect(found?.status).toBe('failed');
@@ -105,13 +105,13 @@ describe('state', () => {
   it('is well with all 16 ConfigMaps and the rules of the chart', async () => {
     addStates();
 
-    expect(told(await examine(), 'state')).toMatchObject([
+    expect(told(await diagnose(), 'state')).toMatchObject([
       { status: 'ok', message: 'state in 16 ConfigMaps in namespace default' },
     ]);
   });
 
   it('fails once where none is there, with the line that makes them', async () => {
-    const [found, ...others] = told(await examine(), 'state');
+    const [found, ...others] = told(await diagnose(), 'state');
 
     expect(others).toEqual([]);
     expect(found?.message).toContain('has no ConfigMap promscaler-state-00, ');
@@ -124,7 +124,7 @@ describe('state', () => {
   it('names the two that are not there', async () => {
     addStates(NAMES.filter((name) => !/0[39]$/.test(name)));
 
-    expect(told(await examine(), 'state')).toMatchObject([
+    expect(told(await diagnose(), 'state')).toMatchObject([
       {
         status: 'failed',
         message:
@@ -138,7 +138,7 @@ describe('state', () => {
     addStates();
     const less = { ...keep, verbs: keep.verbs.filter((one) => one !== verb) };
 
-    const [found, ...others] = told(await examine([create, renew, less]), 'state');
+    const [found, ...others] = told(await diagnose([create, renew, less]), 'state');
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({
@@ -148,14 +148,14 @@ describe('state', () => {
     expect(found?.message).toContain(`may not ${verb} ConfigMap promscaler-state-00, `);
   });
 
-  it('fails for an entry that its scaler cannot use, and warns of one that nobody needs', async () => {
+  it('fails for an entry that its scaler cannot use, and warns of one that no one needs', async () => {
     addStates(NAMES, {
       'promscaler-state-00': { 'shop.web': '{"v":2,"epoch":"x","uid":"u"}' },
       'promscaler-state-05': { 'shop.gone': 'edited' },
       'promscaler-state-06': { 'shop.well': '{"v":1,"epoch":"x","uid":"u"}' },
     });
 
-    const found = told(await examine(), 'state');
+    const found = told(await diagnose(), 'state');
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
@@ -172,7 +172,7 @@ describe('where election and state are off', () => {
   it.each(['', 'leaderElection: { enabled: false }\nstate: { enabled: false }\n'])(
     'nothing is asked and nothing is said with the config "%s"',
     async (config) => {
-      const report = await examine([], config);
+      const report = await diagnose([], config);
 
       expect([...told(report, 'lease'), ...told(report, 'state')]).toEqual([]);
       const asked = simulator.requests().map(({ resource }) => resource);

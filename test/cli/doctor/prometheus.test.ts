@@ -5,7 +5,7 @@ import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
-import { cluster, examined, healthy, prometheus, server } from './rig.js';
+import { cluster, diagnosed, healthy, prometheus, server } from './rig.js';
 
 let simulator: Simulator;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 /** The only result on the data source, whose address this is. */
 async function findingAt(url: string, source = ''): Promise<CheckResult> {
-  const { of, exitCode } = await examined({ prometheus: url, source, kubernetes: simulator.url });
+  const { of, exitCode } = await diagnosed({ prometheus: url, source, kubernetes: simulator.url });
   const [found, second] = of('prometheus');
   if (found === undefined || second !== undefined) throw new Error(`there is not one result on ${url}`);
   expect(exitCode).toBe(found.status === 'failed' ? 1 : 0);
@@ -120,7 +120,7 @@ describe('a Prometheus elsewhere on the host', () => {
   });
 });
 
-describe('a Prometheus that lets nobody in', () => {
+describe('a Prometheus that lets no one in', () => {
   it('has the keys for credentials named, where there are none', async () => {
     const { message, fix } = await result({ status: 401, body: 'no' });
 
@@ -157,7 +157,7 @@ describe('a Prometheus that cannot be reached', () => {
     expect(fix).toContain('kubectl get svc -A');
   });
 
-  it('has a host that nobody knows: both ways are named, in the cluster and outside', async () => {
+  it('has a host that no one knows: both ways are named, in the cluster and outside', async () => {
     const { fix } = await findingAt('http://prometheus.nowhere.invalid:9090');
 
     expect(fix).toContain('the host name prometheus.nowhere.invalid cannot be resolved');
@@ -192,7 +192,7 @@ describe('a Prometheus that cannot be reached', () => {
       after: (ms: number, call: () => void) => SYSTEM_CLOCK.after(ms / 100, call),
     };
 
-    const { of } = await examined({ prometheus: `http://127.0.0.1:${port}`, clock });
+    const { of } = await diagnosed({ prometheus: `http://127.0.0.1:${port}`, clock });
     silent.close();
 
     expect(of('prometheus')[0]?.message).toContain('is not reachable: timeout after 5000 ms');
@@ -207,7 +207,7 @@ describe('a Prometheus that cannot be reached', () => {
   });
 
   it('leaves the other checks of the data source skipped, with the reason', async () => {
-    const { of } = await examined({ kubernetes: simulator.url });
+    const { of } = await diagnosed({ kubernetes: simulator.url });
 
     for (const check of ['prometheus-clock', 'resource-series', 'scrape-interval'] as const)
       expect(of(check)).toMatchObject([{ status: 'skipped', message: 'the data source does not answer' }]);
@@ -235,7 +235,7 @@ describe('a Prometheus that is elsewhere in the cluster', () => {
     service('prometheus-node-exporter', 9100);
     service('grafana', 80);
 
-    const { of } = await examined({ kubernetes: url });
+    const { of } = await diagnosed({ kubernetes: url });
 
     expect(of('prometheus')[0]?.fix).toMatch(
       /Services of this cluster that look like a Prometheus: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
@@ -265,7 +265,7 @@ describe('the clock of Prometheus', () => {
   ])('is %d s ahead', async (aheadSeconds, statuses) => {
     const { url } = await prometheus([...healthy([])], { aheadSeconds });
 
-    const { of } = await examined({ prometheus: url, kubernetes: simulator.url });
+    const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url });
 
     expect(of('prometheus-clock').map(({ status }) => status)).toEqual(statuses);
   });
@@ -274,7 +274,7 @@ describe('the clock of Prometheus', () => {
     const { url } = await prometheus([]);
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), 60) };
 
-    const { of } = await examined({ prometheus: url, kubernetes: simulator.url, clock });
+    const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url, clock });
 
     expect(of('prometheus-clock')).toMatchObject([
       { status: 'failed', message: "the clock of Prometheus is 60 s behind this machine's" },

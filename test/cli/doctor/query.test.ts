@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { type Scripted, clusterOfWeb, document, examined, metric, prometheus, server } from './rig.js';
+import { type Scripted, clusterOfWeb, document, diagnosed, metric, prometheus, server } from './rig.js';
 
 let simulator: Simulator;
 let pods: readonly string[];
@@ -18,7 +18,7 @@ async function results(
 ): Promise<readonly CheckResult[]> {
   const { url } = await prometheus(script);
   const documents = { web: document('web', metrics) };
-  return (await examined({ prometheus: url, kubernetes: simulator.url, documents })).of(check);
+  return (await diagnosed({ prometheus: url, kubernetes: simulator.url, documents })).of(check);
 }
 
 const series = (...labels: readonly Readonly<Record<string, string>>[]): Scripted[1] =>
@@ -42,7 +42,7 @@ describe('a guard and a freshness', () => {
     expect(found).toEqual([]);
   });
 
-  it('are told of by themselves, each with its own query, where the metric itself has a value', async () => {
+  it('are reported of by themselves, each with its own query, where the metric itself has a value', async () => {
     const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^group by \(job\) \(up\{\}\)$/, series({ job: 'rabbitmq' })],
@@ -109,7 +109,7 @@ describe('a query without an answer', () => {
     expect(found?.fix).toContain('Status > Targets');
   });
 
-  it('tells series that ended within the hour from ones that never were', async () => {
+  it('reports series that ended within the hour from ones that never were', async () => {
     const [found] = await results(metric('external', 'sum(http)'), [
       [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
     ]);
@@ -139,7 +139,7 @@ describe('a query without an answer', () => {
       'rate(http[1s])',
       'http matches series, but they have too few samples in [1s], or a comparison removes all',
     ],
-  ])('%s is told apart where the selectors have series', async (query, message) => {
+  ])('%s is reported apart where the selectors have series', async (query, message) => {
     const [found] = await results(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
 
     expect(found?.message).toBe(`External metric m has no series: ${message}`);
@@ -319,7 +319,7 @@ describe('a query whose answer does not fit', () => {
     });
     const documents = { web: document('web', metric('external', 'foo(http)')) };
 
-    const { of } = await examined({ prometheus: url, kubernetes: simulator.url, documents });
+    const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
 
     expect(of('query')[0]?.message).toContain('unknown function with name "foo"');
   });

@@ -3,7 +3,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findPrometheus } from '../../../src/parts/find-part.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/parts/prometheus-server.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Examined, examined, metric } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, metric } from './rig.js';
 
 /** Bringing Prometheus on a fresh machine is part of the first test's time. */
 const START_MS = 240_000;
@@ -59,8 +59,8 @@ beforeAll(async () => {
 
 afterAll(() => prometheus.stop());
 
-function examine(documents: Readonly<Record<string, string>>, more: object = {}): Promise<Examined> {
-  return examined({
+function diagnose(documents: Readonly<Record<string, string>>, more: object = {}): Promise<Diagnosis> {
+  return diagnosed({
     prometheus: prometheus.url,
     source: `, scrapeIntervalSeconds: 1, resourceWindowSeconds: ${WINDOW_SECONDS}`,
     kubernetes: simulator.url,
@@ -73,7 +73,7 @@ const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=
 
 describe('doctor, against a real Prometheus', () => {
   it('has nothing to say against a healthy world', async () => {
-    const { results, exitCode } = await examine({
+    const { results, exitCode } = await diagnose({
       web: document(
         'web',
         `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,
@@ -85,7 +85,7 @@ describe('doctor, against a real Prometheus', () => {
   });
 
   it('finds the API at the root where the address of the page is written', async () => {
-    const { of } = await examine({}, { prometheus: `${prometheus.url}/graph` });
+    const { of } = await diagnose({}, { prometheus: `${prometheus.url}/graph` });
 
     expect(of('prometheus')[0]?.fix).toBe(`prometheus.default.urls: ['${prometheus.url}']`);
   });
@@ -95,7 +95,7 @@ describe('doctor, against a real Prometheus', () => {
     ['sum(http_requests_total{namespace="shop", service="wbe"})', 'service="web"'],
     ['sum(http_requests_total{kubernetes_namespace="shop"})', 'namespace="shop"'],
   ])('%s has no series, and is fixed by %s', async (query, fix) => {
-    const { of } = await examine({ web: document('web', metric('external', query)) });
+    const { of } = await diagnose({ web: document('web', metric('external', query)) });
 
     expect(of('query')).toMatchObject([{ status: 'failed', fix }]);
   });
@@ -103,7 +103,7 @@ describe('doctor, against a real Prometheus', () => {
   it('finds a namespace that no series is of', async () => {
     simulator.addWorkload({ namespace: 'empty', name: 'idle', replicas: 0 });
 
-    const { of } = await examine({ idle: document('idle', '  namespace: empty\n') });
+    const { of } = await diagnose({ idle: document('idle', '  namespace: empty\n') });
 
     expect(of('resource-series')[0]?.message).toContain(
       'no series container_cpu_usage_seconds_total of namespace empty; it has series of back, shop',
@@ -118,9 +118,9 @@ describe('doctor, against a real Prometheus', () => {
     const wrong =
       'sum by (namespace, pod, container) (rate(old_cpu_seconds_total{container!="", namespace=~"$namespaces"}[$window]))';
 
-    const before = await examine(documents, source(wrong));
+    const before = await diagnose(documents, source(wrong));
     const fix = before.of('resource-series')[0]?.fix ?? '';
-    const after = await examine(documents, source(/^\S+resourceQueries\.cpu: '(.*)'$/.exec(fix)?.[1] ?? ''));
+    const after = await diagnose(documents, source(/^\S+resourceQueries\.cpu: '(.*)'$/.exec(fix)?.[1] ?? ''));
 
     expect(before.of('resource-series')).toMatchObject([{ status: 'failed' }]);
     expect(fix).toContain('container_name');
@@ -130,7 +130,7 @@ describe('doctor, against a real Prometheus', () => {
   it('finds that each container is in the data twice, and by which jobs', async () => {
     simulator.addWorkload({ namespace: 'twice', name: 'web', replicas: 1 });
 
-    const { of } = await examine({ web: document('web', '  namespace: twice\n') });
+    const { of } = await diagnose({ web: document('web', '  namespace: twice\n') });
 
     expect(of('resource-series').map(({ message }) => message)).toEqual([
       'each container has 2 cpu series, by job cadvisor, kubelet: its usage is counted once, because the service takes the largest',

@@ -8,7 +8,7 @@ import { makeReport, writeReport } from '../../../src/cli/doctor/report.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { type Asked, cluster, document, examined, healthy, prometheus, runDoctor, server } from './rig.js';
+import { type Asked, cluster, document, diagnosed, healthy, prometheus, runDoctor, server } from './rig.js';
 
 let world: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
 let simulator: Simulator;
@@ -29,7 +29,7 @@ const BARE = { web: document('web'), bare: document('bare') };
 
 describe('doctor', () => {
   it('has nothing to say against a healthy world, and looked at everything', async () => {
-    const { exitCode, status, warnings, failed, skipped, results } = await examined(world);
+    const { exitCode, status, warnings, failed, skipped, results } = await diagnosed(world);
 
     expect({ exitCode, status, warnings, failed, skipped }).toEqual({
       exitCode: 0,
@@ -118,7 +118,7 @@ describe('doctor', () => {
   });
 
   it('looks at one scaler alone, and knows the name of one that is misspelt', async () => {
-    const one = await examined({ ...world, documents: BARE, args: ['shop/web'] });
+    const one = await diagnosed({ ...world, documents: BARE, args: ['shop/web'] });
     const none = await runDoctor({ ...world, documents: BARE, args: ['shop/wbe'] });
 
     expect(one.exitCode).toBe(0);
@@ -128,7 +128,7 @@ describe('doctor', () => {
   });
 
   it('asks another Prometheus with --prometheus, which must be an address', async () => {
-    const ran = await examined({
+    const ran = await diagnosed({
       ...world,
       prometheus: 'http://127.0.0.1:1',
       args: ['--prometheus', world.prometheus],
@@ -149,7 +149,7 @@ describe('doctor', () => {
   });
 
   it('changes nothing in the cluster', async () => {
-    await examined(world);
+    await diagnosed(world);
 
     const writes = simulator
       .requests()
@@ -159,7 +159,7 @@ describe('doctor', () => {
 });
 
 describe('config', () => {
-  it('that is wrong is all that is told', async () => {
+  it('that is invalid is all that is reported', async () => {
     const cwd = folderOf({ 'promscaler.yaml': 'prometheuss: {}\n' });
 
     const { exitCode, stdout } = await runCli(['doctor', '--config', 'promscaler.yaml'], { cwd });
@@ -173,14 +173,14 @@ describe('config', () => {
   it('with a wrong document fails, and the others are looked at', async () => {
     const documents = { ...world.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
 
-    const { of, results, exitCode } = await examined({ ...world, documents });
+    const { of, results, exitCode } = await diagnosed({ ...world, documents });
 
     expect(exitCode).toBe(1);
     expect(of('config')[0]?.message).toContain('maxReplica');
     expect(results.some(({ subject }) => subject === 'shop/web')).toBe(true);
   });
 
-  it('that is not given is that of run: every value has its default, and there is no folder of documents', async () => {
+  it('that is not given is that of run: every value has its default, and there is no directory of documents', async () => {
     const { exitCode, stdout } = await runCli(['doctor'], {
       cwd: folderOf({}),
       env: { HOME: '/nonexistent' },
@@ -196,7 +196,7 @@ describe('where nothing answers', () => {
   it('ends within a minute, in which each request has its own deadline', async () => {
     const silent = await server(() => undefined);
     const clock = new ManualClock();
-    const running = examined({ ...world, prometheus: silent.url, kubernetes: silent.url, clock });
+    const running = diagnosed({ ...world, prometheus: silent.url, kubernetes: silent.url, clock });
 
     const state = { isDone: false };
     void running.finally(() => (state.isDone = true));

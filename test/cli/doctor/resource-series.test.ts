@@ -10,7 +10,7 @@ import {
   clusterOfWeb,
   document,
   every,
-  examined,
+  diagnosed,
   healthy,
   prometheus,
   scraped,
@@ -30,7 +30,7 @@ async function results(
 ): Promise<readonly CheckResult[]> {
   const { url } = await prometheus(script);
   const documents = { web: document('web') };
-  const { of } = await examined({ prometheus: url, source, kubernetes: simulator.url, documents });
+  const { of } = await diagnosed({ prometheus: url, source, kubernetes: simulator.url, documents });
   return of(check);
 }
 
@@ -114,7 +114,7 @@ describe('resource-series', () => {
 
   async function ofTwo(script: readonly Scripted[]): Promise<CheckResult | undefined> {
     const { url } = await prometheus(script);
-    return (await examined({ prometheus: url, kubernetes: simulator.url, documents: TWO })).of(
+    return (await diagnosed({ prometheus: url, kubernetes: simulator.url, documents: TWO })).of(
       'resource-series',
     )[0];
   }

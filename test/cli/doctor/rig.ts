@@ -140,14 +140,14 @@ export interface Asked {
   readonly clock?: Clock;
 }
 
-export interface Examined extends DoctorReport {
+export interface Diagnosis extends DoctorReport {
   readonly exitCode: number;
   /** The results of one check, those that are ok left out. */
   readonly of: (check: CheckName) => readonly CheckResult[];
 }
 
 /** What `doctor -o json` finds. */
-export async function examined(asked: Asked): Promise<Examined> {
+export async function diagnosed(asked: Asked): Promise<Diagnosis> {
   const { exitCode, stdout, stderr } = await runDoctor({
     ...asked,
     args: ['-o', 'json', ...(asked.args ?? [])],

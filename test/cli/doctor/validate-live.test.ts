@@ -48,7 +48,7 @@ describe('validate --live', () => {
     });
   });
 
-  it("does not runQuery for permissions: those of whoever validates are not the service's", async () => {
+  it("does not runQuery for permissions: those of the client that validates are not the service's", async () => {
     const before = simulator.requests().length;
 
     await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
@@ -68,7 +68,7 @@ describe('validate --live', () => {
     expect(live?.results.some(({ subject }) => subject === 'shop/bad')).toBe(false);
   });
 
-  it('asks nobody without --live, nor by a service config with an error', async () => {
+  it('asks no one without --live, nor by a service config with an error', async () => {
     const before = simulator.requests().length;
     const cwd = files({ 'promscaler.yaml': 'prometheuss: {}\n' });
 
@@ -81,7 +81,7 @@ describe('validate --live', () => {
     expect(simulator.requests()).toHaveLength(before);
   });
 
-  it('is wrong usage with two service configs, and --prometheus without it', async () => {
+  it('is invalid usage with two service configs, and --prometheus without it', async () => {
     const cwd = files({ 'second.yaml': serviceConfig({ prometheus: url }) });
 
     const two = await runCli(['validate', '.', '--live'], { cwd });

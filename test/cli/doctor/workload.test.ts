@@ -2,16 +2,19 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Examined, examined, healthy, prometheus } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './rig.js';
 
 async function world(workloads: readonly WorkloadOptions[]): Promise<Simulator> {
   return cluster({ workloads });
 }
 
-async function examine(simulator: Simulator, documents: Readonly<Record<string, string>>): Promise<Examined> {
+async function diagnose(
+  simulator: Simulator,
+  documents: Readonly<Record<string, string>>,
+): Promise<Diagnosis> {
   const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
   const { url } = await prometheus(healthy(pods));
-  return examined({ prometheus: url, kubernetes: simulator.url, documents });
+  return diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
 }
 
 const shop = (name: string, more: Partial<WorkloadOptions> = {}): WorkloadOptions => ({
@@ -34,7 +37,7 @@ describe('target', () => {
   });
 
   async function result(text: string): Promise<CheckResult> {
-    const [found] = (await examine(simulator, { x: text })).of('target');
+    const [found] = (await diagnose(simulator, { x: text })).of('target');
     if (found === undefined) throw new Error('all is well with the target');
     return found;
   }
@@ -135,7 +138,7 @@ describe('pods', () => {
       spec: pod?.['spec'],
     });
 
-    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+    const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
 
     expect(found?.status).toBe('failed');
     expect(found?.message).toContain(
@@ -151,7 +154,7 @@ describe('pods', () => {
       shop('c', { kind: 'Rollout' }),
     ]);
 
-    const { of } = await examine(simulator, {
+    const { of } = await diagnose(simulator, {
       web: document('web'),
       db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
       c: document('c', '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n'),
@@ -185,7 +188,7 @@ describe('pods', () => {
       },
     );
 
-    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+    const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
 
     expect(found?.message).toBe(
       'deployment shop/web has spec.replicas 3, but its selector app=web matches no pod',
@@ -196,7 +199,7 @@ describe('pods', () => {
   it('none of which is ready are warned of', async () => {
     const simulator = await world([shop('web', { podAgeSeconds: null })]);
 
-    const [found] = (await examine(simulator, { web: document('web') })).of('pods');
+    const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
 
     expect(found).toMatchObject({ status: 'warning' });
     expect(found?.message).toContain('none of the 2 pods of deployment shop/web is ready (Pending)');
@@ -206,7 +209,7 @@ describe('pods', () => {
     const simulator = await world([shop('web')]);
     simulator.faults.add({ verbs: ['list'], resource: 'pods' }, { kind: 'refuse', status: 403 });
 
-    const { of } = await examine(simulator, { web: document('web') });
+    const { of } = await diagnose(simulator, { web: document('web') });
 
     expect(of('pods')).toMatchObject([{ status: 'failed' }]);
     expect(of('requests')).toMatchObject([{ status: 'skipped', message: 'the pods cannot be read' }]);
@@ -219,7 +222,7 @@ describe('requests', () => {
     const containers = [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }];
     const simulator = await world([shop('web', { containers })]);
 
-    const [found] = (await examine(simulator, { web: document('web') })).of('requests');
+    const [found] = (await diagnose(simulator, { web: document('web') })).of('requests');
 
     expect(found?.message).toContain('containers proxy, log of deployment shop/web have no cpu request');
     expect(found?.fix).toContain(
@@ -231,7 +234,7 @@ describe('requests', () => {
     const simulator = await world([shop('web', { containers: [{ name: 'app' }] })]);
     const metrics = '  metrics: [{ resource: { name: cpu, target: { averageValue: 500m } } }]\n';
 
-    const { of } = await examine(simulator, { web: document('web', metrics) });
+    const { of } = await diagnose(simulator, { web: document('web', metrics) });
 
     expect(of('requests')).toEqual([]);
   });
@@ -241,7 +244,7 @@ describe('requests', () => {
     const metrics =
       '  metrics: [{ containerResource: { name: cpu, container: ap, target: { averageUtilization: 60 } } }]\n';
 
-    const [found] = (await examine(simulator, { web: document('web', metrics) })).of('requests');
+    const [found] = (await diagnose(simulator, { web: document('web', metrics) })).of('requests');
 
     expect(found).toMatchObject({
       message: 'no pod of deployment shop/web has a container ap',
@@ -271,7 +274,7 @@ describe('other-scaler', () => {
       },
     );
 
-    const { of } = await examine(simulator, {
+    const { of } = await diagnose(simulator, {
       web: document('web'),
       db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
     });
@@ -285,7 +288,7 @@ describe('other-scaler', () => {
   it('is a second document on the same target', async () => {
     const simulator = await world([shop('web')]);
 
-    const { of } = await examine(simulator, {
+    const { of } = await diagnose(simulator, {
       one: document('one', '  scaleTargetRef: { name: web }\n'),
       two: document('two', '  scaleTargetRef: { name: web }\n'),
     });
@@ -300,17 +303,17 @@ describe('other-scaler', () => {
     const simulator = await world([shop('web')]);
     simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status: 403 });
 
-    const { of } = await examine(simulator, { web: document('web') });
+    const { of } = await diagnose(simulator, { web: document('web') });
 
     expect(of('other-scaler')).toMatchObject([{ status: 'warning' }]);
   });
 });
 
 describe('replicas-writer', () => {
-  async function setBy(manager: string): Promise<Examined> {
+  async function setBy(manager: string): Promise<Diagnosis> {
     const simulator = await world([shop('web')]);
     simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, manager);
-    return examine(simulator, { web: document('web') });
+    return diagnose(simulator, { web: document('web') });
   }
 
   it.each([
@@ -341,7 +344,7 @@ describe('decision', () => {
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
 
-    const { results } = await examined({
+    const { results } = await diagnosed({
       prometheus: url,
       kubernetes: simulator.url,
       documents: { web: document('web') },
@@ -358,7 +361,7 @@ describe('decision', () => {
   it('says that a dry run or a pause keeps it from being carried out', async () => {
     const simulator = await world([shop('web')]);
 
-    const { results } = await examine(simulator, { web: document('web', '  dryRun: true\n') });
+    const { results } = await diagnose(simulator, { web: document('web', '  dryRun: true\n') });
 
     expect(results.find(({ check }) => check === 'decision')?.message).toContain(
       '(not applied: spec.dryRun is true)',
@@ -373,7 +376,7 @@ describe('decision', () => {
     const { url } = await prometheus([[/http/, times * 10]]);
     const metrics = '  metrics: [{ external: { query: http, target: { value: 10 } } }]\n';
 
-    const { of } = await examined({
+    const { of } = await diagnosed({
       prometheus: url,
       kubernetes: simulator.url,
       documents: { web: document('web', metrics) },
@@ -387,7 +390,7 @@ describe('decision', () => {
     const simulator = await world([shop('web')]);
     const { url } = await prometheus([]);
 
-    const { of } = await examined({
+    const { of } = await diagnosed({
       prometheus: url,
       kubernetes: simulator.url,
       documents: { web: document('web') },

@@ -85,8 +85,8 @@ describe('explain --at', () => {
     expect(stdout).toContain(
       [
         'In force at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
-        'It read then: cpu 58 % (target 60 %)',
-        'Below: the last of them, which is the one that is kept whole',
+        'Metrics at that time: cpu 58 % (target 60 %)',
+        'Below: the last of them, the only one with a snapshot',
         '',
         'shop/web  stays at 4',
       ].join('\n'),
@@ -150,7 +150,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('tells what the decision said where its snapshot has gone, and from when on there are any', async () => {
+  it('reports what the decision said where its snapshot has gone, and from when on there are any', async () => {
     const world = startRecords({ archive: createSnapshotArchive({ perScaler: 1 }) });
     recordMorning(world.recorder);
 
@@ -163,7 +163,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('tells why nothing was decided while the target could not be read', async () => {
+  it('reports why nothing was decided while the target could not be read', async () => {
     const world = startRecords();
     const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
@@ -192,7 +192,7 @@ describe('explain --at', () => {
     });
   });
 
-  it('tells a service that is too old to know of it', async () => {
+  it('reports a service that is too old to know of it', async () => {
     service = await listen((_request, response) => void response.end('{"items":[],"continue":null}'));
 
     const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--at', '10m', '--url', service.url]);

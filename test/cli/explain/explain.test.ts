@@ -21,7 +21,7 @@ async function explain(snapshot: unknown): Promise<string> {
 }
 
 describe('explain --snapshot', () => {
-  it('tells all of a rise from 4 to 6 for cpu at 83 % of 60 %', async () => {
+  it('reports all of a rise from 4 to 6 for cpu at 83 % of 60 %', async () => {
     const text = await explain(cpuSnapshot(83));
 
     expect(text).toBe(`shop/web  4 -> 6  (Deployment web, bounds 2 to 10)
@@ -76,7 +76,7 @@ Last scale-up: none; last scale-down: none
 
     const text = await explain(cpuSnapshot(30, { state }));
 
-    expect(text).toContain(`Limits, in order: 2 recommended, 4 left
+    expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
   1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
 `);
     expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
@@ -108,7 +108,7 @@ Last scale-up: none; last scale-down: none
     );
 
     expect(text).toContain('query   sum by (queue) ( messages ), series with queue=checkout\n');
-    expect(text).toContain('answer  partial (a warning: may raise, never lower), 0s old, 2 series\n');
+    expect(text).toContain('answer  partial (a warning: can scale up but not down), 0s old, 2 series\n');
     expect(text).toContain('count   ceil(60 / 30) = 2\n');
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });
@@ -135,7 +135,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain(`answer  missing: ${error}\n`);
   });
 
-  it('tells what confirms a scale-down and until when it waits, and what a step may take', async () => {
+  it('reports what confirms a scale-down and until when it waits, and what a step may take', async () => {
     const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
     const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
     const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
@@ -163,7 +163,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('1. max_replicas  12 -> 10  12 replicas are above maxReplicas (10)\n');
   });
 
-  it('tells of pause, dry run, recovery hold and a window that this decision does not meet', async () => {
+  it('reports pause, dry run, recovery hold and a window that this decision does not meet', async () => {
     const text = await explain(
       cpuSnapshot(65, {
         scaler: scalerDocument({ paused: true, dryRun: true, downscaleForbiddenWindowSeconds: 60 }),
@@ -245,7 +245,7 @@ describe('explain NAMESPACE/NAME', () => {
 
   afterEach(() => service?.close());
 
-  it('tells what the service decided 20 s ago and what became of it', async () => {
+  it('reports what the service decided 20 s ago and what became of it', async () => {
     const ledger = createLedger();
     const patched = { kind: 'patched', from: 4, to: 6, message: '' } as const;
     ledger.add(recordOf(cpuSnapshot(83), { outcome: patched }));
@@ -325,7 +325,7 @@ describe('explain NAMESPACE/NAME', () => {
   it.each([
     ['shop/wbe', 'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web'],
     ['stage/web', 'similar: shop/web'],
-    ['other/entirely-else', '; it has 1 in all'],
+    ['other/entirely-else', ' (1 scaler in total)'],
   ])('asked for %s it says what there is', async (name, sentence) => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));

@@ -20,7 +20,7 @@ it('reads 4 bytes where 4 are allowed, and gives up on input without end', async
   await expect(readStdin(Readable.from(endless()), GOES_ON, 4)).rejects.toThrow(CommandError);
 });
 
-it('ends when it is interrupted, before and while nobody writes', async () => {
+it('ends when it is interrupted, before and while no one writes', async () => {
   const stop = new AbortController();
   const silent = new PassThrough();
   const reading = readStdin(silent, stop.signal);

@@ -236,17 +236,15 @@ describe('--output-file', () => {
     const second = await runCli([...argv, '--min', '2'], { cwd, env: NO_CLUSTER });
 
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(first.stdout).toBe('web.yaml is written; next: promscaler validate web.yaml\n');
+    expect(first.stdout).toBe('web.yaml created. Next: promscaler validate web.yaml\n');
     expect(before).toContain('"promscaler validate web.yaml"');
     expect(readScalers(before, 'web.yaml').problems).toEqual([]);
     expect(second).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(second.stderr).toBe(
-      'promscaler: writing web.yaml: there is such a file already, it is left as it is\n',
-    );
+    expect(second.stderr).toBe('promscaler: writing web.yaml: the file exists and is not overwritten\n');
     expect(readFileSync(join(cwd, 'web.yaml'), 'utf8')).toBe(before);
   });
 
-  it('may have any name, and must be in a folder that is there', async () => {
+  it('may have any name, and must be in a directory that is there', async () => {
     const cwd = folderOf({});
     const argv = ['new', 'web', '--max', '5', '--offline', '--output-file'];
 

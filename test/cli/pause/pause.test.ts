@@ -133,7 +133,7 @@ describe('pause and resume against the simulator', () => {
 
     const { stderr } = await run(['pause', 'shop/web', '--replicas', '3']);
 
-    expect(stderr).toBe('promscaler: this scaler is in dry run: 3 replicas are not set\n');
+    expect(stderr).toBe('promscaler: warning: the scaler is in dry run, so 3 replicas are not set\n');
   });
 
   it('takes its annotations away on resume, and no other', async () => {
@@ -185,7 +185,7 @@ describe('pause and resume against the simulator', () => {
     });
   });
 
-  it('clears the annotations of a pause that has ended by itself, and says so', async () => {
+  it('clears the annotations of a pause that has ended automatically, and says so', async () => {
     await serve();
     const kubeconfig = join(home, 'admin');
     await runKubectl(
@@ -205,7 +205,7 @@ describe('pause and resume against the simulator', () => {
     const both = await run(['resume', 'shop/web']);
 
     expect(alone).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(alone.stderr).toBe('promscaler: shop/web is paused by its document: change spec.paused there\n');
+    expect(alone.stderr).toBe('promscaler: shop/web is paused by its document. Change spec.paused there\n');
     expect(both).toMatchObject({ exitCode: 0 });
     expect(both.stderr).toContain('shop/web is still paused by its document');
   });
@@ -237,7 +237,7 @@ describe('pause and resume against the simulator', () => {
     });
   });
 
-  it('refuses a kind whose annotations nobody reads', async () => {
+  it('refuses a kind whose annotations no one reads', async () => {
     await serve();
 
     const { exitCode, stderr } = await run(['pause', 'shop/web', '--target', 'rollout/canary']);

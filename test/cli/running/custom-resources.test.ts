@@ -35,7 +35,7 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 1 });
   });
 
-  it('keeps the last good version of an object that is edited wrongly, says so, and takes the mended one', async () => {
+  it('keeps the last good version of an object that is edited wrongly, says so, and takes the fixed one', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
     const service = rig.start();
@@ -115,7 +115,7 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.replicas('web')).toBe(4);
   });
 
-  it('runs without the CRD, tells once how to install it, and begins when it is there', async () => {
+  it('runs without the CRD, reports once how to install it, and begins when it is there', async () => {
     const rig = await ResourceRig.create({ hasDefinition: false });
     const service = rig.start();
     await eventually(() => service.written.stderr.includes('crd.enabled: true'), 'the line that mends it');

@@ -20,7 +20,7 @@ describe('pluginRunner', () => {
     expect(await run(script)).toEqual({ kind: 'done', stdout: 'oi\n' });
   });
 
-  it('tells the last line of standard error, cut off, and nothing of the arguments', async () => {
+  it('reports the last line of standard error, cut off, and nothing of the arguments', async () => {
     const script = `console.error('first canary'); console.error('x'.repeat(300)); console.log('canary'); process.exit(3)`;
 
     const outcome = await run(script);

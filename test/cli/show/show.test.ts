@@ -72,7 +72,7 @@ describe('show', () => {
     expect(fields.get('spec.schedules[0].rampSeconds')).toBe('0 built in');
   });
 
-  it('tells a preset, the document and the built-in value apart', async () => {
+  it('reports a preset, the document and the built-in value apart', async () => {
     const fields = await fieldsOf(`${MINIMAL}  preset: chpa\n  downscaleForbiddenWindowSeconds: 60\n`);
 
     expect(fields.get('spec.preset')).toBe('"chpa" document');

@@ -60,7 +60,7 @@ describe('status --watch', () => {
     expect(lines[5]).toMatch(/^shop {7}api {3}cpu: 90%\/60% /);
   });
 
-  it('tells once that the service is away for 2 rounds, and goes on when it is back', async () => {
+  it('reports once that the service is away for 2 rounds, and goes on when it is back', async () => {
     const ledger = fourScalers();
     const served = await serveAtTimes(ledger);
 
@@ -77,7 +77,7 @@ describe('status --watch', () => {
     expect(stderr.match(/500 Internal Server Error/g)).toHaveLength(1);
   });
 
-  it('draws the whole table anew on a terminal, the last one while the service is away', async () => {
+  it('draws the whole table again on a terminal, the last one while the service is away', async () => {
     const ledger = fourScalers();
     const served = await serveAtTimes(ledger);
 

@@ -78,7 +78,7 @@ describe('status', () => {
     [2, 'DryRun +2 to HPA'],
     [0, 'DryRun 0 to HPA'],
     [-1, 'DryRun -1 to HPA'],
-  ])('shows that a dry run is %i apart from the HPA beside it', async (difference, shown) => {
+  ])('shows that a dry run is %i apart from the HPA next to it', async (difference, shown) => {
     const ledger = createLedger();
     const shadow = { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 4, difference };
     const cycle = recordOf(cpuSnapshot(60), { shadow, dryRun: true });
@@ -90,7 +90,7 @@ describe('status', () => {
     expect(stdout).toContain(`  ${shown}\n`);
   });
 
-  it('shows in HELD that somebody takes the replicas back', async () => {
+  it('shows in HELD that another user takes the replicas back', async () => {
     const ledger = createLedger();
     const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };
     ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
@@ -268,7 +268,7 @@ describe('status, where documents are refused', () => {
 });
 
 describe('status of a replica', () => {
-  it('that does not lead says so beside the 4 rows that it last knew', async () => {
+  it('that does not lead says so next to the 4 rows that it last knew', async () => {
     const url = await serveApp(appOf(fourScalers(), {}, { isLeading: () => false }));
 
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
@@ -287,9 +287,9 @@ describe('status of a replica', () => {
   });
 
   it.each([
-    ['0.0.9', 'is of version 0.0.9, this command of '],
-    [undefined, `is older than this command (${VERSION}): what it does not tell is unknown`],
-  ])('of version %s is shown as far as it tells', async (version, sentence) => {
+    ['0.0.9', 'has version 0.0.9, this command has '],
+    [undefined, `is older than this command (${VERSION}): fields that it does not report are <unknown>`],
+  ])('of version %s is shown as far as it reports', async (version, sentence) => {
     const items = [{ namespace: 'shop', name: 'web' }];
     const url = await serveApp((_request, response) => {
       response.setHeader('Content-Type', 'application/json');
@@ -301,7 +301,7 @@ describe('status of a replica', () => {
     expect([exitCode, stdout.includes('<unknown>'), stderr.includes(sentence)]).toEqual([0, true, true]);
   });
 
-  it('tells it in JSON as fields alone', async () => {
+  it('reports it in JSON as fields alone', async () => {
     const url = await serveApp(appOf(createLedger(), {}, { isLeading: () => false }));
 
     const { stdout } = await runCli(['status', '-o', 'json', '--url', url]);

@@ -181,7 +181,7 @@ describe('validate, on what cannot be read,', () => {
   });
 });
 
-describe('validate, on folders,', () => {
+describe('validate, on directories,', () => {
   it('reads *.yaml and *.yml of subfolders, too, and nothing hidden', async () => {
     const cwd = folderOf({
       'a.yaml': GOOD,
@@ -224,7 +224,7 @@ describe('validate, on folders,', () => {
   });
 });
 
-describe('validate, on a Deployment beside its scaler,', () => {
+describe('validate, on a Deployment next to its scaler,', () => {
   it('refuses the Deployment alone, though both have one name', async () => {
     const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: shop }\n';
 
@@ -284,7 +284,7 @@ describe('validate, with a service config,', () => {
     expect(stdout).toContain('\n2 service configs, 1 document, 0 errors, 0 warnings\n');
   });
 
-  it('tells a scaler without apiVersion and kind so', async () => {
+  it('reports a scaler without apiVersion and kind so', async () => {
     const text = GOOD.replace(/^apiVersion.*\n|^kind.*\n/gm, '');
 
     const { exitCode, stdout } = await runCli(['validate', '-'], { stdin: text });

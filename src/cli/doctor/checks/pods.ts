@@ -9,7 +9,7 @@ import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 /** Kinds that own their pods, directly or through a ReplicaSet. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own pods through ReplicaSets, whose name does not always tell the two apart. */
+/** Kinds that own pods through ReplicaSets, whose name does not always distinguish the two. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
 /** Checks that the selector of the target matches pods, that the target owns them, and that one is ready. */

@@ -115,7 +115,7 @@ describe('the CustomResourceDefinition', () => {
     expect(fields).toContain('spec.scaleTargetRef.name');
   });
 
-  it('tells defaults in the descriptions', () => {
+  it('reports defaults in the descriptions', () => {
     const field = (name: string): unknown =>
       at(SCHEMA, 'properties', 'spec', 'properties', name)['description'];
 
@@ -150,7 +150,7 @@ describe('the schema of the CustomResourceDefinition', () => {
       .map((path) => ({ file, path })),
   );
 
-  it('refuses a mapping and a list in place of each of the more than 100 values of the examples', () => {
+  it('refuses a object and a list in place of each of the more than 100 values of the examples', () => {
     const admitted = leaves.flatMap(({ file, path }) =>
       [{ wrong: 1 }, [1]]
         .map((wrong) => withValue(read(file), path, wrong))

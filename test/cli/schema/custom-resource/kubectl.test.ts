@@ -145,7 +145,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
       'tolerance: [1]',
       'spec.tolerance in body should have at most 0 items',
     ],
-  ])('tells %s at once', async (_, from, to, sentence) => {
+  ])('reports %s at once', async (_, from, to, sentence) => {
     const { code, stderr } = await kubectl('apply -f -', WEB.replace(from, to));
 
     expect(code).toBe(1);
