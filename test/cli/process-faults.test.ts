@@ -22,7 +22,7 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
   return { exitCode, lines: text.trimEnd().split('\n') };
 }
 
-describe('what Node reports the process', () => {
+describe('warnings and exceptions of the process', () => {
   it('a warning is a line of the log, and nothing else is written', async () => {
     const { exitCode, lines } = await run("setTimeout(() => process.emitWarning('eleven', 'Strange'), 2500)");
 

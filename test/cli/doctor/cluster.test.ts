@@ -126,7 +126,7 @@ describe('permissions', () => {
     expect((await withRules(ROLE)).of('permissions')).toEqual([]);
   });
 
-  it('fails for a kind that the chart was not reported of, with the value to write', async () => {
+  it('fails for a kind that the chart value targets does not contain, with the value to set', async () => {
     const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: canary }\n';
 
     const { of } = await withRules(ROLE, { documents: { web: document('canary', canary) } });

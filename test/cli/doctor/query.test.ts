@@ -42,7 +42,7 @@ describe('a guard and a freshness', () => {
     expect(found).toEqual([]);
   });
 
-  it('are reported of by themselves, each with its own query, where the metric itself has a value', async () => {
+  it('are reported separately, each with its own query, where the metric itself has a value', async () => {
     const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^group by \(job\) \(up\{\}\)$/, series({ job: 'rabbitmq' })],
@@ -109,7 +109,7 @@ describe('a query without an answer', () => {
     expect(found?.fix).toContain('Status > Targets');
   });
 
-  it('reports series that ended within the hour from ones that never were', async () => {
+  it('distinguishes series that ended within the hour from series that never existed', async () => {
     const [found] = await results(metric('external', 'sum(http)'), [
       [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
     ]);

@@ -48,7 +48,7 @@ describe('validate --live', () => {
     });
   });
 
-  it("does not runQuery for permissions: those of the client that validates are not the service's", async () => {
+  it("does not check permissions: the account of the caller is not that of the service", async () => {
     const before = simulator.requests().length;
 
     await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
@@ -81,7 +81,7 @@ describe('validate --live', () => {
     expect(simulator.requests()).toHaveLength(before);
   });
 
-  it('is invalid usage with two service configs, and --prometheus without it', async () => {
+  it('is wrong usage with two service configs, and --prometheus without it', async () => {
     const cwd = files({ 'second.yaml': serviceConfig({ prometheus: url }) });
 
     const two = await runCli(['validate', '.', '--live'], { cwd });

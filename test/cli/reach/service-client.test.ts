@@ -71,7 +71,7 @@ describe('a service by --url', () => {
     expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: the host name cannot be resolved\n$/);
   });
 
-  it('that is no address is invalid usage', async () => {
+  it('that is no address is wrong usage', async () => {
     const { exitCode, stderr } = await runCli(['status', '--url', 'localhost:8080']);
 
     expect([exitCode, stderr]).toEqual([
