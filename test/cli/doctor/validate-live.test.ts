@@ -48,7 +48,7 @@ describe('validate --live', () => {
     });
   });
 
-  it("does not check permissions: the account of the caller is not that of the service", async () => {
+  it('does not check permissions: the account of the caller is not that of the service', async () => {
     const before = simulator.requests().length;
 
     await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
