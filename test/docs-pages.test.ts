@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isPlainObject } from '../src/scaler/plain.js';
 import { parse } from 'yaml';
 import { readServiceConfig } from '../src/config/read-service-config.js';
 import { PAUSE_ANNOTATIONS } from '../src/control/pause.js';
@@ -11,6 +10,7 @@ import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { readScalers } from '../src/scaler/read-scalers.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
+import { isObject } from './docs/json-object.js';
 import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
 
 const CONDITIONS = readPage('docs/reference/conditions.md');
@@ -121,7 +121,7 @@ const EXAMPLES = PAGES.flatMap(examplesOf);
 /** test/chart/alerts.test.ts runs promtool over the rules. */
 function isRules(text: string): boolean {
   const value: unknown = parse(text);
-  return isPlainObject(value) && 'groups' in value;
+  return isObject(value) && 'groups' in value;
 }
 
 describe('a YAML example', () => {

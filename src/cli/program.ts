@@ -39,7 +39,7 @@ function buildProgram(given: CommandIo, result: Result): Command {
   const env = { ...given.env };
   const io = { ...given, env };
   const program = new Command('promscaler')
-    .description('scales Kubernetes workloads by what Prometheus knows of them')
+    .description('Scale Kubernetes workloads on metrics from Prometheus')
     .version(VERSION)
     .option('--no-color', 'Print without colors, as the environment variable NO_COLOR does')
     .showHelpAfterError('(--help says more)')

@@ -21,7 +21,7 @@ function createDocument(version: string): Json {
       title: 'promscaler',
       version,
       description:
-        'What a running service decided and why. Read-only: GET and HEAD alone. Times are RFC 3339 in UTC; null is what is not known, never 0.',
+        'Decisions of a running service and their reasons. Read-only: only GET and HEAD are allowed. Times are RFC 3339 in UTC; null means unknown, never 0.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -32,7 +32,7 @@ function createDocument(version: string): Json {
 }
 
 const REFUSED: RouteAnswer = {
-  description: 'refused (405, 413, 414, 421, 503), or failed (500)',
+  description: 'rejected (405, 413, 414, 421, 503) or failed (500)',
   mediaType: 'application/json',
   schema: 'Error',
 };

@@ -17,26 +17,29 @@ export function addOfflineCommands(program: Command, io: CommandIo, result: Resu
 function addNew(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('new')
-    .description('writes the first document of a workload, with comments')
-    .argument('<target>', 'the workload: KIND/NAME, or NAME of a Deployment')
-    .option('-n, --namespace <namespace>', "of the workload (default: the kubeconfig's, or default)")
-    .option('--name <name>', 'what the scaler is called (default: as the workload)')
-    .option('--min <replicas>', 'the fewest replicas', '1')
-    .option('--max <replicas>', 'the most replicas; must be given')
+    .description('Write the first scaler document of a workload, with comments')
+    .argument('<target>', 'workload: KIND/NAME, or the NAME of a Deployment')
+    .option(
+      '-n, --namespace <namespace>',
+      'namespace of the workload (default: of the kubeconfig context, or default)',
+    )
+    .option('--name <name>', 'name of the scaler (default: name of the workload)')
+    .option('--min <replicas>', 'minimum number of replicas', '1')
+    .option('--max <replicas>', 'maximum number of replicas (required)')
     .option(
       '--cpu-percent <percent>',
-      'of the cpu that the pods request (default: 80, without another metric)',
+      'CPU target, in percent of the requests (default: 80, without another metric)',
     )
-    .option('--memory-percent <percent>', 'of the memory that the pods request')
+    .option('--memory-percent <percent>', 'memory target, in percent of the requests')
     .option(
       '--query <promql>',
-      'a metric by a query; with `by (pod)` or $pods one series a pod, else a total',
+      'PromQL query; with `by (pod)` or $pods one series per pod, otherwise a total',
     )
-    .option('--average-value <quantity>', 'what the query is held at for each pod')
-    .option('--value <quantity>', 'what the query is held at for all pods together')
-    .addOption(optionOf('--preset <preset>', 'which defaults hold', ['hpa', 'chpa', 'hpa-1.11']))
-    .option('--output-file <file>', 'a new file for the document (default: standard output)')
-    .option('--offline', 'do not ask the cluster about the workload');
+    .option('--average-value <quantity>', 'target of the query for each pod')
+    .option('--value <quantity>', 'target of the query for all pods together')
+    .addOption(optionOf('--preset <preset>', 'set of defaults', ['hpa', 'chpa', 'hpa-1.11']))
+    .option('--output-file <file>', 'new file for the document (default: standard output)')
+    .option('--offline', 'do not read the workload from the cluster');
   reachingCluster(command).action(async (target: string, options: NewOptions) => {
     const { runNew } = await import('../new.js');
     result.exitCode = await runNew(target, options, io);
@@ -53,11 +56,11 @@ interface ValidateFlags extends ClusterOptions {
 function addValidate(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('validate')
-    .description('checks service configs and scaler documents; asks no server, unless with --live')
-    .argument('<path...>', 'files, or folders of *.yaml and *.yml')
-    .option('--config <file>', 'the service config whose data sources and defaults the documents use')
-    .option('--live', 'also asks Prometheus and the cluster for these documents, as doctor does')
-    .option('--prometheus <url>', 'with --live: asked in place of the urls of the data source default')
+    .description('Validate scaler documents and the service config')
+    .argument('<path...>', 'files, or directories of *.yaml and *.yml files')
+    .option('--config <file>', 'service config with the data sources and defaults of the documents')
+    .option('--live', 'also query Prometheus and read the cluster, as doctor does')
+    .option('--prometheus <url>', 'with --live: URL that replaces the urls of the data source default')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reachingCluster(command).action(async (paths: string[], options: ValidateFlags) => {
     const { runValidate } = await import('../validate.js');
@@ -68,9 +71,9 @@ function addValidate(program: Command, io: CommandIo, result: Result): void {
 function addShow(program: Command, io: CommandIo, result: Result): void {
   program
     .command('show')
-    .description('a document in full: every default, and where it came from')
-    .argument('<file>', 'a file of scaler documents')
-    .option('--config <file>', 'the service config whose defaults hold')
+    .description('Print scaler documents with every default and its source')
+    .argument('<file>', 'file with scaler documents')
+    .option('--config <file>', 'service config with the defaults of the documents')
     .addOption(outputOption(['text', 'yaml', 'json']))
     .action(async (file: string, options: { config?: string; output: string }) => {
       const { runShow } = await import('../show.js');
@@ -81,10 +84,10 @@ function addShow(program: Command, io: CommandIo, result: Result): void {
 function addDecide(program: Command, io: CommandIo, result: Result): void {
   program
     .command('decide')
-    .description('one decision from a snapshot, as JSON; one a line from a snapshot a line')
+    .description('Print the decision for a snapshot as JSON (NDJSON in, NDJSON out)')
     .argument(
       '<file>',
-      'a snapshot, as the page /api/v1/scalers/NAMESPACE/NAME/snapshot has it, or several, one a line; - is standard input',
+      'snapshot from /api/v1/scalers/NAMESPACE/NAME/snapshot, or one snapshot per line; - is standard input',
     )
     .action(async (file: string) => {
       const { runDecide } = await import('../decide.js');
@@ -95,10 +98,10 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
 function addSchema(program: Command, io: CommandIo, result: Result): void {
   program
     .command('schema')
-    .description('JSON Schema of the scaler document, for editors')
-    .option('--service', 'of the service config instead')
-    .option('--api', "the OpenAPI document of the service's pages instead")
-    .option('--crd', 'the CustomResourceDefinition of the document instead, as YAML')
+    .description('Print the JSON Schema of the scaler document')
+    .option('--service', 'print the JSON Schema of the service config')
+    .option('--api', 'print the OpenAPI document of the HTTP API')
+    .option('--crd', 'print the CustomResourceDefinition of the scaler document as YAML')
     .action(async (options: { service?: boolean; api?: boolean; crd?: boolean }) => {
       const { runSchema } = await import('../schema.js');
       result.exitCode = runSchema(options, io);
@@ -115,7 +118,7 @@ export function addOwnCommands(program: Command, io: CommandIo, result: Result):
       const { runVersion } = await import('../version-command.js');
       result.exitCode = runVersion(options, io);
     });
-  const shell = new Argument('<shell>', 'the shell that reads it');
+  const shell = new Argument('<shell>', 'shell that runs the script');
   shell.argChoices = ['bash', 'zsh', 'fish'];
   program
     .command('completion')

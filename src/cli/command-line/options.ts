@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 
 /** `-o` with the formats that a command has; the first is the default. */
 export function outputOption(formats: readonly [string, ...string[]]): Option {
-  const option = new Option('-o, --output <format>', 'of what is printed').default(formats[0]);
+  const option = new Option('-o, --output <format>', 'output format').default(formats[0]);
   // Not choices(): a wrong format is refused in our own words. Help and completion read these.
   option.argChoices = [...formats];
   return option;
@@ -18,25 +18,25 @@ export function optionOf(flags: string, description: string, values: readonly st
 /** The options by which a command finds the running service. */
 export function reaching(command: Command): Command {
   return command
-    .option('--url <address>', "of the service; left out, it is found through the API server's service proxy")
+    .option('--url <address>', "URL of the service (default: found through the API server's service proxy)")
     .option(
       '--service-namespace <namespace>',
-      'where the Service of promscaler is (default: looked for in all)',
+      'namespace of the Service of promscaler (default: search all namespaces)',
     )
-    .option('--kubeconfig <file>', 'how the API server is reached (default: as kubectl finds it)')
-    .option('--context <name>', 'of the kubeconfig');
+    .option('--kubeconfig <file>', 'kubeconfig file (default: as for kubectl)')
+    .option('--context <name>', 'context of the kubeconfig');
 }
 
 /** The options by which a command finds the API server; those of the service config they replace. */
 export function reachingCluster(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'how the API server is reached (default: as kubectl finds it)')
-    .option('--context <name>', 'of the kubeconfig')
-    .option('--url <address>', 'of the API server, such as that of kubectl proxy');
+    .option('--kubeconfig <file>', 'kubeconfig file (default: as for kubectl)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--url <address>', 'URL of the API server, such as that of kubectl proxy');
 }
 
 /** The namespace of a scaler that is named without one. */
 export const NAMESPACE_OF_SCALER = [
   '-n, --namespace <namespace>',
-  "of a scaler that is named without it (default: the kubeconfig context's)",
+  'namespace of a scaler given without one (default: of the kubeconfig context)',
 ] as const;

@@ -20,10 +20,10 @@ interface RunFlags extends ClusterOptions {
 function addRun(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('run')
-    .description('the service: reads metrics, decides, scales')
-    .option('--config <file>', 'the service config; left out, every value has its default')
-    .option('--dry-run', 'decide, export and explain, never patch, for all scalers')
-    .option('--strict', 'a wrong document at the start ends the service, too');
+    .description('Run the service: read metrics, decide, scale')
+    .option('--config <file>', 'service config (default: built-in defaults)')
+    .option('--dry-run', 'decide and report for all scalers, but patch nothing')
+    .option('--strict', 'exit if any scaler document is invalid at startup');
   reachingCluster(command).action(async (options: RunFlags) => {
     const { runService } = await import('../run.js');
     const { config = null, dryRun = false, strict = false, ...cluster } = options;
@@ -34,11 +34,14 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
 function addDemo(program: Command, io: CommandIo, result: Result): void {
   program
     .command('demo')
-    .description('the service on an embedded cluster and a real Prometheus that it starts itself')
-    .option('--duration <seconds>', 'how long it runs (default: until Ctrl-C on a terminal, else 120)')
-    .option('--speed <factor>', 'shortens the load curve and the windows, 1 to 60', '5')
-    .option('--port <port>', 'of the service (default: 8080, or any free one where that is taken)')
-    .option('--trace <file>', 'a load curve as CSV: t_seconds,value')
+    .description('Run the service with an embedded cluster and a real Prometheus')
+    .option(
+      '--duration <seconds>',
+      'duration in seconds (default: until Ctrl-C on a terminal, otherwise 120)',
+    )
+    .option('--speed <factor>', 'factor that shortens the load curve and the windows, 1 to 60', '5')
+    .option('--port <port>', 'port of the service (default: 8080, or any free port if 8080 is in use)')
+    .option('--trace <file>', 'load curve as CSV: t_seconds,value')
     .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
       const { runDemo } = await import('../demo/demo.js');
       result.exitCode = await runDemo(options, io);
@@ -56,11 +59,11 @@ interface DoctorFlags extends ClusterOptions {
 function addDoctor(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('doctor')
-    .description('why it does not work: asks Prometheus and the cluster, names the line that mends it')
-    .argument('[scaler]', 'NAMESPACE/NAME, or NAME: this one alone')
+    .description('Diagnose configuration, Prometheus and cluster problems, and print the fix for each')
+    .argument('[scaler]', 'NAMESPACE/NAME, or NAME: check only this scaler')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--config <file>', 'the service config; left out, every value has its default')
-    .option('--prometheus <url>', 'asked in place of the urls of the data source default')
+    .option('--config <file>', 'service config (default: built-in defaults)')
+    .option('--prometheus <url>', 'URL that replaces the urls of the data source default')
     .option('--dry-run', 'the service runs with --dry-run: an HPA on the same target is no conflict')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reachingCluster(command).action(async (scaler: string | undefined, options: DoctorFlags) => {
@@ -82,11 +85,14 @@ interface ReachFlags {
 export function addAskingCommands(program: Command, io: CommandIo, result: Result): void {
   const explain = program
     .command('explain')
-    .description('the last decision on a scaler, as text: values, pods, arithmetic, limits, holds')
+    .description('Explain the last decision for a scaler: values, pods, arithmetic, limits, holds')
     .argument('[scaler]', 'NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--snapshot <file>', 'explains the decision on a snapshot instead; - is standard input')
-    .option('--at <time>', 'the one in force then: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)')
+    .option('--snapshot <file>', 'explain the decision for a snapshot; - is standard input')
+    .option(
+      '--at <time>',
+      'explain the decision in force at 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
+    )
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(explain).action(
     async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; at?: string }) => {
@@ -96,10 +102,10 @@ export function addAskingCommands(program: Command, io: CommandIo, result: Resul
   );
   const status = program
     .command('status')
-    .description('a table of all scalers of a running service')
-    .option('-n, --namespace <namespace>', 'of this namespace alone')
-    .option('-A, --all-namespaces', 'of all namespaces, which is the default')
-    .option('-w, --watch', 'prints the rows that change until it is interrupted')
+    .description('Print a table of all scalers of a running service')
+    .option('-n, --namespace <namespace>', 'only scalers of this namespace')
+    .option('-A, --all-namespaces', 'scalers of all namespaces (default)')
+    .option('-w, --watch', 'print rows as they change, until interrupted')
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
   reaching(status).action(async (options: ReachFlags & { allNamespaces?: boolean; watch?: boolean }) => {
     const { runStatus } = await import('../status.js');

@@ -32,7 +32,7 @@ if [ "$funcstack[1]" = _${name} ]; then _${name} "$@"; else compdef _${name} ${n
 `;
 }
 
-/** `'(--output -o)'{--output,-o}'[of what is printed]:value:(text json)'`. */
+/** `'(--output -o)'{--output,-o}'[output format]:value:(text json)'`. */
 function optionSpec({ flags, description, takesValue, values }: CompletedOption): string {
   const text = description.replace(/[[\]:]/g, ' ');
   const value = values.length > 0 ? `:value:(${values.join(' ')})` : ':value:_files';

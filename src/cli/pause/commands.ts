@@ -8,22 +8,22 @@ import type { PauseOptions, ResumeOptions } from './pause-options.js';
 export function addPauseCommands(program: Command, io: CommandIo, result: Result): void {
   const pause = program
     .command('pause')
-    .description('stops the scaling of a workload by annotations, with your own rights; decisions go on')
+    .description('Pause the scaling of a workload with annotations, using your permissions')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME')
-    .option('--for <duration>', 'how long: 90s, 15m, 2h, 1d, 1h30m (default: until it is resumed)')
-    .option('--until <time>', 'when it ends by itself: 2026-01-01T18:00:00Z')
+    .option('--for <duration>', 'duration: 90s, 15m, 2h, 1d, 1h30m (default: until resume)')
+    .option('--until <time>', 'end of the pause: 2026-01-01T18:00:00Z')
     .addOption(
-      optionOf('--direction <direction>', 'that one alone (default: both)', ['scale-up', 'scale-down']),
+      optionOf('--direction <direction>', 'direction to pause (default: both)', ['scale-up', 'scale-down']),
     )
-    .option('--replicas <count>', 'sets this count and keeps it, also outside of the bounds')
-    .option('--reason <text>', 'for whoever asks why, 200 characters at most');
+    .option('--replicas <count>', 'set and keep this replica count, also outside of the bounds')
+    .option('--reason <text>', 'reason for the condition and the Event, at most 200 characters');
   pointing(pause).action(async (scaler: string, options: Omit<PauseOptions, 'scaler'>) => {
     const { runPause } = await import('./run-pause.js');
     result.exitCode = await runPause({ scaler, ...options }, io);
   });
   const resume = program
     .command('resume')
-    .description('ends a pause: takes its annotations away, with your own rights')
+    .description('End a pause: remove its annotations, using your permissions')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME');
   pointing(resume).action(async (scaler: string, options: Omit<ResumeOptions, 'scaler'>) => {
     const { runResume } = await import('./run-resume.js');
@@ -33,6 +33,6 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
 
 function pointing(command: Command): Command {
   return reaching(command.option(...NAMESPACE_OF_SCALER))
-    .option('--target <kind/name>', 'the workload, so that no service has to be asked for it')
+    .option('--target <kind/name>', 'workload; without it, the target is read from the service')
     .addOption(outputOption(['text', 'json', 'yaml', 'name']));
 }

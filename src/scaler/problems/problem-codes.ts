@@ -79,5 +79,5 @@ const CLASSES = {
 /** Closed: one for each rule. */
 export type ProblemCode = keyof typeof CLASSES;
 
-/** All codes with their class, in the order of the manual. */
+/** All codes with their class, in the order of docs/reference/problems.md. */
 export const PROBLEM_CLASSES: Readonly<Record<ProblemCode, ProblemClass>> = CLASSES;

@@ -28,7 +28,7 @@ async function checkResource(inquiry: SourceInquiry, needed: NeededResource): Pr
     return [
       make.failed(
         `${key} cannot be asked: ${answer.message}`,
-        `look at ${key}; its default is in the manual`,
+        `compare ${key} with its default in docs/reference/service-config.md`,
       ),
     ];
   if (answer.class === 'missing' || answer.series.length === 0)
