@@ -1,17 +1,16 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expandBraces } from '../src/cli/schema/field-text.js';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/json-schema.js';
 import { readServiceConfig } from '../src/config/read-service-config.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
-import { BUILT_IN, PRESETS } from '../src/scaler/resolve/presets.js';
+import { BUILT_IN, PRESETS } from '../src/scaler/schema/presets.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { readScalers } from '../src/scaler/read-scalers.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
 import { runCli } from './cli/fake-io.js';
-import { schemaRows } from './cli/schema-rows.js';
+import { expandBraces, schemaRows } from './cli/schema-rows.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const MANUAL = readFileSync(join(ROOT, 'config/README.md'), 'utf8');

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { type ReadDocument, type ReadOptions, eachDocument, failedDocument } from '../scaler/read-scalers.js';
-import { API_VERSION } from '../scaler/schema.js';
+import { API_VERSION } from '../scaler/schema/document-schema.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 

@@ -1,4 +1,4 @@
-import { checkSchema } from '../scaler/check-schema.js';
+import { checkSchema } from '../scaler/schema/check-schema.js';
 import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
 import { isPlainObject, readPlain } from '../scaler/plain.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';

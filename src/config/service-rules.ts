@@ -4,11 +4,13 @@ import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
 import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/inferred-rules.js';
 import { checkPromql } from '../scaler/rules/query-rules.js';
 import { checkRules } from '../scaler/rules/rules.js';
-import type { DocumentInput, Loose } from '../scaler/schema.js';
+import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
-import { RESOURCE_QUERIES, SERVICE_DEFAULTS } from './service-config.js';
-import type { ServiceInput, SourceInput } from './service-schema.js';
+import { RESOURCE_QUERIES } from './resource-queries.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import type { ServiceInput } from './service-schema.js';
+import type { SourceInput } from './source-schema.js';
 
 /** What a resource query may use. */
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];

@@ -1,9 +1,7 @@
 import type { SignInConfig } from '../prometheus/source-config.js';
-import type { SourceInput } from './service-schema.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './source-tls.js';
-
-/** What a way of signing in holds where nothing is written: Amazon Managed Service for Prometheus, Azure's public cloud. */
-export const SIGN_IN_DEFAULTS = { service: 'aps', cloud: 'public' } as const;
 
 /** The one way that a data source names; null: none. That there is one at most is a rule of service-rules.ts. */
 export function resolveSignIn(
@@ -23,7 +21,7 @@ export function resolveSignIn(
     };
   }
   if (sigv4 !== undefined) {
-    const { region, service = SIGN_IN_DEFAULTS.service, roleArn, profile, credentialsFile } = sigv4;
+    const { region, service = SERVICE_DEFAULTS.sigv4Service, roleArn, profile, credentialsFile } = sigv4;
     return {
       way: 'sigv4',
       region,
@@ -34,7 +32,7 @@ export function resolveSignIn(
     };
   }
   if (azure !== undefined) {
-    const { clientId, tenantId, cloud = SIGN_IN_DEFAULTS.cloud } = azure;
+    const { clientId, tenantId, cloud = SERVICE_DEFAULTS.azureCloud } = azure;
     return { way: 'azure', clientId: clientId ?? null, tenantId: tenantId ?? null, cloud };
   }
   return google === undefined ? null : { way: 'google' };

@@ -1,5 +1,5 @@
 import type { SourceTls } from '../prometheus/source-config.js';
-import type { SourceInput } from './service-schema.js';
+import type { SourceInput } from './source-schema.js';
 
 /** `inFolder` joins a path to the folder of the config. */
 export function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceTls | null {

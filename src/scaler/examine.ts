@@ -1,10 +1,10 @@
-import { checkSchema } from './check-schema.js';
+import { checkSchema } from './schema/check-schema.js';
 import { type Finding, type Path, finding } from './rules/finding.js';
 import { nearest } from './problems/nearest.js';
 import { isPlainObject, readPlain, valueAt } from './plain.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import { checkRules } from './rules/rules.js';
-import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema.js';
+import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema/document-schema.js';
 import type { ServiceFacts } from './service-facts.js';
 import { takeSystemFields } from './system-fields.js';
 

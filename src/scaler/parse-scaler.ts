@@ -4,7 +4,7 @@ import { deepFreeze } from './plain.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import type { Problem } from './problems/problem.js';
 import { resolveSpec } from './resolve/resolve-spec.js';
-import type { DocumentInput } from './schema.js';
+import type { DocumentInput } from './schema/document-schema.js';
 import type { Scaler } from './spec.js';
 
 /** A scaler, where the value has a meaning, and all that is wrong with it. */

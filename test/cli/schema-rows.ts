@@ -71,3 +71,11 @@ function rangeOf(field: Readonly<Record<string, unknown>>): string {
   if (maxItems === 0) return 'empty';
   return minItems === 1 ? 'not empty' : '';
 }
+
+/** Returns `a.b.d` and `a.c.d` for `a.{b,c}.d`; for several braces all combinations. */
+export function expandBraces(path: string): readonly string[] {
+  const match = /\{([^{}]*)\}/.exec(path);
+  if (match === null) return [path];
+  const [braces, inner = ''] = match;
+  return inner.split(',').flatMap((part) => expandBraces(path.replace(braces, () => part)));
+}

@@ -1,6 +1,6 @@
 import { metricNames } from '../../promql/metric-names.js';
-import { BUILT_IN } from '../../scaler/resolve/presets.js';
-import { MAX_REPLICAS } from '../../scaler/schema-parts.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
+import { MAX_REPLICAS } from '../../scaler/schema/field-types.js';
 import { CommandError } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 

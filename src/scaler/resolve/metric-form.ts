@@ -1,6 +1,7 @@
 import { type Finding, type Path, finding, formatPath } from '../rules/finding.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
-import type { Loose, MetricInput, MetricTargetInput } from '../schema.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { MetricTargetInput } from '../schema/metric-schema.js';
 import type { MetricType } from '../spec.js';
 
 /** The member of a metric that holds its settings. */

@@ -1,8 +1,9 @@
 import { metricNames } from '../../promql/metric-names.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
-import { BUILT_IN } from './presets.js';
-import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
 import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetRef } from '../spec.js';
 
 type Queried = NonNullable<MetricInput['external']>;
@@ -54,8 +55,8 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     ...resolveQueried(body),
     target,
     activation: resolveActivation(body),
-    onMissing: body.onMissing ?? 'error',
-    onNaN: body.onNaN ?? 'error',
+    onMissing: body.onMissing ?? BUILT_IN.missingPolicy,
+    onNaN: body.onNaN ?? BUILT_IN.missingPolicy,
     guard: body.guard ?? null,
     freshness: body.freshness ?? null,
   } as const;

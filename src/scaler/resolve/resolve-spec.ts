@@ -1,8 +1,9 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
+import { BUILT_IN, PRESETS, type PresetValues } from '../schema/presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
 import { resolveSchedule } from './resolve-schedule.js';
-import type { ScalingRulesInput, SpecInput } from '../schema.js';
+import type { ScalingRulesInput } from '../schema/behavior-schema.js';
+import type { SpecInput } from '../schema/document-schema.js';
 import type {
   Behavior,
   DownscaleConfirmation,
@@ -55,8 +56,8 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
     podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
-    dryRun: input.dryRun ?? false,
-    paused: input.paused ?? false,
+    dryRun: input.dryRun ?? BUILT_IN.dryRun,
+    paused: input.paused ?? BUILT_IN.paused,
     fallback: resolveFallback(input),
     schedules: (input.schedules ?? []).map(resolveSchedule),
     podDeletionCost: resolveDeletionCost(input),
@@ -104,14 +105,14 @@ function resolveBehavior(input: SpecInput['behavior'], scalerWide: ScalerWide): 
   const { tolerance, downscaleStabilizationSeconds } = scalerWide;
   return {
     scaleUp: resolveRules(input.scaleUp ?? {}, {
-      stabilizationWindowSeconds: 0,
-      selectPolicy: 'Max',
+      stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
+      selectPolicy: BUILT_IN.selectPolicy,
       policies: UP_POLICIES,
       tolerance,
     }),
     scaleDown: resolveRules(input.scaleDown ?? {}, {
       stabilizationWindowSeconds: downscaleStabilizationSeconds,
-      selectPolicy: 'Max',
+      selectPolicy: BUILT_IN.selectPolicy,
       policies: DOWN_POLICIES,
       tolerance,
     }),

@@ -1,6 +1,6 @@
 import { type Finding, finding } from './finding.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, SpecInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 /** Warnings of an activation that never takes part: it looks as if it did. */
 export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {

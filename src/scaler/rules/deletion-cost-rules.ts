@@ -2,7 +2,7 @@ import { checkPodLabel } from './inferred-rules.js';
 import { type Finding, type IsBroken, finding, formatPath } from './finding.js';
 import { checkSideQuery } from './query-rules.js';
 import { resolveReference } from '../resolve/resolve-metric.js';
-import type { Loose, SpecInput } from '../schema.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 const PATH = ['spec', 'podDeletionCost'];
 const QUERY = [...PATH, 'query'];

@@ -1,6 +1,6 @@
 import { type Finding, type IsBroken, finding } from './finding.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, SpecInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 const PATH = ['spec', 'fallback'];
 

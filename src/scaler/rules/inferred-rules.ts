@@ -5,7 +5,8 @@ import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
 import { excerpt } from '../../promql/types.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { type Finding, type Path, finding, formatPath } from './finding.js';
-import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
 /** A query, where it stands, and who answers it. */
 export interface PlacedQuery {

@@ -2,7 +2,7 @@ import { instantOfLocal, isTimeZone, parseLocalTime, parseRange } from '../../sc
 import type { Instant } from '../../units/time.js';
 import { type Finding, type Path, finding, formatPath } from './finding.js';
 import { isPlainObject, valueAt } from '../plain.js';
-import { BUILT_IN } from '../resolve/presets.js';
+import { BUILT_IN } from '../schema/presets.js';
 
 const DAY_MS = 86_400_000;
 

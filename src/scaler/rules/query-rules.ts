@@ -7,7 +7,8 @@ import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
 import { type ServiceFacts, isMetricsql } from '../service-facts.js';
 import { checkInferred, checkPatterns, checkTypes } from './inferred-rules.js';
-import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
 /** What a query may use. Source: contract.md section 2. */
 export const QUERY_VARIABLES: readonly string[] = ['namespace', 'name', 'pods', 'object'];

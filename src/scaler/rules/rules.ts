@@ -2,7 +2,7 @@ import type { Finding, IsBroken, Path } from './finding.js';
 import { finding, formatPath, formatValue } from './finding.js';
 import { checkMetricForm } from '../resolve/metric-form.js';
 import { checkMetricQuery } from './query-rules.js';
-import { PRESETS, BUILT_IN } from '../resolve/presets.js';
+import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
 import { checkDeletionCost } from './deletion-cost-rules.js';
@@ -11,7 +11,7 @@ import { checkActivation } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import { checkTargetUnit } from './target-rules.js';
 import { type ServiceFacts, isMetricsql } from '../service-facts.js';
-import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema.js';
+import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 
 type LooseSpec = Loose<SpecInput>;
 

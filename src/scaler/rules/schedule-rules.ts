@@ -2,8 +2,9 @@ import { CronError, readCron } from '../../schedules/cron.js';
 import { isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
 import { type Finding, type IsBroken, type Path, finding, formatPath, formatValue } from './finding.js';
 import { didYouMean } from '../problems/nearest.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, ScheduleInput, SpecInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
+import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 /** To find that an expression never fires takes 5 to 40 ms: with this many the other schedules are not looked at. */
 const MAX_WRONG_CRONS = 3;

@@ -1,6 +1,6 @@
 import { parseQuantity } from '../../units/quantity.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
-import type { Loose, MetricInput } from '../schema.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
 
 /** No pod is held at less: 1 MiB, in thousandths of a byte. */
 const LEAST_MEMORY = 1_048_576_000n;

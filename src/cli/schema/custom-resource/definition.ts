@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { isPlainObject } from '../../../scaler/plain.js';
-import { API_VERSION } from '../../../scaler/schema.js';
+import { API_VERSION } from '../../../scaler/schema/document-schema.js';
 import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
 import { FIELD_RULES } from './field-rules.js';
 import { STATUS_SCHEMA } from './status-schema.js';

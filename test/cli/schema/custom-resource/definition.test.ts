@@ -119,7 +119,7 @@ describe('the CustomResourceDefinition', () => {
     const field = (name: string): unknown =>
       at(SCHEMA, 'properties', 'spec', 'properties', name)['description'];
 
-    expect(field('tolerance')).toMatch(/share of it\. Default: 0\.1\.$/);
+    expect(field('tolerance')).toMatch(/without scaling\. Default: 0\.1\.$/);
     expect(field('preset')).toMatch(/ Default: hpa\.$/);
     expect(field('maxReplicas')).not.toContain('Default');
   });

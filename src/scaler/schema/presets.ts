@@ -1,6 +1,6 @@
 import type { Preset, ScalerSpec } from '../spec.js';
 
-/** The fields on which presets differ. Null: neither document nor preset says it, the built-in value holds. */
+/** The fields on which presets differ. Null: the preset does not set the field, so `BUILT_IN` applies. */
 export interface PresetValues {
   readonly scaleUpLimitFactor: number | null;
   readonly scaleUpLimitMinimum: number | null;
@@ -10,7 +10,7 @@ export interface PresetValues {
   readonly downscaleStabilizationSeconds: number;
 }
 
-/** What holds where a document says nothing, by preset. Source: contract.md section 2. */
+/** The defaults on which the presets differ. Source: contract.md section 2. */
 export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   hpa: {
     scaleUpLimitFactor: null,
@@ -38,7 +38,7 @@ export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   },
 };
 
-/** The HPA's own values, the same under every preset. */
+/** Defaults that are the same with every preset; those of fields that the HPA has are its own. */
 export const BUILT_IN = {
   preset: 'hpa',
   targetApiVersion: 'apps/v1',
@@ -56,7 +56,13 @@ export const BUILT_IN = {
   cooldownSeconds: 300,
   source: 'default',
   timeZone: 'UTC',
+  rampSeconds: 0,
   fallbackMode: 'atLeast',
   deletionOrder: 'ascending',
   cpuUtilizationPercent: 80,
+  missingPolicy: 'error',
+  selectPolicy: 'Max',
+  scaleUpStabilizationWindowSeconds: 0,
+  dryRun: false,
+  paused: false,
 } as const;
