@@ -4,7 +4,7 @@ import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
 import { readBoundedText } from '../files/read-bounded.js';
-import { isPlainObject } from '../scaler/plain.js';
+import { isPlainObject } from '../scaler/plain-json.js';
 import type { CommandIo, ExitCode } from './io.js';
 import { CommandError } from './io.js';
 import { notJson, whyNoSnapshot } from './explain/not-a-snapshot.js';

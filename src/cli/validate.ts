@@ -2,7 +2,7 @@ import { checkLimits } from '../config/document-set.js';
 import { resolveServiceConfig, type ServiceConfig } from '../config/service-config.js';
 import { isServiceDocument, mayBeServiceText, readServiceDocument } from '../config/read-service-config.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
-import { isPlainObject, valueAt } from '../scaler/plain.js';
+import { isPlainObject, valueAt } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { type YamlDocument, readYaml } from '../scaler/yaml/read-yaml.js';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { deepFreeze } from '../scaler/plain.js';
+import { deepFreeze } from '../scaler/plain-json.js';
 import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type Finding, type Path, formatPath } from '../scaler/rules/finding.js';
-import { isPlainObject } from '../scaler/plain.js';
+import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
+import { isPlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
 import { serviceSchema } from './service-schema.js';

@@ -1,10 +1,10 @@
 import { checkSchema } from '../scaler/schema/check-schema.js';
-import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
-import { isPlainObject, readPlain } from '../scaler/plain.js';
+import { type Finding, type Path, finding } from '../scaler/problems/finding.js';
+import { isPlainObject, readPlain } from '../scaler/plain-json.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
-import type { ServiceFacts } from '../scaler/service-facts.js';
+import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
 import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
 import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './hide-values.js';
 import { checkServiceRules } from './service-rules.js';

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { SourceConfig } from '../prometheus/source-config.js';
-import { deepFreeze } from '../scaler/plain.js';
+import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ServiceInput } from './service-schema.js';

@@ -1,11 +1,11 @@
 import { checkSchema } from './schema/check-schema.js';
-import { type Finding, type Path, finding } from './rules/finding.js';
+import { type Finding, type Path, finding } from './problems/finding.js';
 import { nearest } from './problems/nearest.js';
-import { isPlainObject, readPlain, valueAt } from './plain.js';
+import { isPlainObject, readPlain, valueAt } from './plain-json.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import { checkRules } from './rules/rules.js';
 import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema/document-schema.js';
-import type { ServiceFacts } from './service-facts.js';
+import type { ServiceFacts } from './rules/admission-rules.js';
 import { takeSystemFields } from './system-fields.js';
 
 /** What the checks say of one document that stands for itself. */

@@ -1,6 +1,6 @@
 import { examine } from './examine.js';
-import { type Finding, formatPath } from './rules/finding.js';
-import { deepFreeze } from './plain.js';
+import { type Finding, formatPath } from './problems/finding.js';
+import { deepFreeze } from './plain-json.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import type { Problem } from './problems/problem.js';
 import { resolveSpec } from './resolve/resolve-spec.js';

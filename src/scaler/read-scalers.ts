@@ -1,12 +1,12 @@
 import { examine } from './examine.js';
-import { finding } from './rules/finding.js';
+import { finding } from './problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
-import { isPlainObject, mergePlain, valueAt } from './plain.js';
+import { isPlainObject, mergePlain, valueAt } from './plain-json.js';
 import { internalErrorMessage } from './problems/internal-error.js';
 import type { Place, Problem } from './problems/problem.js';
 import { type YamlDocument, eachYamlDocument, placeAll } from './yaml/read-yaml.js';
 import { findPast } from './rules/past-dates.js';
-import { type ServiceFacts, checkAdmission } from './service-facts.js';
+import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../src/scaler/plain.js';
+import { isPlainObject } from '../../src/scaler/plain-json.js';
 
 /** What a table of the manual must say of one field of a JSON Schema. */
 export interface SchemaRow {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { isPlainObject } from '../../src/scaler/plain.js';
+import { isPlainObject } from '../../src/scaler/plain-json.js';
 import { readScalers } from '../../src/scaler/read-scalers.js';
 import { folderOf, runCli } from './fake-io.js';
 

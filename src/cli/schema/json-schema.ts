@@ -1,5 +1,5 @@
 import { serviceSchema } from '../../config/service-schema.js';
-import { isPlainObject } from '../../scaler/plain.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import { documentSchema } from '../../scaler/schema/document-schema.js';
 
 /** A JSON Schema, draft 7, as plain JSON. */

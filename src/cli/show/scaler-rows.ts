@@ -1,4 +1,4 @@
-import type { Path } from '../../scaler/rules/finding.js';
+import type { Path } from '../../scaler/problems/finding.js';
 import { PRESETS } from '../../scaler/schema/presets.js';
 import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';

@@ -1,5 +1,5 @@
 import { checkPodLabel } from './inferred-rules.js';
-import { type Finding, type IsBroken, finding, formatPath } from './finding.js';
+import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
 import { checkSideQuery } from './query-rules.js';
 import { resolveReference } from '../resolve/resolve-metric.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';

@@ -1,4 +1,4 @@
-import { type Finding, type IsBroken, finding } from './finding.js';
+import { type Finding, type IsBroken, finding } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 

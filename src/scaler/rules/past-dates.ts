@@ -1,7 +1,7 @@
 import { instantOfLocal, isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
 import type { Instant } from '../../units/time.js';
-import { type Finding, type Path, finding, formatPath } from './finding.js';
-import { isPlainObject, valueAt } from '../plain.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import { isPlainObject, valueAt } from '../plain-json.js';
 import { BUILT_IN } from '../schema/presets.js';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
 import { findQueryLimit } from '../../promql/query-limits.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
-import { type Finding, type Path, finding, formatPath } from './finding.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
-import { type ServiceFacts, isMetricsql } from '../service-facts.js';
+import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import { checkInferred, checkPatterns, checkTypes } from './inferred-rules.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';

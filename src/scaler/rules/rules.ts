@@ -1,6 +1,6 @@
-import type { Finding, IsBroken, Path } from './finding.js';
-import { finding, formatPath, formatValue } from './finding.js';
-import { checkMetricForm } from '../resolve/metric-form.js';
+import type { Finding, IsBroken, Path } from '../problems/finding.js';
+import { finding, formatPath, formatValue } from '../problems/finding.js';
+import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf } from '../resolve/resolve-metric.js';
@@ -10,7 +10,7 @@ import { checkFallback } from './fallback-rules.js';
 import { checkActivation } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import { checkTargetUnit } from './target-rules.js';
-import { type ServiceFacts, isMetricsql } from '../service-facts.js';
+import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 
 type LooseSpec = Loose<SpecInput>;

@@ -1,6 +1,13 @@
 import { CronError, readCron } from '../../schedules/cron.js';
 import { isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
-import { type Finding, type IsBroken, type Path, finding, formatPath, formatValue } from './finding.js';
+import {
+  type Finding,
+  type IsBroken,
+  type Path,
+  finding,
+  formatPath,
+  formatValue,
+} from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';

@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../units/quantity.js';
-import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
+import { type Finding, type Path, finding, formatPath, formatValue } from '../problems/finding.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 
 /** No pod is held at less: 1 MiB, in thousandths of a byte. */

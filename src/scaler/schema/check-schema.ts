@@ -1,8 +1,15 @@
 import * as z from 'zod';
-import { type Finding, MAX_FINDINGS, type Path, finding, formatPath, formatValue } from '../rules/finding.js';
+import {
+  type Finding,
+  MAX_FINDINGS,
+  type Path,
+  finding,
+  formatPath,
+  formatValue,
+} from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import { isOfSeconds, numberHint, quantityHint } from './value-hint.js';
-import { isPlainObject, valueAt, without } from '../plain.js';
+import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 
 /** What a schema says of a value. */

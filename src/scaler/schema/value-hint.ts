@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
-import type { Path } from '../rules/finding.js';
+import type { Path } from '../problems/finding.js';
 
 /** Longer strings are no slip of a number. */
 const LONGEST = 40;

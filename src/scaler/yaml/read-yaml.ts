@@ -11,10 +11,10 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../rules/finding.js';
+import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../problems/finding.js';
 import { composeDocuments } from './compose.js';
 import { findKeyFaults } from './mapping-keys.js';
-import { MAX_DEPTH } from '../plain.js';
+import { MAX_DEPTH } from '../plain-json.js';
 import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
 import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Place, Problem } from '../problems/problem.js';

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
 import { serviceSchema } from '../../../src/config/service-schema.js';
 import { checkSchema } from '../../../src/scaler/schema/check-schema.js';
-import { type Path, formatPath } from '../../../src/scaler/rules/finding.js';
+import { type Path, formatPath } from '../../../src/scaler/problems/finding.js';
 import { documentSchema } from '../../../src/scaler/schema/document-schema.js';
-import { isPlainObject } from '../../../src/scaler/plain.js';
+import { isPlainObject } from '../../../src/scaler/plain-json.js';
 
 interface NumericField {
   readonly path: Path;

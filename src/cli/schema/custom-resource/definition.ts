@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { isPlainObject } from '../../../scaler/plain.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import { API_VERSION } from '../../../scaler/schema/document-schema.js';
 import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
 import { FIELD_RULES } from './field-rules.js';

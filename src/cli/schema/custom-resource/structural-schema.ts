@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../scaler/plain.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import type { JsonSchema } from '../json-schema.js';
 
 /** What stands beside what the schema says anyway, by the path of a field (`spec.schedules[]`). */

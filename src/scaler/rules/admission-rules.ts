@@ -1,7 +1,7 @@
-import { type Finding, finding, formatPath } from './rules/finding.js';
-import { didYouMean } from './problems/nearest.js';
-import { isPlainObject, valueAt } from './plain.js';
-import { MAX_METRICS } from './schema/field-types.js';
+import { type Finding, finding, formatPath } from '../problems/finding.js';
+import { didYouMean } from '../problems/nearest.js';
+import { isPlainObject, valueAt } from '../plain-json.js';
+import { MAX_METRICS } from '../schema/field-types.js';
 
 /** What the service config says of documents. */
 export interface ServiceFacts {

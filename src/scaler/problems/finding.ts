@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../problems/problem-codes.js';
+import type { ProblemCode } from './problem-codes.js';
 
 /** Into a document: keys and list positions from its top. */
 export type Path = readonly (string | number)[];

@@ -1,4 +1,4 @@
-import { type Finding, type Path, finding } from './rules/finding.js';
+import { type Finding, type Path, finding } from './problems/finding.js';
 
 /** The deepest nesting of a document; more is nobody's work, and would end in a full stack. */
 export const MAX_DEPTH = 64;
