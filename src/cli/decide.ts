@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { whyUnreadable } from '../config/why-unreadable.js';
+import { whyUnreadable } from '../config/describe-read-error.js';
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';

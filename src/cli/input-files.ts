@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readGeneration } from '../config/read-generation.js';
-import { whyUnreadable } from '../config/why-unreadable.js';
+import { whyUnreadable } from '../config/describe-read-error.js';
 import { readBounded } from '../files/read-bounded.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';

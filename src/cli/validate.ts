@@ -1,5 +1,5 @@
 import { checkLimits } from '../config/document-set.js';
-import { resolveServiceConfig, type ServiceConfig } from '../config/service-config.js';
+import { resolveServiceConfig, type ServiceConfig } from '../config/resolve-service-config.js';
 import { isServiceDocument, mayBeServiceText, readServiceDocument } from '../config/read-service-config.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
 import { isPlainObject, valueAt } from '../scaler/plain-json.js';

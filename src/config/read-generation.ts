@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { readBounded } from '../files/read-bounded.js';
 import { MAX_DOCUMENTS, MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
-import { whyUnreadable } from './why-unreadable.js';
+import { whyUnreadable } from './describe-read-error.js';
 
 /** One file as it was read. */
 export interface ReadFile {

@@ -5,8 +5,8 @@ import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
-import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
-import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './hide-values.js';
+import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';
+import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './redact-values.js';
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
@@ -51,7 +51,7 @@ export function readServiceDocument(
 }
 
 function readValue({ value, problems, place }: YamlDocument, path: string): ReadServiceConfig {
-  const { findings, input } = examineService(value);
+  const { findings, input } = checkServiceDocument(value);
   const texts = hiddenTexts(value);
   const placeHidden = (found: Finding): Problem =>
     hideInProblem(place(hideInFinding(found, texts)), found.path);
@@ -75,7 +75,7 @@ export function serviceFacts(config: ServiceConfig): ServiceFacts {
   return { sources: Object.values(config.prometheus), namespaces: config.kubernetes.namespaces };
 }
 
-function examineService(value: unknown): {
+function checkServiceDocument(value: unknown): {
   readonly findings: readonly Finding[];
   readonly input: ServiceInput | null;
 } {

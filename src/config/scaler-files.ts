@@ -5,8 +5,8 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet, placeless } from './document-set.js';
-import { type ObjectSource, type ReadObject, readObjects } from './object-documents.js';
-import { addObjects, type ObjectVerdict } from './object-set.js';
+import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
+import { addObjects, type ObjectVerdict } from './add-objects.js';
 import { type Generation, fingerprint, readGeneration } from './read-generation.js';
 import { watchFiles } from './watch-files.js';
 

@@ -1,9 +1,9 @@
 import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/inferred-rules.js';
+import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/query-result-rules.js';
 import { checkPromql } from '../scaler/rules/query-rules.js';
-import { checkRules } from '../scaler/rules/rules.js';
+import { checkRules } from '../scaler/rules/check-rules.js';
 import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';

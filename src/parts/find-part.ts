@@ -1,9 +1,9 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import { bringDebianPackages, hasDebianPackages } from './bring-debian.js';
-import { bringKubectlLayer, hasKubectlLayer } from './bring-kubectl-layer.js';
-import type { KubectlLayer } from './bring-kubectl-layer.js';
-import { cacheFolder, programFromCache } from './cache.js';
+import { bringDebianPackages, hasDebianPackages } from './debian-packages.js';
+import { bringKubectlLayer, hasKubectlLayer } from './kubectl-layer.js';
+import type { KubectlLayer } from './kubectl-layer.js';
+import { cacheFolder, programFromCache } from './program-cache.js';
 import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
 import { findOnPath } from './find-on-path.js';

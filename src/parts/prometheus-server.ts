@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sleep, withDeadline } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { startChild } from './child.js';
-import type { Child } from './child.js';
+import { startChild } from './child-process.js';
+import type { Child } from './child-process.js';
 import type { Environment } from './context.js';
 import { freePort } from './free-port.js';
 

@@ -1,4 +1,4 @@
-import { examine } from './examine.js';
+import { checkDocument } from './check-document.js';
 import { type Finding, formatPath } from './problems/finding.js';
 import { deepFreeze } from './plain-json.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
@@ -20,7 +20,7 @@ export interface ParsedScaler {
  * whoever replays a snapshot goes on. The problems have no file and no place.
  */
 export function parseScaler(value: unknown): ParsedScaler {
-  const { findings, document } = examine(value);
+  const { findings, document } = checkDocument(value);
   return {
     scaler: document === null ? null : buildScaler(document),
     problems: findings.map(placelessProblem),

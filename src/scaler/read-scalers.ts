@@ -1,4 +1,4 @@
-import { examine } from './examine.js';
+import { checkDocument } from './check-document.js';
 import { finding } from './problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain-json.js';
@@ -80,7 +80,7 @@ function readChecked(document: YamlDocument, file: string, options: ReadOptions)
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
   }
   const merged = withDefaults(value, options.defaults);
-  const { findings, document: input } = examine(merged, options.service);
+  const { findings, document: input } = checkDocument(merged, options.service);
   const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPast(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);

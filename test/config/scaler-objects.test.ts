@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DocumentObject } from '../../src/config/document-reader.js';
-import type { ObjectSource } from '../../src/config/object-documents.js';
+import type { ObjectSource } from '../../src/config/read-objects.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
 

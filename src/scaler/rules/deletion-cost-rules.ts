@@ -1,4 +1,4 @@
-import { checkPodLabel } from './inferred-rules.js';
+import { checkPodLabel } from './query-result-rules.js';
 import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
 import { checkSideQuery } from './query-rules.js';
 import { resolveReference } from '../resolve/resolve-metric.js';

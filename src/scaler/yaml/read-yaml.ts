@@ -12,8 +12,8 @@ import {
   visit,
 } from 'yaml';
 import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../problems/finding.js';
-import { composeDocuments } from './compose.js';
-import { findKeyFaults } from './mapping-keys.js';
+import { composeDocuments } from './compose-documents.js';
+import { findKeyFaults } from './key-problems.js';
 import { MAX_DEPTH } from '../plain-json.js';
 import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
 import { internalErrorMessage } from '../problems/internal-error.js';

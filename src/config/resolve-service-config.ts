@@ -4,9 +4,9 @@ import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ServiceInput } from './service-schema.js';
-import { resolveSignIn } from './sign-in-config.js';
+import { resolveSignIn } from './resolve-sign-in.js';
 import type { SourceInput } from './source-schema.js';
-import { resolveTls } from './source-tls.js';
+import { resolveTls } from './resolve-tls.js';
 
 /** How the cluster is reached; null: found by itself (in-cluster, $KUBECONFIG, ~/.kube/config). */
 export interface KubernetesConfig {

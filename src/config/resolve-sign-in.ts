@@ -1,7 +1,7 @@
 import type { SignInConfig } from '../prometheus/source-config.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { SourceInput } from './source-schema.js';
-import { resolveTls } from './source-tls.js';
+import { resolveTls } from './resolve-tls.js';
 
 /** The one way that a data source names; null: none. That there is one at most is a rule of service-rules.ts. */
 export function resolveSignIn(

@@ -3,13 +3,13 @@ import { type Finding, type Path, finding } from './problems/finding.js';
 import { nearest } from './problems/nearest.js';
 import { isPlainObject, readPlain, valueAt } from './plain-json.js';
 import { PROBLEM_CLASSES } from './problems/problem-codes.js';
-import { checkRules } from './rules/rules.js';
+import { checkRules } from './rules/check-rules.js';
 import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema/document-schema.js';
 import type { ServiceFacts } from './rules/admission-rules.js';
 import { takeSystemFields } from './system-fields.js';
 
 /** What the checks say of one document that stands for itself. */
-export interface Examined {
+export interface CheckedDocument {
   readonly findings: readonly Finding[];
   /** Null where some finding leaves the document without a meaning. */
   readonly document: DocumentInput | null;
@@ -19,7 +19,7 @@ export interface Examined {
  * Everything wrong with a plain value as a scaler document, at once: the rules over several fields look at whatever
  * could be read, also beside wrong types and unknown fields. `service` says which data source is of which kind.
  */
-export function examine(value: unknown, service?: ServiceFacts): Examined {
+export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
   const wrongKind = checkKind(plain.value);
   if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };

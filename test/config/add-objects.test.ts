@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
 import { type DocumentObject, readerOfThisThread } from '../../src/config/document-reader.js';
-import { readObjects } from '../../src/config/object-documents.js';
-import { addObjects, type AddedObjects, type Room } from '../../src/config/object-set.js';
+import { readObjects } from '../../src/config/read-objects.js';
+import { addObjects, type AddedObjects, type Room } from '../../src/config/add-objects.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
 

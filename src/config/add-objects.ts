@@ -4,7 +4,7 @@ import type { ReadDocument } from '../scaler/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type DocumentSet, type Held, MAX_TOTAL_LENGTH, type NextSet, sameOr } from './document-set.js';
-import { OBJECTS_PATH, type ReadObject, objectFile } from './object-documents.js';
+import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 
 /** What became of a document that is an object of the cluster. */
 export interface ObjectVerdict {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { findKeyFaults } from '../../../src/scaler/yaml/mapping-keys.js';
+import { findKeyFaults } from '../../../src/scaler/yaml/key-problems.js';
 import { readYaml } from '../../../src/scaler/yaml/read-yaml.js';
 
 function keys(count: number): string {
