@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { placeless } from './document-set.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
@@ -72,7 +72,8 @@ function unfinished(file: string, cause: unknown): ReadDocument {
   const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isMemory && !(cause instanceof ReadingError)) return failedDocument(null, file, cause);
   const why = isMemory ? `it takes more than ${MEMORY_MIB} MiB of memory` : cause.message;
-  const problem = placeless('yaml-size', `reading ${file}: ${why}; what is not read stays as it was`, file);
+  const message = `reading ${file}: ${why}; what is not read stays as it was`;
+  const problem = unplacedProblem({ code: 'yaml-size', message }, file);
   return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 

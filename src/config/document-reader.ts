@@ -1,22 +1,19 @@
-import { stringify } from 'yaml';
-import { type ReadDocument, type ReadOptions, eachDocument, failedDocument } from '../scaler/read-scalers.js';
-import { API_VERSION } from '../scaler/schema/document-schema.js';
+import {
+  type ReadDocument,
+  type ReadOptions,
+  eachDocument,
+  failedDocument,
+  readScalerDocument,
+} from '../scaler/read-scalers.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import { type DocumentObject, readObjectDocument } from './object-document.js';
 
 /** What is to be read: a text, or an object of the cluster as the text that it would be in a file. */
 export interface DocumentSource {
   /** What the user calls it. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
-}
-
-/** A document that is an object of the cluster. */
-export interface DocumentObject {
-  readonly namespace: string;
-  readonly name: string;
-  /** Its `spec` as JSON; empty: it has none. */
-  readonly specText: string;
 }
 
 /** Reads documents without keeping anybody waiting. */
@@ -61,20 +58,9 @@ export function* eachSourceDocument(
   options: ReadOptions,
 ): Generator<ReadDocument> {
   try {
-    yield* eachDocument('text' in content ? content.text : writeObject(content.object), file, options);
+    if ('text' in content) yield* eachDocument(content.text, file, options);
+    else yield readScalerDocument(readObjectDocument(content.object, file), file, options);
   } catch (cause) {
     yield failedDocument(null, file, cause);
   }
-}
-
-/** Without folding and aliases: what the reader says of a line should be found in the user's own. */
-function writeObject({ namespace, name, specText }: DocumentObject): string {
-  const spec: unknown = specText === '' ? undefined : JSON.parse(specText);
-  const document = {
-    apiVersion: API_VERSION,
-    kind: 'Scaler',
-    metadata: { name, namespace },
-    ...(spec === undefined ? {} : { spec }),
-  };
-  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../scaler/problems/problem.js';
-import type { ProblemCode } from '../scaler/problems/problem-codes.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
@@ -96,12 +96,12 @@ export function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
 export function checkLimits(lengths: readonly number[], documents: number): Problem | null {
   if (documents > MAX_DOCUMENTS) {
     const message = `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; nothing is taken over`;
-    return placeless('yaml-count', message);
+    return unplacedProblem({ code: 'yaml-count', message });
   }
   const length = lengths.reduce((sum, each) => sum + each, 0);
   if (length <= MAX_TOTAL_LENGTH) return null;
   const message = `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); nothing is taken over`;
-  return placeless('yaml-size', message);
+  return unplacedProblem({ code: 'yaml-size', message });
 }
 
 /** Files and paths whose earlier documents stay, although they are not seen in them now. */
@@ -132,27 +132,20 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
     const count = Array.from(last.values()).filter((held) => held.path === path).length;
     const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
     const consequence = count > 0 ? `; ${kept} in force` : '';
-    return [placeless('unreadable', `reading ${path}: ${error}${consequence}`, path)];
+    const message = `reading ${path}: ${error}${consequence}`;
+    return [unplacedProblem({ code: 'unreadable', message }, path)];
   }
-  if (isEmpty(read)) return [placeless('no-documents', `${path} holds no scaler documents`, path)];
+  if (isEmpty(read))
+    return [unplacedProblem({ code: 'no-documents', message: `${path} has no scaler documents` }, path)];
   const unreadable = files.filter((file) => file.error !== null);
   const mounts = files.filter(({ isOwnMount }) => isOwnMount);
   return [
     ...unreadable.map(({ name, error: why }) =>
-      placeless('unreadable', `reading ${name}: ${why ?? ''}`, name),
+      unplacedProblem({ code: 'unreadable', message: `reading ${name}: ${why ?? ''}` }, name),
     ),
-    ...mounts.map(({ name }) =>
-      placeless(
-        'not-updated',
-        `${name} is a mount of its own (subPath), which Kubernetes never updates: mount the folder`,
-        name,
-      ),
-    ),
+    ...mounts.map(({ name }) => {
+      const message = `${name} is a subPath mount, which Kubernetes never updates: mount the directory`;
+      return unplacedProblem({ code: 'not-updated', message }, name);
+    }),
   ];
-}
-
-/** A problem of a file as a whole. */
-export function placeless(code: ProblemCode, message: string, file: string | null = null): Problem {
-  const severity = code === 'not-updated' || code === 'no-documents' ? 'warning' : 'error';
-  return { code, severity, message, file, place: null, path: '', sourceLine: null };
 }

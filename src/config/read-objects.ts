@@ -2,7 +2,8 @@ import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/r
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import type { DocumentObject, DocumentReader } from './document-reader.js';
+import type { DocumentReader } from './document-reader.js';
+import type { DocumentObject } from './object-document.js';
 
 /** What stands for a path and a file where a document is an object of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
@@ -32,8 +33,8 @@ export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace'
 }
 
 /**
- * Reads objects by the same rules as files, as the YAML that they would be in one; of the metadata namespace and name
- * alone. One whose document is as it was `before` is not read again. Lets others have a turn every 20 ms.
+ * Checks objects by the same rules as files. Of their metadata only namespace and name are used. An object whose spec
+ * is the same as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -68,7 +69,7 @@ async function readObject(
   const { namespace, name, specText } = object;
   // An object of the store has more than can be sent to another thread.
   const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
-  const document = first ?? failedDocument(key, file, 'it was written as an empty text');
+  const document = first ?? failedDocument(key, file, 'no document was read');
   // Its name is known, however broken the rest of it is.
   return { object, key, length: specText.length, document: { ...document, key } };
 }

@@ -3,7 +3,8 @@ import { type Finding, type Path, finding } from '../scaler/problems/finding.js'
 import { isPlainObject, readPlain } from '../scaler/plain-json.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { type YamlDocument, placeAll, readYaml } from '../scaler/yaml/read-yaml.js';
+import { type LocatedDocument, placeAll } from '../scaler/problems/located-document.js';
+import { readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
 import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';
 import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './redact-values.js';
@@ -37,7 +38,7 @@ export function readServiceConfig(text: string, file: string, path: string = fil
 
 /** The same of a YAML document that was read already. */
 export function readServiceDocument(
-  { value, problems, place }: YamlDocument,
+  { value, problems, place }: LocatedDocument,
   path: string,
 ): ReadServiceConfig {
   if (value === undefined) return { config: null, problems: problems.map(hideInSyntax) };
@@ -50,7 +51,7 @@ export function readServiceDocument(
   }
 }
 
-function readValue({ value, problems, place }: YamlDocument, path: string): ReadServiceConfig {
+function readValue({ value, problems, place }: LocatedDocument, path: string): ReadServiceConfig {
   const { findings, input } = checkServiceDocument(value);
   const texts = hiddenTexts(value);
   const placeHidden = (found: Finding): Problem =>

@@ -1,10 +1,11 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
-import { type DocumentSet, type ReadPath, nextSet, placeless } from './document-set.js';
+import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
 import { type Generation, fingerprint, readGeneration } from './read-generation.js';
@@ -94,7 +95,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
       return await loadAll();
     } catch (cause) {
       // A fault that no single document could be held to: what is in force stays.
-      const problems = [placeless('internal-error', internalErrorMessage(cause))];
+      const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       told = null;
       const isComplete = objects?.isComplete() ?? true;
       return { scalers: inOrder(set), problems, changed: true, verdicts, isComplete };

@@ -1,8 +1,7 @@
 import { checkDocument } from './check-document.js';
-import { type Finding, formatPath } from './problems/finding.js';
 import { deepFreeze } from './plain-json.js';
-import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import type { Problem } from './problems/problem.js';
+import { unplacedProblem } from './problems/unplaced-problem.js';
 import { resolveSpec } from './resolve/resolve-spec.js';
 import type { DocumentInput } from './schema/document-schema.js';
 import type { Scaler } from './spec.js';
@@ -23,7 +22,7 @@ export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);
   return {
     scaler: document === null ? null : buildScaler(document),
-    problems: findings.map(placelessProblem),
+    problems: findings.map((found) => unplacedProblem(found)),
   };
 }
 
@@ -31,17 +30,4 @@ export function parseScaler(value: unknown): ParsedScaler {
 export function buildScaler(document: DocumentInput): Scaler {
   const { name, namespace } = document.metadata;
   return deepFreeze({ namespace, name, document, spec: resolveSpec(document.spec) });
-}
-
-/** A finding as the problem of a value that came from no file. */
-function placelessProblem(found: Finding): Problem {
-  return {
-    code: found.code,
-    severity: PROBLEM_CLASSES[found.code] === 'warning' ? 'warning' : 'error',
-    message: found.message,
-    file: null,
-    place: null,
-    path: formatPath(found.path),
-    sourceLine: null,
-  };
 }

@@ -3,8 +3,10 @@ import { finding } from './problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from './plain-json.js';
 import { internalErrorMessage } from './problems/internal-error.js';
+import { type LocatedDocument, placeAll } from './problems/located-document.js';
+import { unplacedProblem } from './problems/unplaced-problem.js';
 import type { Place, Problem } from './problems/problem.js';
-import { type YamlDocument, eachYamlDocument, placeAll } from './yaml/read-yaml.js';
+import { eachYamlDocument } from './yaml/read-yaml.js';
 import { findPast } from './rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
 import { type Scaler, scalerKey } from './spec.js';
@@ -52,7 +54,11 @@ export function* eachDocument(
 }
 
 /** The scaler of one YAML document, or what is wrong with it. Never throws: a fault is a problem of this document. */
-export function readScalerDocument(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
+export function readScalerDocument(
+  document: LocatedDocument,
+  file: string,
+  options: ReadOptions,
+): ReadDocument {
   try {
     return readChecked(document, file, options);
   } catch (cause) {
@@ -62,19 +68,11 @@ export function readScalerDocument(document: YamlDocument, file: string, options
 
 /** A document that could not be read by a fault of ours. */
 export function failedDocument(key: string | null, file: string, cause: unknown): ReadDocument {
-  const problem: Problem = {
-    code: 'internal-error',
-    severity: 'error',
-    message: internalErrorMessage(cause),
-    file,
-    place: null,
-    path: '',
-    sourceLine: null,
-  };
+  const problem = unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) }, file);
   return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 
-function readChecked(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
+function readChecked(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
   const { value, problems: textProblems, place } = document;
   if (value === undefined) {
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
-import { type DocumentObject, readerOfThisThread } from '../../src/config/document-reader.js';
+import { readerOfThisThread } from '../../src/config/document-reader.js';
+import type { DocumentObject } from '../../src/config/object-document.js';
 import { readObjects } from '../../src/config/read-objects.js';
 import { addObjects, type AddedObjects, type Room } from '../../src/config/add-objects.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
@@ -52,15 +53,16 @@ function codesOf({ problems }: AddedObjects): readonly string[] {
 }
 
 describe('addObjects', () => {
-  it('reads an object by the rules for files: with place, caret, and the nearest right name', async () => {
+  it('checks an object by the rules for files: its problem has a path, no line, and the nearest right name', async () => {
     const { problems } = await added([object('web', { maxReplica: 5 })]);
 
     expect(problems).toMatchObject([
       {
         code: 'unknown-field',
         file: 'scalers.promscaler.dev/shop/web',
-        place: { line: 10, column: 3 },
-        sourceLine: '  maxReplica: 5',
+        place: null,
+        path: 'spec.maxReplica',
+        sourceLine: null,
         message: expect.stringContaining('did you mean "maxReplicas"?'),
       },
     ]);

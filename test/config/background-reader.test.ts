@@ -98,7 +98,7 @@ describe('createBackgroundReader', () => {
     expect(turns).toBeGreaterThan(5);
   }, 120_000);
 
-  it('reads an object of the cluster as the text that it would be in a file', async () => {
+  it('reads a large object of the cluster in the worker, too', async () => {
     const values = Array.from({ length: 900 }, (_, index) => `value-${index}-${'x'.repeat(10)}`);
     const requirement = { key: 'a', operator: 'In', values };
     const metric = { name: 'm', selector: { matchExpressions: [requirement] } };

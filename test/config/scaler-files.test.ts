@@ -182,7 +182,7 @@ describe('load', () => {
     expect(namesOf(empty)).toEqual(['b 10']);
     expect(empty).toMatchObject({
       changed: true,
-      problems: [{ code: 'no-documents', message: `${one} holds no scaler documents` }],
+      problems: [{ code: 'no-documents', message: `${one} has no scaler documents` }],
     });
     expect(namesOf(gone)).toEqual(['b 10']);
     expect(gone.problems).toMatchObject([

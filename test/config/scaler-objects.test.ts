@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DocumentObject } from '../../src/config/document-reader.js';
+import type { DocumentObject } from '../../src/config/object-document.js';
 import type { ObjectSource } from '../../src/config/read-objects.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
@@ -71,7 +71,10 @@ describe('load, with objects', () => {
     expect(scalers.map(({ name }) => name)).toEqual(['web']);
     expect(problems.map(({ code, file }) => `${file ?? ''} ${code}`)).toEqual([
       'scalers.promscaler.dev/shop/calls query-limit',
-      'scalers.promscaler.dev/shop/deep internal-error',
+      'scalers.promscaler.dev/shop/deep too-deep',
+      'scalers.promscaler.dev/shop/deep missing-field',
+      'scalers.promscaler.dev/shop/deep missing-field',
+      'scalers.promscaler.dev/shop/deep unknown-field',
       'scalers.promscaler.dev/shop/variables out-of-range',
     ]);
   });

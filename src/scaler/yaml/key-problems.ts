@@ -1,7 +1,7 @@
 import { type Document, isScalar, visit } from 'yaml';
 
 /** More than any document needs, few enough that nothing which looks a key up by walking takes long. */
-const MAX_KEYS = 1000;
+export const MAX_KEYS = 1000;
 
 /** What is wrong with the keys of a document's mappings, each with the offset of the key. */
 export interface KeyFault {

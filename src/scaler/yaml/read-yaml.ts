@@ -11,13 +11,15 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../problems/finding.js';
+import { type Finding, MAX_FINDINGS, tooMany } from '../problems/finding.js';
 import { composeDocuments } from './compose-documents.js';
 import { findKeyFaults } from './key-problems.js';
 import { MAX_DEPTH } from '../plain-json.js';
-import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
+import type { LocatedDocument } from '../problems/located-document.js';
+import type { ProblemCode } from '../problems/problem-codes.js';
 import { internalErrorMessage } from '../problems/internal-error.js';
-import type { Place, Problem } from '../problems/problem.js';
+import type { Problem } from '../problems/problem.js';
+import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { findTooDeep } from './yaml-depth.js';
 
@@ -27,31 +29,8 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** The most documents that are read, of one file and over all of them. */
 export const MAX_DOCUMENTS = 20_000;
 
-/** What a problem repeats of a text is cut off here: a name, or a line, may be 1 MiB long. */
-const LONGEST_MESSAGE = 1000;
-const LONGEST_PATH = 500;
+/** A longer line is not shown with a problem. */
 const LONGEST_LINE = 10_000;
-
-/** One document of a YAML text. Documents without content are left out. */
-export interface YamlDocument {
-  /** Plain JSON; undefined where the text is broken. */
-  readonly value: unknown;
-  /** What is wrong with the text; the value of a document with a duplicate key is still there. */
-  readonly problems: readonly Problem[];
-  /** The finding with file, line and column. */
-  readonly place: (finding: Finding) => Problem;
-}
-
-/** The findings as problems of the document, in the order of the text; of very many the first alone. */
-export function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
-  return capFindings(findings)
-    .map(place)
-    .sort((a, b) => compare(a.place, b.place));
-}
-
-function compare(a: Place | null, b: Place | null): number {
-  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
-}
 
 interface Source {
   readonly text: string;
@@ -64,12 +43,12 @@ interface Source {
  * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, more than 64 levels. `file` is what the
  * user calls it.
  */
-export function readYaml(text: string, file: string | null): readonly YamlDocument[] {
+export function readYaml(text: string, file: string | null): readonly LocatedDocument[] {
   return [...eachYamlDocument(text, file)];
 }
 
 /** The same one by one: a document is parsed when it is asked for. A fault while parsing is a problem, too. */
-export function* eachYamlDocument(text: string, file: string | null): Generator<YamlDocument> {
+export function* eachYamlDocument(text: string, file: string | null): Generator<LocatedDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
     yield* readSource(source);
@@ -78,7 +57,7 @@ export function* eachYamlDocument(text: string, file: string | null): Generator<
   }
 }
 
-function* readSource(source: Source): Generator<YamlDocument> {
+function* readSource(source: Source): Generator<LocatedDocument> {
   const { text } = source;
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) {
@@ -111,33 +90,25 @@ function hasContent({ contents }: Document): boolean {
   return contents !== null && !(isScalar(contents) && contents.value === null);
 }
 
-function refused(source: Source, code: ProblemCode, message: string, offset: number | null): YamlDocument {
-  const problem = problemAt(source, { code, message, path: '', offset });
+function refused(source: Source, code: ProblemCode, message: string, offset: number | null): LocatedDocument {
+  const problem = problemAt(source, { code, message, offset });
   return { value: undefined, problems: [problem], place: () => problem };
 }
 
-function readDocument(document: Document, source: Source): YamlDocument {
+function readDocument(document: Document, source: Source): LocatedDocument {
   const found = [
     ...syntaxProblems(document, source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
   ];
   const problems = found.slice(0, MAX_FINDINGS);
-  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, path: '', offset: null }));
+  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
     // Of a key given twice the value holds the last one.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
-    place: (found) => {
-      const { code, message, path } = found;
-      return problemAt(source, {
-        code,
-        message,
-        path: formatPath(path),
-        offset: findOffset(document, source, found),
-      });
-    },
+    place: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
   };
 }
 
@@ -158,7 +129,6 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
       problemAt(source, {
         code: own,
         message: yamlSentence(own, message, source.text.slice(...pos)),
-        path: '',
         offset: pos[0],
       }),
     );
@@ -194,7 +164,7 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
 function keyProblems(document: Document, source: Source): readonly Problem[] {
   return findKeyFaults(document).map(({ kind, message, offset }) => {
     const code = kind === 'twice' ? 'duplicate-key' : 'yaml-size';
-    return problemAt(source, { code, message, path: '', offset });
+    return problemAt(source, { code, message, offset });
   });
 }
 
@@ -203,38 +173,25 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
   visit(document, {
     Alias: (_, alias: Alias) => {
       const message = `*${alias.source} is an alias, which is not read here: write the value out`;
-      problems.push(
-        problemAt(source, { code: 'yaml-alias', message, path: '', offset: alias.range?.[0] ?? 0 }),
-      );
+      problems.push(problemAt(source, { code: 'yaml-alias', message, offset: alias.range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
   });
   return problems;
 }
 
-interface Located {
-  readonly code: ProblemCode;
-  readonly message: string;
-  readonly path: string;
-  readonly offset: number | null;
-}
+type Located = Parameters<typeof unplacedProblem>[0] & Pick<Finding, 'offset'>;
 
 function problemAt({ text, file, lines }: Source, located: Located): Problem {
-  const { code, offset } = located;
-  const message = cutOff(located.message, LONGEST_MESSAGE);
-  const path = cutOff(located.path, LONGEST_PATH);
-  const severity = PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error';
-  if (offset === null) return { code, severity, message, file, place: null, path, sourceLine: null };
+  const { offset } = located;
+  const problem = unplacedProblem(located, file);
+  if (offset === null) return problem;
   const { line, col } = lines.linePos(offset);
   const start = lines.lineStarts[line - 1] ?? 0;
   const end = text.indexOf('\n', start);
   const whole = text.slice(start, end < 0 ? undefined : end);
   const sourceLine = whole.length > LONGEST_LINE ? null : whole.replace(/\r$/, '');
-  return { code, severity, message, file, place: { line, column: col }, path, sourceLine };
-}
-
-function cutOff(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
+  return { ...problem, place: { line, column: col }, sourceLine };
 }
 
 /** The offset that a finding points at; where its path leads nowhere, the key of the last part that is there. */
