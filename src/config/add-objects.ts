@@ -6,17 +6,17 @@ import type { Scaler } from '../scaler/spec.js';
 import { type DocumentSet, type Held, MAX_TOTAL_LENGTH, type NextSet, sameOr } from './document-set.js';
 import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 
-/** What became of a document that is an object of the cluster. */
+/** The result of the last check of a Scaler object. */
 export interface ObjectVerdict {
-  /** The `spec` that was judged, as JSON: an object that has another one by now has not been judged yet. */
+  /** The `spec` that was checked, as JSON. An object with another spec has not been checked yet. */
   readonly specText: string;
-  /** One that is an error refuses it. */
+  /** An error means that the object is rejected. */
   readonly problems: readonly Problem[];
-  /** What is in force of it, this version or its last good one; null: nothing. */
+  /** The scaler in effect: of this version or of the last valid one; null: none. */
   readonly scaler: Scaler | null;
 }
 
-/** How many documents and how much text there may be beside the files. */
+/** Documents and characters that objects may have in addition to the files. */
 export interface Room {
   readonly documents: number;
   readonly length: number;
@@ -30,9 +30,10 @@ export interface AddedObjects {
 }
 
 /**
- * The set of the files with the objects of the cluster added. A file wins over an object of the same name, also while
- * the file is broken. A wrong object keeps the last good version of its name; one that is gone goes. Where there are too
- * many, those in force keep their place: nobody ends the scalers of others by making more of them.
+ * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object of the same
+ * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
+ * If there are too many objects, those in effect keep their place: creating objects must not stop the scalers of other
+ * users.
  */
 export function addObjects(
   files: NextSet,
@@ -68,13 +69,12 @@ function nextHeld(
   return { scaler: sameOr(before, scaler), path: OBJECTS_PATH, file: objectFile(object) };
 }
 
-/** The file that holds this name although it cannot be read now. (A path that is empty or gone holds nothing back.) */
+/** Returns the file that has this name but cannot be read now. A path that is empty or absent blocks no object. */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const held = set.get(key);
   return held !== undefined && keptFiles.has(held.file) ? held.file : null;
 }
 
-/** Those in force first, then the others, both by name. */
 function byAge(objects: ReadonlyMap<string, ReadObject>, last: DocumentSet): readonly ReadObject[] {
   const rank = (key: string): number => (last.get(key)?.path === OBJECTS_PATH ? 0 : 1);
   return [...objects.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
@@ -90,11 +90,11 @@ function countRoom(room: Room): (one: ReadObject) => readonly Problem[] {
     documents -= 1;
     length -= own;
     if (documents < 0) {
-      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this one is not taken up`;
+      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this one is not used`;
       return [problemOf(document, 'yaml-count', message)];
     }
     if (length >= 0) return [];
-    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this one is not taken up`;
+    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this one is not used`;
     return [problemOf(document, 'yaml-size', message)];
   };
 }
@@ -102,7 +102,7 @@ function countRoom(room: Room): (one: ReadObject) => readonly Problem[] {
 function duplicateOf(document: ReadDocument, file: string, other: ReadDocument | undefined): Problem {
   const place = other?.place ?? null;
   const line = place === null ? '' : `:${place.line}`;
-  const message = `${document.key ?? ''} is also in ${file}${line}: files win, this object is not used`;
+  const message = `${document.key ?? ''} is also in ${file}${line}: files take precedence, this object is not used`;
   return problemOf(document, 'duplicate-document', message);
 }
 

@@ -1,17 +1,17 @@
-/** Why a file or folder could not be read, in words. */
+/** Returns why a file or directory could not be read. */
 export function whyUnreadable(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
       return 'the file is not UTF-8 text';
     case 'ENOENT':
-      return 'there is no such file or folder';
+      return 'no such file or directory';
     case 'EACCES':
-      return 'permission to read it is denied';
+      return 'permission denied';
     case 'ELOOP':
-      return 'this link leads back to itself';
+      return 'the symbolic link leads to itself';
     case 'EISDIR':
-      return 'this is a folder, a file was expected';
+      return 'this is a directory, a file was expected';
     default:
       return error instanceof Error ? error.message : String(error);
   }

@@ -5,13 +5,13 @@ import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Generation } from './read-generation.js';
 
-/** The most text that is read, over all files. */
+/** Characters of all files together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
-/** A scaler that runs, and where its document was last seen. */
+/** A scaler in effect, and where its document was last read. */
 export interface Held {
   readonly scaler: Scaler;
-  /** The path of the config it came by. */
+  /** The entry of `scalers.paths` that it was read from. */
   readonly path: string;
   readonly file: string;
 }
@@ -19,7 +19,6 @@ export interface Held {
 /** By `NAMESPACE/NAME`. */
 export type DocumentSet = ReadonlyMap<string, Held>;
 
-/** A path of the config and the documents in it, file by file. */
 export interface ReadPath {
   readonly generation: Generation;
   readonly documents: readonly ReadDocument[];
@@ -28,20 +27,19 @@ export interface ReadPath {
 export interface NextSet {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** All that were read, also those that are refused. */
+  /** All documents that were read, rejected ones included. */
   readonly documents: readonly ReadDocument[];
-  /** Files that are there but cannot be read: what was in them stays. */
+  /** Files that exist but cannot be read: their last documents stay in effect. */
   readonly keptFiles: ReadonlySet<string>;
-  /** Of all files together, in UTF-16 units. */
+  /** Characters of all files together. */
   readonly length: number;
 }
 
 /**
- * The scalers that run after a reload. A wrong document keeps its last good version; so do the documents of a file
- * that cannot be read, and all of a path that is unreadable or past the limits; only what is gone from a path
- * that could be read is removed, if need be all of it. `mayBeAbsent`: a path that is empty is no problem,
- * nor is one that is not there as long as nothing was in it.
- * Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. An invalid document keeps its last valid version. So do the documents
+ * of a file that cannot be read, and all documents of a path that is unreadable or exceeds the limits. Only a document
+ * that is missing from a readable path is removed. With `mayBeAbsent` an empty path is no problem, and neither is an
+ * absent one that never had documents. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -79,39 +77,38 @@ export function nextSet(
   return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
 }
 
-/** Whether a path that is empty or not there holds nothing back: where documents come from elsewhere, that is no fault. */
+/** Whether an empty or absent path can be ignored: documents come from the cluster, too. */
 function isMissed(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.generation;
   const isThere = error !== null && isAbsent !== true;
   return isEmpty(read) && !isThere && Array.from(set.values()).every((held) => held.path !== path);
 }
 
-/** A document that did not change stays the same object, so that nothing of it is reset. */
+/** Returns the same object for an unchanged document, so that none of its state is reset. */
 export function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
   if (before === undefined || before.scaler === scaler) return scaler;
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
 }
 
-/** More text or documents than are read at all; null: neither. */
 export function checkLimits(lengths: readonly number[], documents: number): Problem | null {
   if (documents > MAX_DOCUMENTS) {
-    const message = `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; nothing is taken over`;
+    const message = `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; no change is applied`;
     return unplacedProblem({ code: 'yaml-count', message });
   }
   const length = lengths.reduce((sum, each) => sum + each, 0);
   if (length <= MAX_TOTAL_LENGTH) return null;
-  const message = `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); nothing is taken over`;
+  const message = `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); no change is applied`;
   return unplacedProblem({ code: 'yaml-size', message });
 }
 
-/** Files and paths whose earlier documents stay, although they are not seen in them now. */
+/** Files and paths whose last documents stay in effect although they cannot be read now. */
 function keptFiles(
   paths: readonly ReadPath[],
   all: readonly ReadDocument[],
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ generation }) => generation.files.filter(({ text }) => text === null));
-  // One of them may be a folder, with all that was in it.
+  // An unreadable directory means all files that were in it.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );

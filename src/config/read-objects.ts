@@ -5,29 +5,28 @@ import type { Clock } from '../units/clock.js';
 import type { DocumentReader } from './document-reader.js';
 import type { DocumentObject } from './object-document.js';
 
-/** What stands for a path and a file where a document is an object of the cluster. */
+/** Path and file prefix of documents that are objects of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
-/** Where documents come from that are no files. */
+/** Scaler objects of the cluster. */
 export interface ObjectSource {
-  /** Those that are known by now. */
+  /** The objects that are known now. */
   readonly list: () => Iterable<DocumentObject>;
-  /** Whether that is all of them. */
+  /** Whether `list` has all objects: the first list is complete. */
   readonly isComplete: () => boolean;
-  /** Calls back when a document came, changed or went, until the answer is called. */
+  /** Calls `listener` when an object is added, changed or removed. Returns the function that unsubscribes it. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** An object, and what the rules for documents say of it. */
 export interface ReadObject {
   readonly object: DocumentObject;
   readonly key: string;
-  /** Of its JSON, in UTF-16 units. */
+  /** Characters of its JSON. */
   readonly length: number;
   readonly document: ReadDocument;
 }
 
-/** `scalers.promscaler.dev/NAMESPACE/NAME`: what stands for the file in problems. */
+/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, the file name in problems. */
 export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace' | 'name'>): string {
   return `${OBJECTS_PATH}/${namespace}/${name}`;
 }
@@ -46,7 +45,7 @@ export async function readObjects(
   }: { readonly read: ReadOptions; readonly reader: DocumentReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<string, ReadObject>> {
   const all = new Map<string, ReadObject>();
-  // Thousands of them come with one list.
+  // One list may bring thousands.
   const nextTurn = takeTurns(clock);
   for (const object of [...objects]) {
     const key = scalerKey(object);
@@ -67,9 +66,9 @@ async function readObject(
 ): Promise<ReadObject> {
   const file = objectFile(object);
   const { namespace, name, specText } = object;
-  // An object of the store has more than can be sent to another thread.
+  // The stored object has members that cannot be sent to a worker.
   const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
-  // Its name is known, however broken the rest of it is.
+  // The name is known even if the rest is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
 }

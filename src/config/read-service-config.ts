@@ -11,16 +11,14 @@ import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax 
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
-/** A service config, where nothing is wrong with it but for warnings. */
 export interface ReadServiceConfig {
   readonly config: ServiceConfig | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * The service config of a YAML text, or all that is wrong with it at once. `file` is what the user calls it; relative
- * paths in it are joined to `path`'s folder, the path it was read from, which is `file` unless given. An empty text is
- * a config in which every value has its default.
+ * Returns the service config of a YAML text, and all problems. `file` is the name to show. Relative paths are resolved
+ * against the directory of `path`, the path that the text was read from. An empty text is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
   const documents = readYaml(text, file);
@@ -36,7 +34,7 @@ export function readServiceConfig(text: string, file: string, path: string = fil
   return readServiceDocument(document, path);
 }
 
-/** The same of a YAML document that was read already. */
+/** Returns the service config of a YAML document. */
 export function readServiceDocument(
   { value, problems, place }: LocatedDocument,
   path: string,
@@ -45,7 +43,7 @@ export function readServiceDocument(
   try {
     return readValue({ value, problems, place }, path);
   } catch (cause) {
-    // What was thrown may repeat a value, which may be a secret.
+    // The error message may contain a value, which may be a secret.
     const name = cause instanceof Error ? cause.name : typeof cause;
     return { config: null, problems: [place(finding('internal-error', [], internalErrorMessage(name)))] };
   }
@@ -61,17 +59,17 @@ function readValue({ value, problems, place }: LocatedDocument, path: string): R
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
 
-/** Whether a YAML document is meant as a service config: a mapping that is no Kubernetes object. */
+/** Whether a YAML document is meant as a service config: an object that is not a Kubernetes object. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** Whether a broken YAML text, of which nothing could be read, is to be treated as a service config. */
+/** Whether to treat a YAML text that cannot be parsed as a service config. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
 
-/** What the documents are checked against. */
+/** Returns the part of the config that documents are checked against. */
 export function serviceFacts(config: ServiceConfig): ServiceFacts {
   return { sources: Object.values(config.prometheus), namespaces: config.kubernetes.namespaces };
 }
@@ -85,7 +83,7 @@ function checkServiceDocument(value: unknown): {
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // What is left in `readable` has passed the schema, piece by piece.
+  // `readable` has only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
   return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
 }

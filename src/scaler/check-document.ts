@@ -8,16 +8,16 @@ import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './s
 import type { ServiceFacts } from './rules/admission-rules.js';
 import { takeSystemFields } from './system-fields.js';
 
-/** What the checks say of one document that stands for itself. */
+/** The result of checking one document. */
 export interface CheckedDocument {
   readonly findings: readonly Finding[];
-  /** Null where some finding leaves the document without a meaning. */
+  /** Null if a finding of class `shape` leaves the document without a meaning. */
   readonly document: DocumentInput | null;
 }
 
 /**
- * Everything wrong with a plain value as a scaler document, at once: the rules over several fields look at whatever
- * could be read, also beside wrong types and unknown fields. `service` says which data source is of which kind.
+ * Returns all findings of a plain value as a scaler document. Rules over several fields apply to everything that could
+ * be read, even next to wrong types and unknown fields. `service` has the flavor of each data source.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -35,14 +35,14 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   ];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // What is left in `readable` has passed the schema, piece by piece.
+  // `readable` has only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
   const findings = [...earlier, ...checkRules(readable, isBroken, service)];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** What a document of another kind should be; it names the right `apiVersion` as well. */
+/** Returns the finding of another `kind`. It names the right `apiVersion`, too. */
 function checkKind(value: unknown): Finding | null {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
@@ -56,7 +56,7 @@ function checkKind(value: unknown): Finding | null {
   );
 }
 
-/** Under the wrong kind, a spec with one of these is still worth checking; in any other every field would be unknown. */
+/** A spec with one of these fields is checked even under another kind. In any other, every field would be unknown. */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 
 function isLikeScaler(value: unknown): boolean {

@@ -6,17 +6,16 @@ import { resolveSpec } from './resolve/resolve-spec.js';
 import type { DocumentInput } from './schema/document-schema.js';
 import type { Scaler } from './spec.js';
 
-/** A scaler, where the value has a meaning, and all that is wrong with it. */
 export interface ParsedScaler {
-  /** Frozen. Null where a problem leaves it without a meaning. */
+  /** Frozen. Null if a problem leaves the value without a meaning. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * The scaler that a plain value stands for, service defaults merged in already. Where only rules over several fields
- * are broken (max below min, a tolerance above 1 ...) there is a scaler *and* an error: whoever configures refuses it,
- * whoever replays a snapshot goes on. The problems have no file and no place.
+ * Returns the scaler of a plain value into which the service config's `defaults` are merged. If only rules over
+ * several fields are broken (max below min, a tolerance above 1 ...) the result has a scaler and an error: as a
+ * configuration it is rejected, in a snapshot it is replayed. The problems have no file and no place.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);
@@ -26,7 +25,7 @@ export function parseScaler(value: unknown): ParsedScaler {
   };
 }
 
-/** The frozen scaler of a document that has passed its checks. */
+/** Returns the frozen scaler of a valid document. */
 export function buildScaler(document: DocumentInput): Scaler {
   const { name, namespace } = document.metadata;
   return deepFreeze({ namespace, name, document, spec: resolveSpec(document.spec) });

@@ -1,19 +1,18 @@
 import { type Finding, type Path, finding } from './problems/finding.js';
 
-/** The deepest nesting of a document; more is nobody's work, and would end in a full stack. */
+/** No document is nested deeper on purpose, and recursion must be bounded. */
 export const MAX_DEPTH = 64;
 
-/** A mapping of plain JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a mapping of plain JSON: no list, no null. */
+/** Whether a value is an object of plain JSON: not a list, not null. */
 export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * A copy of a plain value without the members of mappings that are null, which count as left out, as in Kubernetes;
- * nulls in lists stay. What is deeper than 64 levels, or is called `__proto__`, is a finding.
+ * Returns a copy without members that are null, which count as unset, as in Kubernetes. Nulls in lists stay. More than
+ * 64 levels and keys named `__proto__` are findings.
  */
 export function readPlain(value: unknown): {
   readonly value: unknown;
@@ -39,7 +38,7 @@ export function readPlain(value: unknown): {
   return { value: copy(value, []), findings };
 }
 
-/** What stands at `path`; undefined where nothing does. */
+/** Returns the value at `path`, or undefined. */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const step of path) {
@@ -49,7 +48,10 @@ export function valueAt(value: unknown, path: Path): unknown {
   return current;
 }
 
-/** A copy without what stands at `path`; an entry of a list becomes undefined, so that the others keep their numbers. */
+/**
+ * Returns a copy without the value at `path`. An entry of a list becomes undefined, so that the indexes of the others
+ * stay the same.
+ */
 export function without(value: unknown, path: Path): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return undefined;
@@ -61,7 +63,7 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
 }
 
-/** Mappings are merged key by key; anything else in `over`, null too, takes the place of what is in `base`. */
+/** Merges objects key by key. Any other value in `over`, null included, replaces that in `base`. */
 export function mergePlain(base: unknown, over: unknown): unknown {
   if (over === undefined) return base;
   if (!isPlainObject(base) || !isPlainObject(over)) return over;
@@ -70,7 +72,7 @@ export function mergePlain(base: unknown, over: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** The same value, frozen through and through. */
+/** Freezes a value and everything in it, and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

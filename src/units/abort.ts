@@ -1,9 +1,9 @@
 const fans = new WeakMap<AbortSignal, { readonly listeners: Set<() => void>; readonly tell: () => void }>();
 
 /**
- * Calls `listener` when `signal` is aborted; not where it was before. The answer takes the listener back. However many
- * listen, the signal has one listener: Node takes the eleventh for a leak and warns, but 100 requests under way that all
- * end with the term of a leader are none.
+ * Calls `listener` when `signal` is aborted, but not if it was aborted before. Returns the function that unsubscribes
+ * it. The signal has one listener for all: Node warns of a leak at the eleventh, but 100 requests that end with a
+ * leader's term are none.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let fan = fans.get(signal);
@@ -22,7 +22,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => {
     listeners.delete(entry);
     if (listeners.size > 0 || fans.get(signal)?.tell !== tell) return;
-    // A signal with a listener is kept in memory by those that it follows.
+    // A signal with a listener is kept in memory by the signals that it follows.
     signal.removeEventListener('abort', tell);
     fans.delete(signal);
   };

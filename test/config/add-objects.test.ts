@@ -129,7 +129,7 @@ describe('a file and an object of one name', () => {
       {
         code: 'duplicate-document',
         file: 'scalers.promscaler.dev/shop/web',
-        message: 'shop/web is also in web.yaml:3: files win, this object is not used',
+        message: 'shop/web is also in web.yaml:3: files take precedence, this object is not used',
       },
     ]);
     expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
@@ -191,7 +191,7 @@ describe('more objects than there is room for', () => {
 });
 
 describe('a path without documents', () => {
-  const absent = { path: 'scalers', files: [], error: 'there is no such file or folder', isAbsent: true };
+  const absent = { path: 'scalers', files: [], error: 'no such file or directory', isAbsent: true };
 
   it.each([
     [true, []],
@@ -207,7 +207,7 @@ describe('a path without documents', () => {
 
   it('is a problem where documents of it are in force, or it may not be read', () => {
     const before = filesWith('scalers', FILE).set;
-    const denied = { path: 'scalers', files: [], error: 'permission to read it is denied' };
+    const denied = { path: 'scalers', files: [], error: 'permission denied' };
     const options = { mayBeAbsent: true };
 
     const lost = nextSet([{ generation: absent, documents: [] }], before, options);

@@ -128,7 +128,7 @@ describe('createBackgroundReader', () => {
     expect((await first)[0]?.problems).toMatchObject([
       {
         code: 'yaml-size',
-        message: 'reading a.yaml: it takes longer than 60 s; what is not read stays as it was',
+        message: 'reading a.yaml: it takes longer than 60 s; documents that were not read stay unchanged',
       },
     ]);
     expect(await read(documentsOf(200), reader)).toHaveLength(200);

@@ -74,5 +74,5 @@ it('is unreadable, not empty, where generations come faster than they can be rea
     await rm(join(read, 'a.yaml'));
   };
 
-  expect(await namesOf(folder)).toBe(`${folder} was swapped while it was read`);
+  expect(await namesOf(folder)).toBe(`${folder} changed while it was read`);
 });

@@ -71,8 +71,8 @@ describe('a folder with an entry that is no regular file', () => {
 
     expect(namesOf(loaded)).toEqual(['good']);
     expect(messagesOf(loaded)).toEqual([
-      'reading dangling.yaml: this link leads to nothing',
-      'reading loop.yaml: this link leads back to itself',
+      'reading dangling.yaml: the symbolic link leads to nothing',
+      'reading loop.yaml: the symbolic link leads to itself',
     ]);
   });
 
@@ -141,8 +141,8 @@ describe('a large file', () => {
 
     expect(namesOf(loaded)).toEqual(['good']);
     expect(messagesOf(loaded)).toEqual([
-      'reading large.yaml: it is longer than 1 MiB, the most that is read',
-      'reading sparse.yaml: it is longer than 1 MiB, the most that is read',
+      'reading large.yaml: it is longer than 1 MiB, the maximum that is read',
+      'reading sparse.yaml: it is longer than 1 MiB, the maximum that is read',
     ]);
   });
 });

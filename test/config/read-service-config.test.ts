@@ -143,7 +143,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(without.problems).toMatchObject([
       { code: 'resource-window', severity: 'warning', path: 'prometheus.default.resourceQueries.cpu' },
     ]);
-    expect(without.problems[0]?.message).toContain('prometheus.default.resourceWindows.cpu, in seconds');
+    expect(without.problems[0]?.message).toContain('set prometheus.default.resourceWindows.cpu');
     expect(readServiceConfig(stated, 'promscaler.yaml').problems).toEqual([]);
     expect(configOf(stated).prometheus['default']?.resourceWindows).toEqual({ cpu: 300 });
   });

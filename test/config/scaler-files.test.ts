@@ -189,7 +189,7 @@ describe('load', () => {
       { code: 'no-documents' },
       {
         code: 'unreadable',
-        message: `reading ${two}: there is no such file or folder; its last document stays in force`,
+        message: `reading ${two}: no such file or directory; its last document stays in force`,
       },
     ]);
   });
@@ -269,8 +269,8 @@ describe('load', () => {
     const { problems } = await filesOf(missing, folder).load();
 
     expect(problems.map(({ message }) => message)).toEqual([
-      `reading ${missing}: there is no such file or folder`,
-      `reading ${join(folder, 'link.yaml')}: this link leads to nothing`,
+      `reading ${missing}: no such file or directory`,
+      `reading ${join(folder, 'link.yaml')}: the symbolic link leads to nothing`,
     ]);
   });
 

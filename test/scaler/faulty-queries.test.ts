@@ -29,7 +29,7 @@ describe('a fault while a document is read', () => {
     expect(document).toMatchObject({ key: 'shop/web', scaler: null, file: 'a.yaml' });
     expect(document?.problems).toMatchObject([{ code: 'internal-error', severity: 'error', file: 'a.yaml' }]);
     expect(document?.problems[0]?.message).toBe(
-      'reading it failed (RangeError: Maximum call stack size exceeded by web at 1): this is a fault of promscaler, please report it with the document',
+      'reading failed (RangeError: Maximum call stack size exceeded by web at 1): this is a bug in promscaler, please report it with the document',
     );
   });
 

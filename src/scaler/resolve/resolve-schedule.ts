@@ -3,7 +3,7 @@ import type { Schedule } from '../../schedules/schedule.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** A schedule with its defaults. The input must have passed its rules; throws a plain Error where a date has not. */
+/** Returns a schedule with its defaults. The input must have passed its rules. Throws `Error` for an invalid date. */
 export function resolveSchedule(input: ScheduleInput): Schedule {
   const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
   return {

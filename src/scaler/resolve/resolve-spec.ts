@@ -15,7 +15,7 @@ import type {
   ScalingRules,
 } from '../spec.js';
 
-/** The policies of `behavior` where a direction gives none. Source: algorithm.md, point 29. */
+/** The default policies of `behavior`. Source: algorithm.md, point 29. */
 const UP_POLICIES: readonly ScalingPolicy[] = [
   { type: 'Pods', value: 4, periodSeconds: 15 },
   { type: 'Percent', value: 100, periodSeconds: 15 },
@@ -23,8 +23,8 @@ const UP_POLICIES: readonly ScalingPolicy[] = [
 const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
 /**
- * A spec with short forms written out, presets and defaults filled in and quantities as milli-units. The input must
- * have passed the schema and the rules on the form of metrics; throws a plain Error where it has not.
+ * Returns a spec with short forms expanded, defaults set and quantities in milli-units. The input must have passed the
+ * schema and `checkMetricForm`. Throws `Error` if it has not.
  */
 export function resolveSpec(input: SpecInput): ScalerSpec {
   const preset = input.preset ?? BUILT_IN.preset;
@@ -64,7 +64,9 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
   };
 }
 
-/** The share a tolerance stands for; plain decimals as they are, quantities with a suffix to the milli-unit. */
+/**
+ * Returns the fraction of a tolerance. Plain decimals are exact, quantities with a suffix are rounded to milli-units.
+ */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;
   if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);

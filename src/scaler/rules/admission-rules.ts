@@ -3,31 +3,31 @@ import { didYouMean } from '../problems/nearest.js';
 import { isPlainObject, valueAt } from '../plain-json.js';
 import { MAX_METRICS } from '../schema/field-types.js';
 
-/** What the service config says of documents. */
+/** The part of the service config that documents are checked against. */
 export interface ServiceFacts {
   readonly sources: readonly {
     readonly name: string;
-    /** The kind of server; left out, it is a Prometheus. */
+    /** Default: prometheus. */
     readonly flavor?: string;
-    /** Whose documents may ask it; empty: all. */
+    /** Namespaces whose documents may use it; empty: all. */
     readonly namespaces: readonly string[];
   }[];
-  /** The namespaces that are watched; empty: all. */
+  /** Watched namespaces; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-/** Whether the queries of a data source are read as MetricsQL. */
+/** Whether queries of a data source are MetricsQL. */
 export function isMetricsql(service: Pick<ServiceFacts, 'sources'> | undefined, source = 'default'): boolean {
   return service?.sources.find(({ name }) => name === source)?.flavor === 'victoriametrics';
 }
 
-/** Whether a document's namespace is watched, and whether it may ask the data sources it names. */
+/** Checks that a document's namespace is watched and may use its data sources. */
 export function checkAdmission(document: unknown, service: ServiceFacts): readonly Finding[] {
   const findings: Finding[] = [];
   const namespace = valueAt(document, ['metadata', 'namespace']);
   const watched = service.namespaces;
   if (typeof namespace === 'string' && watched.length > 0 && !watched.includes(namespace)) {
-    const message = `metadata.namespace is ${namespace}, the service works on ${watched.join(', ')} alone (kubernetes.namespaces)`;
+    const message = `metadata.namespace is ${namespace}, must be one of the watched namespaces ${watched.join(', ')} (kubernetes.namespaces)`;
     findings.push(finding('namespace-not-watched', ['metadata', 'namespace'], message));
   }
   const metrics = valueAt(document, ['spec', 'metrics']);

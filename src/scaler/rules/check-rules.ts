@@ -16,8 +16,8 @@ import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/doc
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * All rules over several fields, each applied to what could be read. `service` says which data source is of which kind;
- * left out, each is a Prometheus. Source: contract.md section 2.
+ * Checks all rules over several fields on everything that could be read. `service` has the flavor of each data source;
+ * default: prometheus. Source: contract.md section 2.
  */
 export function checkRules(
   document: Loose<DocumentInput>,
@@ -51,13 +51,13 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   );
   const zero = findZero(spec);
   if (zero !== null && !total && !isBroken(['spec', 'metrics'])) {
-    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other has a value`;
+    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other metric has a value`;
     findings.push(finding('scale-to-zero', zero, message));
   }
   return findings;
 }
 
-/** The first floor of 0. */
+/** Returns the path of the first `minReplicas` of 0. */
 function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
   if (minReplicas === 0) return ['spec', 'minReplicas'];
   const index = (schedules ?? []).findIndex((schedule) => schedule?.minReplicas === 0);
@@ -86,7 +86,7 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
     });
 }
 
-/** CHPA's limit is `max(minimum, trunc(factor x replicas))`: with factor 1 only the minimum can ever raise a count. */
+/** CHPA's limit is `max(minimum, trunc(factor x replicas))`: with factor 1 only the minimum allows a scale-up. */
 function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
   const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
@@ -97,7 +97,7 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
 }
 
-/** Decision 4 of reliability.md: one bad answer scales down where nothing waits for a second one. */
+/** Without stabilization, one bad result scales down. Source: reliability.md, decision 4. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
   if (downscaleConfirmation !== undefined) return [];
@@ -107,7 +107,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} turns stabilization off: one answer that is too low scales down at once; downscaleConfirmation: {} asks for three in a row`;
+  const message = `${cause} turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
@@ -141,7 +141,7 @@ function checkMetrics(
   return findings;
 }
 
-/** What must be unique: the member, which is the type, and the identity. */
+/** Type and identity of a metric, which must be unique. */
 function metricKey(metric: Loose<MetricInput>): string | null {
   const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
   const member = members.find((candidate) => metric[candidate] !== undefined);
@@ -150,6 +150,6 @@ function metricKey(metric: Loose<MetricInput>): string | null {
 }
 
 function duplicate(path: Path, key: string, first: number): Finding {
-  const message = `${formatPath(path)} is ${key}, as spec.metrics[${first}] is: give one of them another metric.name`;
+  const message = `${formatPath(path)} is ${key}, like spec.metrics[${first}]: set another metric.name in one of them`;
   return finding('duplicate-metric', path, message);
 }

@@ -48,7 +48,7 @@ export function checkMetricForm(
       atKey(
         'contradicting-type',
         [...path, second],
-        `${name} has both ${member} and ${second}: one metric, one member`,
+        `${name} has both ${member} and ${second}: write one metric for each`,
       ),
     ];
   }
@@ -58,7 +58,7 @@ export function checkMetricForm(
       finding(
         'contradicting-type',
         [...path, 'type'],
-        `${name}.type is ${metric.type}, but the member that is there is ${member}`,
+        `${name}.type is ${metric.type}, but the member that is set is ${member}`,
       ),
     ];
   }
@@ -82,7 +82,7 @@ function checkTarget(
       finding(
         'contradicting-type',
         [...path, old],
-        `${formatPath([...path, old])} and ${name} say the same twice`,
+        `${formatPath([...path, old])} and ${name} are two forms of one target: remove one of them`,
       ),
     ];
   }
@@ -107,7 +107,7 @@ function checkTarget(
     ];
   }
   if (target.type !== undefined && target.type !== actual) {
-    const message = `${name}.type is ${target.type}, but the member that is there is ${MEMBER_OF_TARGET[actual]}`;
+    const message = `${name}.type is ${target.type}, but the member that is set is ${MEMBER_OF_TARGET[actual]}`;
     return [finding('contradicting-type', [...targetPath, 'type'], message)];
   }
   if (allowed.includes(actual)) return [];
@@ -121,7 +121,7 @@ function checkTarget(
   ];
 }
 
-/** What is about the mapping as a whole points at its key. */
+/** A finding about an object as a whole points at its key. */
 function atKey(code: ProblemCode, path: Path, message: string): Finding {
   return { ...finding(code, path, message), at: 'key' };
 }

@@ -6,10 +6,10 @@ import { BUILT_IN } from '../schema/presets.js';
 
 const DAY_MS = 86_400_000;
 
-/** No list of a document may be longer, and what is longer is refused for that. */
+/** Longer lists are rejected by the schema. */
 const MOST = 400;
 
-/** A warning for each exception and date of a schedule that is over: somebody may count on it. */
+/** Warns of each exception and date of a schedule that is in the past. */
 export function findPast(document: unknown, now: Instant): readonly Finding[] {
   const schedules = valueAt(document, ['spec', 'schedules']);
   if (!Array.isArray(schedules)) return [];

@@ -8,7 +8,6 @@ import { type Finding, type Path, finding, formatPath } from '../problems/findin
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-/** A query, where it stands, and who answers it. */
 export interface PlacedQuery {
   readonly query: string;
   readonly path: Path;
@@ -17,7 +16,7 @@ export interface PlacedQuery {
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
 
-/** What the syntax tree of a metric's query says against it: types, labels, and what it makes of missing data. */
+/** Checks types and labels of a query's result, and its treatment of missing data, by the syntax tree. */
 export function checkInferred(
   placed: PlacedQuery,
   body: Body,
@@ -38,7 +37,7 @@ export function checkInferred(
   ];
 }
 
-/** Operands that do not fit, and a query that gives no instant vector. The server refuses both. */
+/** Checks the types of operands and of the result. The server rejects such queries. */
 export function checkTypes(placed: PlacedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
@@ -55,12 +54,12 @@ export function checkTypes(placed: PlacedQuery): readonly Finding[] {
   if (findings.length > 0 || (facts.type !== 'range' && facts.type !== 'string')) return findings;
   const message =
     facts.type === 'string'
-      ? `${name}: the query gives a string, a metric is a number`
-      : `${name}: the query gives a range vector, a metric needs its value now: write rate(...) or avg_over_time(...) around it, or take the range off`;
+      ? `${name}: the query returns a string, a metric is a number`
+      : `${name}: the query returns a range vector, a metric needs an instant vector: wrap it in rate(...) or avg_over_time(...), or remove the range`;
   return [finding('query-type', path, message)];
 }
 
-/** A constant in the place of missing data: a failed scrape is then taken for no load. */
+/** A constant in place of missing data turns a failed scrape into no load. */
 function checkFiller(
   { query, path }: PlacedQuery,
   { filler }: QueryFacts,
@@ -70,7 +69,7 @@ function checkFiller(
   const { value, isWhole, from } = filler;
   const number = value === null ? 'a number' : String(value);
   const where = isWhole ? '' : ' in a part of the query';
-  const scales = value === 0 ? ', and that scales down' : '';
+  const scales = value === 0 ? ', which scales down' : '';
   const isTotal = member !== 'pods';
   const instead =
     isTotal && isWhole && value === 0
@@ -78,11 +77,11 @@ function checkFiller(
       : isTotal && !isWhole
         ? ', or add a guard that is true only while the data is there, such as count(up{job="NAME"} == 1) > 0'
         : '; spec.fallback sets replicas for a metric without a value';
-  const message = `${formatPath(path)}: "${excerpt(query, filler)}" makes ${number} of data that is missing${where}${scales}: remove it${instead}`;
+  const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove it${instead}`;
   return [{ ...finding('vector-zero', path, message), offset: from }];
 }
 
-/** A query of one series for each pod that drops the label which says of which. */
+/** Checks that the result of a query per pod has the label `pod`. */
 export function checkPodLabel({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
   const facts = analyzeQuery(query);
   if (facts === null || mayHave(facts.labels, 'pod')) return [];
@@ -94,11 +93,10 @@ export function checkPodLabel({ query, path }: Pick<PlacedQuery, 'query' | 'path
       : other.toLowerCase() === 'pod'
         ? `label names are case-sensitive, write pod instead of ${other}`
         : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
-  const message = `${formatPath(path)}: its answer has no label "pod", so that it is of no pod: ${instead}`;
+  const message = `${formatPath(path)}: its result has no label "pod", so no series belongs to a pod: ${instead}`;
   return [finding('no-pod-label', path, message)];
 }
 
-/** A selector on a label that no series of the answer has matches none. */
 function checkSelectorLabels(
   selector: Loose<LabelSelectorInput> | undefined,
   { labels }: QueryFacts,
@@ -107,7 +105,7 @@ function checkSelectorLabels(
   const path = [...body, 'metric', 'selector'];
   const report = (label: string, place: Path, at: 'key' | 'value'): readonly Finding[] => {
     if (mayHave(labels, label)) return [];
-    const message = `${formatPath(place)}: no series of the query's answer has the label ${JSON.stringify(label)}, so that none matches: keep it, as by (${label}) does`;
+    const message = `${formatPath(place)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
     return [{ ...finding('selector-label', place, message), at }];
   };
   const ofLabels = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
@@ -122,7 +120,7 @@ function checkSelectorLabels(
   return [...ofLabels, ...ofExpressions];
 }
 
-/** A comparison around the whole query: where it is false there is no series, and the count is held. */
+/** Where the outermost comparison is false there is no series, and the replica count is held. */
 function checkFilter(
   { query, path }: PlacedQuery,
   { expressions }: QueryFacts,
@@ -138,7 +136,7 @@ function checkFilter(
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }
 
-/** `x >= 0`, `x > -1` and `x != -1` remove what is no value anyway; `x == x` removes NaN. */
+/** `x >= 0`, `x > -1` and `x != -1` remove only values that do not occur; `x == x` removes NaN. */
 function keepsValues(
   query: string,
   expressions: readonly Expression[],
@@ -151,7 +149,7 @@ function keepsValues(
   return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
 }
 
-/** Two sides whose labels can never be equal: one has none, the other is aggregated by some. */
+/** Both sides can never have equal labels: one has none, the other is aggregated by some. */
 function checkMatching(
   { path, isMetricsql, query }: PlacedQuery,
   { unmatched, expressions }: QueryFacts,
@@ -161,13 +159,13 @@ function checkMatching(
   const { operator, operatorFrom, operands } = expression;
   const [left, right] = operands.map((operand) => expressions[operand]);
   if (left === undefined || right === undefined) return [];
-  const message = `${formatPath(path)}: no series match across ${operator}, for the labels of ${excerpt(query, left)} and ${excerpt(query, right)} differ: write ${operator} on () group_left () or aggregate both sides by the same labels`;
+  const message = `${formatPath(path)}: no series match across ${operator}, because the labels of ${excerpt(query, left)} and ${excerpt(query, right)} differ: write ${operator} on () group_left () or aggregate both sides by the same labels`;
   return [{ ...finding('no-match', path, message), offset: operatorFrom }];
 }
 
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
-/** `$pods` is a regular expression: compared as text it is the name of no pod. */
+/** `$pods` is a regular expression: no pod has this string as its name. */
 export function checkPatterns({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {
@@ -176,7 +174,7 @@ export function checkPatterns({ query, path }: Pick<PlacedQuery, 'query' | 'path
       const variable = PATTERN_VARIABLE.exec(value)?.[1];
       if (variable === undefined || (operator !== '=' && operator !== '!=')) return [];
       const right = `${labelText(label)}${operator === '=' ? '=~' : '!~'}"${value}"`;
-      const message = `${formatPath(path)}: $${variable} is a regular expression, which ${operator} takes as text: write ${right}`;
+      const message = `${formatPath(path)}: $${variable} is a regular expression, which ${operator} compares as a string: write ${right}`;
       return [{ ...finding('pattern-as-text', path, message), offset }];
     });
   });

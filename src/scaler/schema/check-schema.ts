@@ -12,18 +12,17 @@ import { isOfSeconds, numberHint, quantityHint } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 
-/** What a schema says of a value. */
 export interface Checked<T> {
   readonly findings: readonly Finding[];
-  /** Null where there are findings. */
+  /** Null if there are findings. */
   readonly value: T | null;
-  /** The value without what was found wrong: what further rules can still look at. */
+  /** The value without invalid parts, for further rules. */
   readonly readable: unknown;
 }
 
 /**
- * Checks a plain value and puts every issue into a sentence of ours, in which `show` writes the value. zod does not run refinements of an object beside
- * its type errors, so rules over several fields are functions over `readable` instead.
+ * Checks a plain value against a schema and returns a sentence for each issue, in which `show` formats the value. zod
+ * skips refinements of an object with type errors, so rules over several fields are functions of `readable` instead.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
@@ -35,7 +34,7 @@ export function checkSchema<T>(
   const findings: Finding[] = [];
   let readable = value;
   for (const issue of result.error.issues) {
-    // Each one below copies the value without what is wrong: with hundreds of thousands that would take for ever.
+    // Each step copies the value without the invalid part. That takes too long for hundreds of thousands.
     if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
@@ -52,40 +51,38 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Fields of a KEDA ScaledObject whose names are not near to ours. */
+/** Fields of a KEDA ScaledObject whose names are not similar to the right ones. */
 const KEDA_FIELDS = [
   [
     'spec.triggers',
-    '; a prometheus trigger is a metric here: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
+    '; write a prometheus trigger as a metric: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
   ],
-  ['spec.cooldownPeriod', '; it is cooldownSeconds here'],
-  ['spec.pollingInterval', '; it is syncPeriodSeconds here'],
-  ['spec.advanced', '; behavior stands in spec here'],
+  ['spec.cooldownPeriod', '; use cooldownSeconds'],
+  ['spec.pollingInterval', '; use syncPeriodSeconds'],
+  ['spec.advanced', '; behavior is a field of spec'],
 ] as const;
 
-/** Fields that a manifest from a cluster, or of an older API, brings along, and what becomes of them here. */
+/** Fields of other APIs, and what to write instead. */
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
-  ['kind', '; a scaler document is no service config, which names its file or folder in scalers.paths'],
+  ['kind', '; this is a scaler document: name its file or directory in scalers.paths of the service config'],
   [
     'spec.targetCPUUtilizationPercentage',
-    '; it is a metric now: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
+    '; write it as a metric: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
   ],
   ...KEDA_FIELDS,
 ]);
 
-/** Fields that exist, but elsewhere. */
 const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
-  ['activation', '; only an object or external metric has one: pods cannot wake a workload that has none'],
+  ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
 ]);
 
-/** A field that the schema does not know, at its key. */
 function unknownField(path: Path, known: readonly string[]): Finding {
   const key = String(path.at(-1));
   const hint =
     FOREIGN_FIELDS.get(formatPath(path)) ??
     MISPLACED_FIELDS.get(key) ??
-    (key === '<<' ? '; merge keys are not read' : didYouMean(key, known));
-  const message = `${formatPath(path)} is no field that is known here${hint}`;
+    (key === '<<' ? '; merge keys are not supported' : didYouMean(key, known));
+  const message = `${formatPath(path)} is not a known field${hint}`;
   return { code: 'unknown-field', message, path, at: 'key', offset: null };
 }
 
@@ -105,7 +102,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'invalid_type': {
       const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
       const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
-      // A hint repeats the value: only where the value itself may be shown.
+      // A hint repeats the value: only if the value may be shown.
       const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
       const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
       return finding('wrong-type', path, `${shown}, must be ${rule}`);
@@ -140,7 +137,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'custom': {
       const code = customCode(issue);
       const hint = code === 'wrong-quantity' ? quantityHint(value, path) : '';
-      // An example of what else it may be would only stand in the way of what to write.
+      // A concrete hint replaces the example.
       const rule = hint === '' ? issue.message : issue.message.replace(/, such as .*$/, '');
       return finding(code, path, `${shown}, ${rule}${hint}`);
     }
@@ -149,7 +146,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
   }
 }
 
-/** For "true" where true is allowed: the words are right, the quotes make them text. */
+/** For "true" where true is allowed. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
   return isQuoted ? ': remove the quotes' : '';
@@ -168,7 +165,7 @@ function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
   return issue.issues[0]?.message ?? 'is not allowed';
 }
 
-/** A refinement says with `params.code` what it is about. */
+/** A refinement may set its code in `params.code`. */
 function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
   const code: unknown = issue.params?.['code'];
   return code === 'wrong-url' ? code : 'wrong-quantity';
@@ -177,14 +174,14 @@ function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
-  string: 'text (in quotes, where it looks like something else)',
+  string: 'a string (in quotes if it looks like another type)',
   boolean: 'true or false',
-  object: 'a mapping',
-  record: 'a mapping',
+  object: 'an object',
+  record: 'an object',
   array: 'a list',
 };
 
-/** The fields that the schema has at `path`; empty where it has no fixed ones. */
+/** Returns the fields of the schema at `path`; empty if they are not fixed. */
 export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
   const found = schemaAt(schema, path);
   return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];

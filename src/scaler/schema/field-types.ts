@@ -17,13 +17,13 @@ export const MAX_VALUES = 1000;
 export const objectName = z
   .string()
   .max(253)
-  .regex(SUBDOMAIN, { error: 'must be a name of lower case letters, digits, "-" and "."' });
+  .regex(SUBDOMAIN, { error: 'must be a name of lowercase letters, digits, "-" and "."' });
 
 /** A DNS-1123 label of at most 63 characters: the name of a namespace, container or data source. */
 export const labelName = z
   .string()
   .max(63)
-  .regex(LABEL, { error: 'must be a name of lower case letters, digits and "-"' });
+  .regex(LABEL, { error: 'must be a name of lowercase letters, digits and "-"' });
 
 /** `GROUP/VERSION`, or `VERSION` of the core group. */
 export const apiVersion = z

@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Path } from '../problems/finding.js';
 
-/** Longer strings are no slip of a number. */
+/** Longer strings are not numbers with a typo. */
 const LONGEST = 40;
 
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * What to write in the place of a string where a number is needed, as the end of a message: `: remove the quotes`,
- * `: write 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty where nothing
- * that the field takes can be meant.
+ * Returns what to write instead of a string where a number is required, as the end of a message: `: remove the
+ * quotes`, `: write 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty if the
+ * string means no valid value.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
@@ -22,7 +22,7 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
   return fittingHint(meant, field, `write ${meant}`, `${text} is ${meant} ${unit}`);
 }
 
-/** The step to take where the field takes the number, else the bound that it must keep as well. */
+/** Returns the fix if the field accepts the number, else the bound that it violates. */
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
@@ -36,7 +36,7 @@ function boundOf(issue: z.core.$ZodIssue): string | null {
   return issue.code === 'too_big' ? `at most ${String(issue.maximum)}` : null;
 }
 
-/** Whether a field counts seconds, by its name. */
+/** Whether a field is in seconds, by its name. */
 export function isOfSeconds(path: Path): boolean {
   return /seconds$/i.test(String(path.at(-1)));
 }
@@ -48,7 +48,7 @@ function isOfPercent(path: Path): boolean {
 const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
 const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
 
-/** Whole seconds of a duration as Go, Prometheus and people write it: `5m`, `1h30m`, `90 s`, `2 days`. */
+/** Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
 function secondsIn(text: string): number | null {
   const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
@@ -67,8 +67,8 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * What to write in the place of a string that is no quantity, as the end of a message: `: write 500M (powers of 1000)
- * or 500Mi (powers of 1024)` for `500MB`. Empty where nothing can be guessed.
+ * Returns what to write instead of a string that is not a quantity, as the end of a message: `: write 500M (powers of
+ * 1000) or 500Mi (powers of 1024)` for `500MB`. Empty if there is no guess.
  */
 export function quantityHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || value.length > LONGEST) return '';
@@ -85,9 +85,9 @@ export function quantityHint(value: unknown, path: Path): string {
     : `: write ${first} (powers of 1000) or ${second} (powers of 1024)`;
 }
 
-/** Suffixes of Kubernetes that a unit may stand for: `MB` and `mb` for M and Mi, `gi` and `GiB` for Gi. */
+/** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` and `mb`, Gi for `gi` and `GiB`. */
 function unitsMeant(unit: string): readonly string[] {
-  // A valid suffix was only written apart from its number.
+  // The suffix is valid: there is only a space before it.
   if (parseQuantity(`1${unit}`) !== null) return [unit];
   const match = /^([kmgtpe]?)(i?)(b|bytes?)?$/i.exec(unit);
   if (match === null) return [];

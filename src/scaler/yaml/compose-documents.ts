@@ -1,9 +1,9 @@
 import { Composer, type CST, type Document, type LineCounter, Parser } from 'yaml';
 
 /**
- * The documents of a YAML text as the library has them, each parsed when it is asked for. Hostile text is one mistake a
- * character, so of what breaks the syntax of a document the parser's first complaint alone is passed on, and errors
- * are made without their stacks, which take ten times as long as the parsing.
+ * Yields the documents of a YAML text as the library parses them, on demand. Hostile text may have an error per
+ * character, so only the first syntax error of a document is kept, and errors are created without stacks, which take
+ * ten times as long as parsing.
  */
 export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);

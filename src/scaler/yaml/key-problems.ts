@@ -1,9 +1,9 @@
 import { type Document, isScalar, visit } from 'yaml';
 
-/** More than any document needs, few enough that nothing which looks a key up by walking takes long. */
+/** More than any document needs, and few enough that a linear search for a key is fast. */
 export const MAX_KEYS = 1000;
 
-/** What is wrong with the keys of a document's mappings, each with the offset of the key. */
+/** A problem with a key of an object, at the offset of the key. */
 export interface KeyFault {
   readonly kind: 'twice' | 'too-many';
   readonly message: string;
@@ -11,15 +11,15 @@ export interface KeyFault {
 }
 
 /**
- * Keys that stand twice in one mapping, and mappings with more than `MAX_KEYS`. In one pass: the parser's own check
- * compares each key with every other, which takes minutes for a file of 60,000.
+ * Finds duplicate keys, and objects with more than `MAX_KEYS`. One pass: the parser's own check compares each key with
+ * every other, which takes minutes for a file of 60,000.
  */
 export function findKeyFaults(document: Document): readonly KeyFault[] {
   const faults: KeyFault[] = [];
   visit(document, {
     Map: (_key, map) => {
       if (map.items.length > MAX_KEYS) {
-        const message = `a mapping has ${map.items.length} keys, must have at most ${MAX_KEYS}`;
+        const message = `an object has ${map.items.length} keys, must have at most ${MAX_KEYS}`;
         faults.push({ kind: 'too-many', message, offset: map.range?.[0] ?? 0 });
         return visit.SKIP;
       }
@@ -27,7 +27,7 @@ export function findKeyFaults(document: Document): readonly KeyFault[] {
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
         if (seen.has(key.value)) {
-          const message = 'this key stands twice in one mapping';
+          const message = 'this key appears twice in one object';
           faults.push({ kind: 'twice', message, offset: key.range?.[0] ?? 0 });
         }
         seen.add(key.value);

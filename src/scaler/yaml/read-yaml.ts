@@ -23,10 +23,10 @@ import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { findTooDeep } from './yaml-depth.js';
 
-/** The longest file that is read: a ConfigMap cannot hold more. */
+/** The size limit of a ConfigMap. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The most documents that are read, of one file and over all of them. */
+/** Limit per file and for all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
 /** A longer line is not shown with a problem. */
@@ -39,15 +39,15 @@ interface Source {
 }
 
 /**
- * The documents of a YAML 1.2 text. Refused with their place: broken syntax, duplicate keys, keys that are no text,
- * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, more than 64 levels. `file` is what the
- * user calls it.
+ * Returns the documents of a YAML 1.2 text without empty ones. Rejects, with their place, syntax errors, duplicate
+ * keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and more than 64
+ * levels. `file` is the name to show.
  */
 export function readYaml(text: string, file: string | null): readonly LocatedDocument[] {
   return [...eachYamlDocument(text, file)];
 }
 
-/** The same one by one: a document is parsed when it is asked for. A fault while parsing is a problem, too. */
+/** Yields the documents on demand. A failure of the parser is a problem, too. */
 export function* eachYamlDocument(text: string, file: string | null): Generator<LocatedDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
@@ -78,7 +78,7 @@ function* readSource(source: Source): Generator<LocatedDocument> {
     if (document.errors.length === 0 && !hasContent(document)) continue;
     count += 1;
     if (count > MAX_DOCUMENTS) {
-      const message = `the file has more than ${MAX_DOCUMENTS} documents; what follows is not read`;
+      const message = `the file has more than ${MAX_DOCUMENTS} documents; the rest is not read`;
       yield refused(source, 'yaml-count', message, document.range?.[0] ?? null);
       return;
     }
@@ -105,7 +105,7 @@ function readDocument(document: Document, source: Source): LocatedDocument {
   if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
-    // Of a key given twice the value holds the last one.
+    // With a duplicate key, the last value counts.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
     place: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
@@ -118,7 +118,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Of what breaks the syntax the first alone: the rest follows from it. */
+/** Returns the first problem of each code: others usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -136,16 +136,16 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** What to do about the mistakes that queries invite, by what the parser says of them. */
+/** Fixes for common mistakes with queries, by the message of the parser. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
-  [/flow-(?:seq|map)-(?:start|end)/, '; within { } a query needs quotes'],
+  [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
   // query: rate(x{a: "b"}[5m])
-  [/Nested mappings are not allowed in compact/, '; a text with ": " in it needs quotes'],
+  [/Nested mappings are not allowed in compact/, '; quote a string that contains ": "'],
   // query: "rate(x{a="b"}[5m])"
   [
     /Unexpected scalar at node end/,
-    '; a text with double quotes in it needs single ones around it: \'x{a="b"}\'',
+    '; put a string that contains double quotes in single quotes: \'x{a="b"}\'',
   ],
 ];
 
@@ -153,9 +153,9 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
   const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
   switch (code) {
     case 'key-not-text':
-      return 'a key must be text; a value that begins with {{ or [ needs quotes';
+      return 'a key must be a string; a value that begins with {{ or [ needs quotes';
     case 'yaml-tag':
-      return `the tag ${word} is not known here; only plain YAML is read`;
+      return `the tag ${word} is not supported; only plain YAML is read`;
     default:
       return `not YAML: ${message}${YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? ''}`;
   }
@@ -172,7 +172,7 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {
     Alias: (_, alias: Alias) => {
-      const message = `*${alias.source} is an alias, which is not read here: write the value out`;
+      const message = `*${alias.source} is an alias, which is not supported: write out the value`;
       problems.push(problemAt(source, { code: 'yaml-alias', message, offset: alias.range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
@@ -194,7 +194,7 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-/** The offset that a finding points at; where its path leads nowhere, the key of the last part that is there. */
+/** Returns the offset of a finding, or that of the last key on its path that exists. */
 function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
   let node: unknown = document.contents;
   let last = startOf(node) ?? 0;
@@ -205,7 +205,7 @@ function findOffset(document: Document, source: Source, { path, at, offset }: Fi
     const key = startOf(next.key);
     if (isEnd && (at === 'key' || startOf(next.value) === null)) return key ?? startOf(next.value) ?? last;
     node = next.value;
-    // Lists have no keys: their entries stand for themselves.
+    // Entries of a list have no key.
     last = key ?? startOf(node) ?? last;
   }
   if (offset !== null && node instanceof Scalar) return offsetInText(source.text, node, offset);
@@ -227,7 +227,7 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Null for what is not there, or is an empty value: that has no text to point at. */
+/** Returns null for a missing node or an empty value, which has no text. */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;

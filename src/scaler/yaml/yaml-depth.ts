@@ -1,14 +1,13 @@
 import { Lexer } from 'yaml';
 
-/** The lexer's marks for the start of a document, of a scalar and of an error in a flow: they are no text. */
+/** Marks of the lexer for the start of a document, of a scalar, and of an error in a flow. They are not in the text. */
 const MARKS: ReadonlySet<string> = new Set(['\x02', '\x1f', '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 
 /**
- * The deepest nesting of a YAML text, found without parsing it: a parser of nested text would fill the stack with a
- * document of some thousand levels before it could refuse it. A block counts for each column that it is indented to,
- * a flow collection for each bracket that is open; a list at the column of its key is one level deeper than counted.
- * Stops at the first place that is deeper than `limit`, and gives its offset; null: there is none.
+ * Returns the offset of the first place nested deeper than `limit`, or null. Does not parse: a parser would overflow
+ * the stack with a document of some thousand levels. A block counts for each column of indentation, a flow collection
+ * for each open bracket; a list at the column of its key is one level deeper than counted.
  */
 export function findTooDeep(text: string, limit: number): number | null {
   const columns: number[] = [];
@@ -35,7 +34,7 @@ export function findTooDeep(text: string, limit: number): number | null {
     const newline = token.lastIndexOf('\n');
     column = newline < 0 ? column + token.length : token.length - newline - 1;
     offset += token.length;
-    // What follows "- " or "? " in a line opens a block of its own.
+    // What follows "- " or "? " in a line starts a block.
     isFirst = newline >= 0 || (isBlank && isFirst) || token === '-' || token === '?';
   }
   return null;
