@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { whyUnreadable } from '../config/describe-read-error.js';
+import { describeReadError } from '../config/describe-read-error.js';
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/parse-snapshot.js';
 import { decisionToJson } from '../decision/write-json.js';
@@ -39,7 +39,7 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
       pipe: { signal: io.signal },
     });
   } catch (error) {
-    throw new CommandError(`reading ${file}: ${whyUnreadable(error)}`);
+    throw new CommandError(`reading ${file}: ${describeReadError(error)}`);
   }
 }
 

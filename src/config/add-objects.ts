@@ -3,7 +3,13 @@ import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import type { ReadDocument } from '../scaler/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
-import { type DocumentSet, type Held, MAX_TOTAL_LENGTH, type NextSet, sameOr } from './document-set.js';
+import {
+  type DocumentSet,
+  type ActiveScaler,
+  MAX_TOTAL_LENGTH,
+  type NextSet,
+  keepUnchanged,
+} from './document-set.js';
 import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 
 /** The result of the last check of a Scaler object. */
@@ -17,7 +23,7 @@ export interface ObjectVerdict {
 }
 
 /** Documents and characters that objects may have in addition to the files. */
-export interface Room {
+export interface Capacity {
   readonly documents: number;
   readonly length: number;
 }
@@ -38,19 +44,21 @@ export interface AddedObjects {
 export function addObjects(
   files: NextSet,
   objects: ReadonlyMap<string, ReadObject>,
-  { last, room = roomBeside(files) }: { readonly last: DocumentSet; readonly room?: Room },
+  { last, capacity = capacityAfter(files) }: { readonly last: DocumentSet; readonly capacity?: Capacity },
 ): AddedObjects {
   const written = new Map(files.documents.map((document) => [document.key, document]));
-  const set = new Map([...files.set].filter(([key, held]) => held.path !== OBJECTS_PATH || written.has(key)));
+  const set = new Map(
+    [...files.set].filter(([key, active]) => active.path !== OBJECTS_PATH || written.has(key)),
+  );
   const problems: Problem[] = [];
   const verdicts = new Map<string, ObjectVerdict>();
-  const isTooMuch = countRoom(room);
-  for (const one of byAge(objects, last)) {
+  const isTooMuch = checkCapacity(capacity);
+  for (const one of activeFirst(objects, last)) {
     const { key, object, document } = one;
     const winner = written.get(key)?.file ?? brokenFileOf(files, key);
     const extra = winner === null ? isTooMuch(one) : [duplicateOf(document, winner, written.get(key))];
-    const held = winner === null ? nextHeld(one, last.get(key), extra.length > 0) : null;
-    if (held !== null) set.set(key, held);
+    const active = winner === null ? nextActive(one, last.get(key), extra.length > 0) : null;
+    if (active !== null) set.set(key, active);
     const found = extra.length === 0 ? document.problems : [...document.problems, ...extra];
     problems.push(...found);
     const inForce = set.get(key);
@@ -60,32 +68,32 @@ export function addObjects(
   return { set, problems, verdicts };
 }
 
-function nextHeld(
+function nextActive(
   { object, document: { scaler } }: ReadObject,
-  before: Held | undefined,
+  before: ActiveScaler | undefined,
   isRefused: boolean,
-): Held | null {
+): ActiveScaler | null {
   if (scaler === null || isRefused) return before ?? null;
-  return { scaler: sameOr(before, scaler), path: OBJECTS_PATH, file: objectFile(object) };
+  return { scaler: keepUnchanged(before, scaler), path: OBJECTS_PATH, file: objectFile(object) };
 }
 
 /** Returns the file that has this name but cannot be read now. A path that is empty or absent blocks no object. */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
-  const held = set.get(key);
-  return held !== undefined && keptFiles.has(held.file) ? held.file : null;
+  const active = set.get(key);
+  return active !== undefined && keptFiles.has(active.file) ? active.file : null;
 }
 
-function byAge(objects: ReadonlyMap<string, ReadObject>, last: DocumentSet): readonly ReadObject[] {
+function activeFirst(objects: ReadonlyMap<string, ReadObject>, last: DocumentSet): readonly ReadObject[] {
   const rank = (key: string): number => (last.get(key)?.path === OBJECTS_PATH ? 0 : 1);
   return [...objects.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
 }
 
-function roomBeside({ documents, length }: NextSet): Room {
+function capacityAfter({ documents, length }: NextSet): Capacity {
   return { documents: MAX_DOCUMENTS - documents.length, length: MAX_TOTAL_LENGTH - length };
 }
 
-function countRoom(room: Room): (one: ReadObject) => readonly Problem[] {
-  let { documents, length } = room;
+function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Problem[] {
+  let { documents, length } = capacity;
   return ({ document, length: own }) => {
     documents -= 1;
     length -= own;

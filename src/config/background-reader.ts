@@ -35,7 +35,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
   };
   const ask = (request: WorkerRequest): Promise<WorkerAnswer> => {
     worker ??= startWorker(options.entry);
-    return answerOf(worker, request, options);
+    return requestAnswer(worker, request, options);
   };
   return {
     read: async (source, read) => {
@@ -50,7 +50,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
         }
       } catch (cause) {
         end();
-        documents.push(unfinished(source.file, cause));
+        documents.push(abortedDocument(source.file, cause));
       }
       return documents;
     },
@@ -67,7 +67,7 @@ class ReadingError extends Error {
   override name = 'ReadingError';
 }
 
-function unfinished(file: string, cause: unknown): ReadDocument {
+function abortedDocument(file: string, cause: unknown): ReadDocument {
   const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isMemory && !(cause instanceof ReadingError)) return failedDocument(null, file, cause);
   const why = isMemory ? `it takes more than ${MEMORY_MIB} MiB of memory` : cause.message;
@@ -76,7 +76,7 @@ function unfinished(file: string, cause: unknown): ReadDocument {
   return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 
-function answerOf(
+function requestAnswer(
   worker: Worker,
   request: WorkerRequest,
   { clock, signal }: BackgroundReaderOptions,

@@ -1,5 +1,5 @@
 /** Returns why a file or directory could not be read. */
-export function whyUnreadable(error: unknown): string {
+export function describeReadError(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':

@@ -3,13 +3,13 @@ import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { Generation } from './read-generation.js';
+import type { PathContents } from './read-path-contents.js';
 
 /** Characters of all files together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 /** A scaler in effect, and where its document was last read. */
-export interface Held {
+export interface ActiveScaler {
   readonly scaler: Scaler;
   /** The entry of `scalers.paths` that it was read from. */
   readonly path: string;
@@ -17,10 +17,10 @@ export interface Held {
 }
 
 /** By `NAMESPACE/NAME`. */
-export type DocumentSet = ReadonlyMap<string, Held>;
+export type DocumentSet = ReadonlyMap<string, ActiveScaler>;
 
 export interface ReadPath {
-  readonly generation: Generation;
+  readonly contents: PathContents;
   readonly documents: readonly ReadDocument[];
 }
 
@@ -46,46 +46,46 @@ export function nextSet(
   last: DocumentSet,
   { mayBeAbsent = false }: { readonly mayBeAbsent?: boolean } = {},
 ): NextSet {
-  const lengths = paths.flatMap(({ generation }) => generation.files.map(({ text }) => text?.length ?? 0));
+  const lengths = paths.flatMap(({ contents }) => contents.files.map(({ text }) => text?.length ?? 0));
   const length = lengths.reduce((sum, each) => sum + each, 0);
   const count = paths.reduce((sum, { documents }) => sum + documents.length, 0);
   const tooMuch = checkLimits(lengths, count);
   if (tooMuch !== null) {
-    const files = paths.flatMap(({ generation }) => generation.files.map(({ name }) => name));
+    const files = paths.flatMap(({ contents }) => contents.files.map(({ name }) => name));
     return { set: last, problems: [tooMuch], documents: [], keptFiles: new Set(files), length: 0 };
   }
   const all = refuseDuplicates(paths.flatMap(({ documents }) => documents));
-  const set = new Map<string, Held>();
+  const set = new Map<string, ActiveScaler>();
   const pathOf = new Map(
-    paths.flatMap(({ generation: { path, files } }) => files.map(({ name }) => [name, path])),
+    paths.flatMap(({ contents: { path, files } }) => files.map(({ name }) => [name, path])),
   );
   for (const { key, scaler, file } of all) {
     const before = key === null ? undefined : last.get(key);
     if (key === null) continue;
     if (scaler !== null)
-      set.set(key, { scaler: sameOr(before, scaler), path: pathOf.get(file) ?? file, file });
+      set.set(key, { scaler: keepUnchanged(before, scaler), path: pathOf.get(file) ?? file, file });
     else if (before !== undefined) set.set(key, before);
   }
   const kept = keptFiles(paths, all, last);
-  for (const [key, held] of last) {
-    if (!set.has(key) && (kept.files.has(held.file) || kept.paths.has(held.path))) set.set(key, held);
+  for (const [key, active] of last) {
+    if (!set.has(key) && (kept.files.has(active.file) || kept.paths.has(active.path))) set.set(key, active);
   }
   const fromText = all.flatMap(({ problems }) => problems);
   const fromPaths = paths.flatMap((path) =>
-    mayBeAbsent && isMissed(path, set) ? [] : pathProblems(path, last),
+    mayBeAbsent && isIgnorable(path, set) ? [] : pathProblems(path, last),
   );
   return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
 }
 
 /** Whether an empty or absent path can be ignored: documents come from the cluster, too. */
-function isMissed(read: ReadPath, set: DocumentSet): boolean {
-  const { path, error, isAbsent } = read.generation;
-  const isThere = error !== null && isAbsent !== true;
-  return isEmpty(read) && !isThere && Array.from(set.values()).every((held) => held.path !== path);
+function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
+  const { path, error, isAbsent } = read.contents;
+  const isUnreadable = error !== null && isAbsent !== true;
+  return isEmpty(read) && !isUnreadable && Array.from(set.values()).every((active) => active.path !== path);
 }
 
 /** Returns the same object for an unchanged document, so that none of its state is reset. */
-export function sameOr(before: Held | undefined, scaler: Scaler): Scaler {
+export function keepUnchanged(before: ActiveScaler | undefined, scaler: Scaler): Scaler {
   if (before === undefined || before.scaler === scaler) return scaler;
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
 }
@@ -107,7 +107,7 @@ function keptFiles(
   all: readonly ReadDocument[],
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
-  const unreadable = paths.flatMap(({ generation }) => generation.files.filter(({ text }) => text === null));
+  const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
   // An unreadable directory means all files that were in it.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
@@ -115,18 +115,18 @@ function keptFiles(
   const broken = all.filter(({ key }) => key === null);
   return {
     files: new Set([...unreadable.map(({ name }) => name), ...within, ...broken.map(({ file }) => file)]),
-    paths: new Set(paths.flatMap(({ generation: { path, error } }) => (error === null ? [] : [path]))),
+    paths: new Set(paths.flatMap(({ contents: { path, error } }) => (error === null ? [] : [path]))),
   };
 }
 
-function isEmpty({ generation, documents }: ReadPath): boolean {
-  return documents.length === 0 && generation.files.every(({ text }) => text !== null);
+function isEmpty({ contents, documents }: ReadPath): boolean {
+  return documents.length === 0 && contents.files.every(({ text }) => text !== null);
 }
 
 function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
-  const { path, files, error } = read.generation;
+  const { path, files, error } = read.contents;
   if (error !== null) {
-    const count = Array.from(last.values()).filter((held) => held.path === path).length;
+    const count = Array.from(last.values()).filter((active) => active.path === path).length;
     const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
     const consequence = count > 0 ? `; ${kept} in force` : '';
     const message = `reading ${path}: ${error}${consequence}`;

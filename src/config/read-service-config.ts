@@ -7,7 +7,13 @@ import { type LocatedDocument, placeAll } from '../scaler/problems/located-docum
 import { readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
 import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';
-import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './redact-values.js';
+import {
+  describeValue,
+  possibleSecrets,
+  redactFinding,
+  redactProblem,
+  redactYamlProblem,
+} from './redact-values.js';
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
@@ -28,7 +34,7 @@ export function readServiceConfig(text: string, file: string, path: string = fil
     const message = 'a service config is one YAML document, this is the second one';
     return {
       config: null,
-      problems: [hideInProblem(second.place(finding('wrong-settings', [], message)), null)],
+      problems: [redactProblem(second.place(finding('wrong-settings', [], message)), null)],
     };
   }
   return readServiceDocument(document, path);
@@ -39,7 +45,7 @@ export function readServiceDocument(
   { value, problems, place }: LocatedDocument,
   path: string,
 ): ReadServiceConfig {
-  if (value === undefined) return { config: null, problems: problems.map(hideInSyntax) };
+  if (value === undefined) return { config: null, problems: problems.map(redactYamlProblem) };
   try {
     return readValue({ value, problems, place }, path);
   } catch (cause) {
@@ -51,10 +57,10 @@ export function readServiceDocument(
 
 function readValue({ value, problems, place }: LocatedDocument, path: string): ReadServiceConfig {
   const { findings, input } = checkServiceDocument(value);
-  const texts = hiddenTexts(value);
-  const placeHidden = (found: Finding): Problem =>
-    hideInProblem(place(hideInFinding(found, texts)), found.path);
-  const all = [...problems.map(hideInSyntax), ...placeAll(findings, placeHidden)];
+  const texts = possibleSecrets(value);
+  const placeRedacted = (found: Finding): Problem =>
+    redactProblem(place(redactFinding(found, texts)), found.path);
+  const all = [...problems.map(redactYamlProblem), ...placeAll(findings, placeRedacted)];
   const isRefused = all.some(({ severity }) => severity === 'error');
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }

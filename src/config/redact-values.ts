@@ -6,7 +6,7 @@ import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
 import { serviceSchema } from './service-schema.js';
 
 /** Replaces a string that may be a secret. */
-const HIDDEN = '***';
+const REDACTED = '***';
 
 /** Names of fields and values of enums in the schema. None of them is a secret. */
 const VOCABULARY: ReadonlySet<string> = new Set([
@@ -16,7 +16,7 @@ const VOCABULARY: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that hold or name secrets. A secret in another field is recognized by its form. */
-const SECRETIVE =
+const SECRET_FIELD =
   /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
 
 /** Values meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
@@ -33,15 +33,15 @@ const SHORTEST_SECRET = 4;
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
   if (isPlainObject(value)) return 'an object';
-  if (path.some(isSecretive)) return typeof value === 'string' ? `"${HIDDEN}"` : `a ${typeof value}`;
+  if (path.some(isSecretField)) return typeof value === 'string' ? `"${REDACTED}"` : `a ${typeof value}`;
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return NUMBER_LIKE.test(String(value)) ? String(value) : 'a number';
   if (typeof value !== 'string') return `a ${typeof value}`;
-  return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${HIDDEN}"`;
+  return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${REDACTED}"`;
 }
 
 /** Returns the finding with unknown keys, quoted strings and variables in its message replaced. */
-export function hideInFinding(found: Finding, texts: readonly string[]): Finding {
+export function redactFinding(found: Finding, texts: readonly string[]): Finding {
   const { path, message } = found;
   const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);
   let clean = isHeader
@@ -50,17 +50,19 @@ export function hideInFinding(found: Finding, texts: readonly string[]): Finding
   // The longest path first: it contains the shorter ones.
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
-    clean = clean.replaceAll(formatPath(part), formatPath(hidePath(part)));
+    clean = clean.replaceAll(formatPath(part), formatPath(redactPath(part)));
   }
   clean = clean
-    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (quoted, text: string) => (isHarmless(text) ? quoted : `"${HIDDEN}"`))
-    .replaceAll(/\$(\w+)/g, (variable, name: string) => (VOCABULARY.has(name) ? variable : `$${HIDDEN}`));
-  for (const text of texts) clean = clean.replaceAll(text, HIDDEN);
+    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (quoted, text: string) =>
+      isHarmless(text) ? quoted : `"${REDACTED}"`,
+    )
+    .replaceAll(/\$(\w+)/g, (variable, name: string) => (VOCABULARY.has(name) ? variable : `$${REDACTED}`));
+  for (const text of texts) clean = clean.replaceAll(text, REDACTED);
   return { ...found, message: clean };
 }
 
 /** Returns the strings of a document that may be secrets, the longest first. */
-export function hiddenTexts(value: unknown): readonly string[] {
+export function possibleSecrets(value: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (item: unknown): void => {
     const text = typeof item === 'number' ? String(item) : item;
@@ -73,18 +75,18 @@ export function hiddenTexts(value: unknown): readonly string[] {
 }
 
 /** Returns the problem with its path redacted, and without its line unless that has only schema words and numbers. */
-export function hideInProblem(problem: Problem, path: Path | null): Problem {
+export function redactProblem(problem: Problem, path: Path | null): Problem {
   const { sourceLine } = problem;
   return {
     ...problem,
-    path: path === null ? problem.path : formatPath(hidePath(path)),
+    path: path === null ? problem.path : formatPath(redactPath(path)),
     sourceLine: sourceLine !== null && isHarmlessLine(sourceLine) ? sourceLine : null,
   };
 }
 
 /** Redacts a YAML problem. The parser quotes the text, so only the start of its message is kept. */
-export function hideInSyntax(problem: Problem): Problem {
-  return hideInProblem({ ...problem, message: syntaxMessage(problem) }, null);
+export function redactYamlProblem(problem: Problem): Problem {
+  return redactProblem({ ...problem, message: syntaxMessage(problem) }, null);
 }
 
 function syntaxMessage({ code, message }: Problem): string {
@@ -106,8 +108,8 @@ function plainBeginning(message: string): string {
   return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
 }
 
-function hidePath(path: Path): Path {
-  return path.map((step, index) => (isHarmlessStep(path, index) ? step : HIDDEN));
+function redactPath(path: Path): Path {
+  return path.map((step, index) => (isHarmlessStep(path, index) ? step : REDACTED));
 }
 
 /** The name of a data source is not a secret; names of headers and parameters may be. */
@@ -121,13 +123,13 @@ function isHarmlessStep(path: Path, index: number): boolean {
   return VOCABULARY.has(step) || NAME_LIKE.test(step);
 }
 
-function isSecretive(step: string | number): boolean {
-  return typeof step === 'string' && SECRETIVE.test(step);
+function isSecretField(step: string | number): boolean {
+  return typeof step === 'string' && SECRET_FIELD.test(step);
 }
 
 function isHarmless(text: string): boolean {
   return (
-    text === HIDDEN ||
+    text === REDACTED ||
     VOCABULARY.has(text) ||
     VOCABULARY.has(text.replace(/^\$/, '')) ||
     NUMBER_LIKE.test(text)
@@ -137,7 +139,7 @@ function isHarmless(text: string): boolean {
 function isHarmlessLine(line: string): boolean {
   const words = line.split(/[^\w.+$-]+/).filter((word) => word !== '' && word !== '-');
   const hasValue = words.some((word) => !VOCABULARY.has(word));
-  if (hasValue && words.some((word) => SECRETIVE.test(word))) return false;
+  if (hasValue && words.some((word) => SECRET_FIELD.test(word))) return false;
   return words.every((word) => VOCABULARY.has(word) || NUMBER_LIKE.test(word));
 }
 

@@ -55,23 +55,23 @@ export interface ServiceConfig {
 
 /** Returns the config of a checked input. `file` is the path it was read from; null: relative paths stay relative. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
-  const inFolder = (path: string): string =>
+  const resolvePath = (path: string): string =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);
   const sources = Object.entries(input.prometheus ?? { default: {} });
   const { kubernetes, scalers, server, leaderElection, log } = input;
   return deepFreeze({
     prometheus: Object.fromEntries(
-      sources.map(([name, source]) => [name, resolveSource(name, source, inFolder)]),
+      sources.map(([name, source]) => [name, resolveSource(name, source, resolvePath)]),
     ),
     recoveryHoldMaxSeconds: input.recoveryHoldMaxSeconds ?? SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
     kubernetes: {
       namespaces: kubernetes?.namespaces ?? [],
-      kubeconfig: kubernetes?.kubeconfig === undefined ? null : inFolder(kubernetes.kubeconfig),
+      kubeconfig: kubernetes?.kubeconfig === undefined ? null : resolvePath(kubernetes.kubeconfig),
       context: kubernetes?.context ?? null,
       url: kubernetes?.url ?? null,
     },
     scalers: {
-      paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(inFolder),
+      paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(resolvePath),
       customResources: scalers?.customResources ?? SERVICE_DEFAULTS.customResources,
     },
     server: {
@@ -98,7 +98,11 @@ function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionC
   };
 }
 
-function resolveSource(name: string, input: SourceInput, inFolder: (path: string) => string): SourceConfig {
+function resolveSource(
+  name: string,
+  input: SourceInput,
+  resolvePath: (path: string) => string,
+): SourceConfig {
   const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
   const { bearerTokenFile, basicAuth, resourceWindows, flavor = SERVICE_DEFAULTS.flavor } = input;
   const { resourceQueries = {} } = input;
@@ -110,13 +114,13 @@ function resolveSource(name: string, input: SourceInput, inFolder: (path: string
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
     scrapeIntervalSeconds,
     headers: input.headers ?? {},
-    bearerTokenFile: bearerTokenFile === undefined ? null : inFolder(bearerTokenFile),
+    bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),
     basicAuth:
       basicAuth === undefined
         ? null
-        : { username: basicAuth.username, passwordFile: inFolder(basicAuth.passwordFile) },
-    signIn: resolveSignIn(input, inFolder),
-    tls: resolveTls(input.tls, inFolder),
+        : { username: basicAuth.username, passwordFile: resolvePath(basicAuth.passwordFile) },
+    signIn: resolveSignIn(input, resolvePath),
+    tls: resolveTls(input.tls, resolvePath),
     resourceWindowSeconds:
       input.resourceWindowSeconds ??
       Math.max(

@@ -6,7 +6,7 @@ import { resolveTls } from './resolve-tls.js';
 /** Returns how a data source signs in; null: it does not. service-rules.ts admits at most one way. */
 export function resolveSignIn(
   { oauth2, sigv4, azure, google }: SourceInput,
-  inFolder: (path: string) => string,
+  resolvePath: (path: string) => string,
 ): SignInConfig | null {
   if (oauth2 !== undefined) {
     const { tokenUrl, clientId, clientSecretFile, scopes = [], endpointParams = {}, tls } = oauth2;
@@ -14,10 +14,10 @@ export function resolveSignIn(
       way: 'oauth2',
       tokenUrl,
       clientId,
-      clientSecretFile: inFolder(clientSecretFile),
+      clientSecretFile: resolvePath(clientSecretFile),
       scopes,
       endpointParams,
-      tls: resolveTls(tls, inFolder),
+      tls: resolveTls(tls, resolvePath),
     };
   }
   if (sigv4 !== undefined) {
@@ -28,7 +28,7 @@ export function resolveSignIn(
       service,
       roleArn: roleArn ?? null,
       profile: profile ?? null,
-      credentialsFile: credentialsFile === undefined ? null : inFolder(credentialsFile),
+      credentialsFile: credentialsFile === undefined ? null : resolvePath(credentialsFile),
     };
   }
   if (azure !== undefined) {

@@ -8,7 +8,7 @@ import { type DocumentReader, readerOfThisThread } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
-import { type Generation, fingerprint, readGeneration } from './read-generation.js';
+import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
 import { watchFiles } from './watch-files.js';
 
 export interface ScalerFilesOptions {
@@ -58,34 +58,34 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
   let set: DocumentSet = new Map();
-  let told: string | null = null;
-  let seen = '';
+  let reportedProblems: string | null = null;
+  let lastFingerprint = '';
   let parsed: ReadonlyMap<string, ParsedFile> = new Map();
-  let readBefore: ReadonlyMap<string, ReadObject> = new Map();
+  let lastObjects: ReadonlyMap<string, ReadObject> = new Map();
   let verdicts: LoadedScalers['verdicts'] = new Map();
   let haveObjectsChanged = false;
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
-    const generations = await readAll(paths, deadlines);
-    seen = fingerprint(generations);
+    const allContents = await readAll(paths, deadlines);
+    lastFingerprint = fingerprint(allContents);
     haveObjectsChanged = false;
     const isComplete = objects?.isComplete() ?? true;
-    readBefore = await readObjects(objects?.list() ?? [], readBefore, { read, reader, clock });
-    const files = await parseFiles(generations, parsed, { read, reader });
+    lastObjects = await readObjects(objects?.list() ?? [], lastObjects, { read, reader, clock });
+    const files = await parseFiles(allContents, parsed, { read, reader });
     parsed = files;
-    const readPaths = generations.map((generation) => withDocuments(generation, files));
-    const ofFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
-    const ofObjects = addObjects(ofFiles, readBefore, { last: set });
-    const next = { set: ofObjects.set, problems: [...ofFiles.problems, ...ofObjects.problems] };
+    const readPaths = allContents.map((contents) => withDocuments(contents, files));
+    const fromFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
+    const withObjects = addObjects(fromFiles, lastObjects, { last: set });
+    const next = { set: withObjects.set, problems: [...fromFiles.problems, ...withObjects.problems] };
     const isSameSet =
       next.set.size === set.size &&
       Array.from(next.set).every(([key, { scaler }]) => set.get(key)?.scaler === scaler);
     const problems = JSON.stringify(next.problems);
-    const changed = !isSameSet || problems !== told;
+    const changed = !isSameSet || problems !== reportedProblems;
     set = next.set;
-    told = problems;
-    verdicts = ofObjects.verdicts;
+    reportedProblems = problems;
+    verdicts = withObjects.verdicts;
     return { scalers: inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
   };
 
@@ -95,7 +95,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     } catch (cause) {
       // A failure that belongs to no document: the scalers in effect stay.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
-      told = null;
+      reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
       return { scalers: inOrder(set), problems, changed: true, verdicts, isComplete };
     } finally {
@@ -111,7 +111,8 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
         paths,
         clock,
         signal,
-        hasChanged: async () => haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== seen,
+        hasChanged: async () =>
+          haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== lastFingerprint,
         onChange,
         alsoOn: objects?.onChange,
       }),
@@ -124,24 +125,24 @@ interface ParsedFile {
 }
 
 /** A file that two paths lead to by the same name belongs to the first. */
-async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly Generation[]> {
+async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
-  const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path, clock)));
-  return generations.map((generation) => {
-    const files = generation.files.filter(({ name }) => !seen.has(name));
+  const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));
+  return allContents.map((contents) => {
+    const files = contents.files.filter(({ name }) => !seen.has(name));
     for (const { name } of files) seen.add(name);
-    return { ...generation, files };
+    return { ...contents, files };
   });
 }
 
 /** An unchanged file is not parsed again. */
 async function parseFiles(
-  generations: readonly Generation[],
+  allContents: readonly PathContents[],
   before: ReadonlyMap<string, ParsedFile>,
   { read, reader }: { readonly read: ReadOptions; readonly reader: DocumentReader },
 ): Promise<ReadonlyMap<string, ParsedFile>> {
   const files = new Map<string, ParsedFile>();
-  for (const { name, text } of generations.flatMap((generation) => generation.files)) {
+  for (const { name, text } of allContents.flatMap((contents) => contents.files)) {
     if (text === null) continue;
     const known = before.get(name);
     const isSame = known?.text === text;
@@ -153,8 +154,8 @@ async function parseFiles(
   return files;
 }
 
-function withDocuments(generation: Generation, files: ReadonlyMap<string, ParsedFile>): ReadPath {
-  return { generation, documents: generation.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
+function withDocuments(contents: PathContents, files: ReadonlyMap<string, ParsedFile>): ReadPath {
+  return { contents, documents: contents.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
 }
 
 function inOrder(set: DocumentSet): readonly Scaler[] {

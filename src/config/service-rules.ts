@@ -16,7 +16,7 @@ import type { SourceInput } from './source-schema.js';
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
 /** Fields that set the Authorization header of a data source. */
-const WAYS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
+const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
 /** Checks the rules over several fields of the service config on everything that could be read. */
 export function checkServiceRules(
@@ -32,14 +32,14 @@ export function checkServiceRules(
   }
   return [
     ...findings,
-    ...checkDocuments(config.scalers),
+    ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
     ...checkDefaults(config, isBroken),
   ];
 }
 
 /** Without paths and objects there can be no document. */
-function checkDocuments(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
+function checkScalerSources(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
   if (scalers?.paths?.length !== 0 || scalers.customResources === true) return [];
   const message =
     'scalers.paths is empty, must name a file or directory unless scalers.customResources is true';
@@ -51,7 +51,7 @@ function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
     ...checkAuthorization(source, path),
     ...checkWindow(source, path),
     ...checkQueries(source, path),
-    ...checkStatedWindows(source, path),
+    ...checkResourceWindows(source, path),
   ];
 }
 
@@ -61,7 +61,7 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
   const header = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
   const given = [
     ...(header === undefined ? [] : [['headers', header]]),
-    ...WAYS.filter((way) => source[way] !== undefined).map((way) => [way]),
+    ...AUTHENTICATION_FIELDS.filter((way) => source[way] !== undefined).map((way) => [way]),
   ];
   const [first, second] = given;
   if (first !== undefined && second !== undefined) {
@@ -127,7 +127,7 @@ function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Pat
   return [finding('resource-window', path, message)];
 }
 
-function checkStatedWindows(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   return (['cpu', 'memory'] as const).flatMap((resource) => {
     if (source.resourceWindows?.[resource] === undefined) return [];
     const query = source.resourceQueries?.[resource] ?? RESOURCE_QUERIES[resource];

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { folderToWatch } from './read-generation.js';
+import { directoryToWatch } from './read-path-contents.js';
 
 /** Contents are compared at this interval, in case the system sends no event. Source: reliability.md C1. */
 export const POLL_MS = 10_000;
@@ -38,8 +38,10 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
 async function watchUntilAborted(options: WatchOptions): Promise<void> {
   const { paths, clock, signal, hasChanged, onChange, onFault } = options;
   const alarm = createAlarm(clock, signal);
-  const folders = new Set(await Promise.all(paths.map(folderToWatch)));
-  const watchers = Array.from(folders, (folder) => watchFolder(folder, () => alarm.ring(SETTLE_MS)));
+  const directories = new Set(await Promise.all(paths.map(directoryToWatch)));
+  const watchers = Array.from(directories, (directory) =>
+    watchDirectory(directory, () => alarm.ring(SETTLE_MS)),
+  );
   const forget = options.alsoOn?.(() => alarm.ring(SETTLE_MS));
   try {
     for (;;) {
@@ -58,9 +60,9 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
 }
 
 /** Returns null if the directory cannot be watched: the comparison every 10 s is enough. */
-function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
+function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
-    const watcher = watch(folder, { persistent: false }, onEvent);
+    const watcher = watch(directory, { persistent: false }, onEvent);
     watcher.on('error', () => watcher.close());
     return watcher;
   } catch {

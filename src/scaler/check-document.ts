@@ -6,7 +6,7 @@ import { PROBLEM_CLASSES } from './problems/problem-codes.js';
 import { checkRules } from './rules/check-rules.js';
 import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema/document-schema.js';
 import type { ServiceFacts } from './rules/admission-rules.js';
-import { takeSystemFields } from './system-fields.js';
+import { removeSystemFields } from './system-fields.js';
 
 /** The result of checking one document. */
 export interface CheckedDocument {
@@ -23,7 +23,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   const plain = readPlain(value);
   const wrongKind = checkKind(plain.value);
   if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };
-  const written = takeSystemFields(plain.value);
+  const written = removeSystemFields(plain.value);
   const checked = checkSchema(documentSchema, written.value);
   const schemaFindings =
     wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
@@ -68,13 +68,13 @@ function isTypeField([first, second]: Path): boolean {
   return second === undefined && (first === 'kind' || first === 'apiVersion');
 }
 
-const PASTE = ': change these two lines, the spec can stay; a metric that is not a resource needs a query';
-const PASTE_CHPA = ': change these two lines, the spec can stay; add preset: chpa for its defaults';
+const HPA_HINT = ': change these two lines, the spec can stay; a metric that is not a resource needs a query';
+const CHPA_HINT = ': change these two lines, the spec can stay; add preset: chpa for its defaults';
 
 const KIND_HINTS: ReadonlyMap<string, string> = new Map([
-  ['HorizontalPodAutoscaler', PASTE],
-  ['CHPA', PASTE_CHPA],
-  ['ConfigurableHorizontalPodAutoscaler', PASTE_CHPA],
+  ['HorizontalPodAutoscaler', HPA_HINT],
+  ['CHPA', CHPA_HINT],
+  ['ConfigurableHorizontalPodAutoscaler', CHPA_HINT],
   [
     'ScaledObject',
     '; its minReplicaCount, maxReplicaCount and prometheus triggers become minReplicas, maxReplicas and external metrics, each a query with a target.averageValue',

@@ -7,7 +7,7 @@ import { type LocatedDocument, placeAll } from './problems/located-document.js';
 import { unplacedProblem } from './problems/unplaced-problem.js';
 import type { Place, Problem } from './problems/problem.js';
 import { eachYamlDocument } from './yaml/read-yaml.js';
-import { findPast } from './rules/past-dates.js';
+import { findPastDates } from './rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';
@@ -83,7 +83,7 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   const merged = withDefaults(value, options.defaults);
   const { findings, document: input } = checkDocument(merged, options.service);
   const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
-  const past = options.now === undefined ? [] : findPast(merged, options.now);
+  const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
   const problems = [...textProblems, ...placeAll([...findings, ...past, ...admission], place)];
   const isRefused = problems.some(({ severity }) => severity === 'error');

@@ -22,7 +22,7 @@ const SYSTEM_FIELDS: readonly Path[] = [
 ];
 
 /** Removes these fields. Returns one warning that names them all, at the first of them. */
-export function takeSystemFields(value: unknown): {
+export function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];
 } {

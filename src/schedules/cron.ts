@@ -3,7 +3,7 @@ import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
 /** The times of a cron expression in one time zone. */
-export interface Firings {
+export interface CronTimes {
   /** Returns the first time after an instant, or null. */
   readonly after: (instant: Instant) => Instant | null;
   /** Returns the last time at or before an instant, or null. */
@@ -19,14 +19,14 @@ const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
  * change skips fires at the change; one that occurs twice fires only the first time, except for steps and lists.
  * Throws a `CronError` for an invalid expression and for one that never fires.
  */
-export function readCron(expression: string, timeZone: string): Firings {
+export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
   const cron = parse(expression, timeZone);
-  const after: Firings['after'] = (instant) => {
+  const after: CronTimes['after'] = (instant) => {
     const date = cron.nextRun(new Date(instant));
     return date === null ? null : instantFromMs(date.getTime());
   };
-  const atOrBefore: Firings['atOrBefore'] = (instant) => {
+  const atOrBefore: CronTimes['atOrBefore'] = (instant) => {
     const [date] = cron.previousRuns(1, new Date(instant + 1));
     return date === undefined ? null : instantFromMs(date.getTime());
   };

@@ -62,14 +62,14 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
   const candidates = offsets.map((offset) => local - offset);
   const exact = candidates.filter((ms) => localMs(ms, timeZone) === local);
-  return instantFromMs(exact.length > 0 ? Math.min(...exact) : momentOfMove(local, candidates, timeZone));
+  return instantFromMs(exact.length > 0 ? Math.min(...exact) : clockChangeAfter(local, candidates, timeZone));
 }
 
 /**
  * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
  * until just before `to`, the local time then. Returns null if there is no such change.
  */
-export function leftOutAt(
+export function skippedAt(
   instant: Instant,
   timeZone: string,
 ): { readonly from: number; readonly to: number } | null {
@@ -79,7 +79,7 @@ export function leftOutAt(
 }
 
 /** Returns the first instant, between the candidates, with a local time later than `local`, which is skipped. */
-function momentOfMove(local: number, candidates: readonly number[], timeZone: string): number {
+function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);
   while (after - before > 1) {

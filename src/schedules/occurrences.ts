@@ -1,8 +1,8 @@
 import { addSeconds, instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { readCron } from './cron.js';
-import type { Firings } from './cron.js';
-import { leftOutAt, localDate } from './local-time.js';
+import type { CronTimes } from './cron.js';
+import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
 /** The occurrences of a schedule before and after an instant. */
@@ -17,8 +17,8 @@ export interface Around {
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
-  readonly starts: Firings;
-  readonly ends: Firings;
+  readonly starts: CronTimes;
+  readonly ends: CronTimes;
   /** The last result, valid from its `last.start` until its `next.start`. */
   found: Around | null;
 }
@@ -115,12 +115,12 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
  * Returns the first end after a start. If a clock change skips both, they fire at the same instant, which is then the
  * end, not the end of the next day.
  */
-function endOf({ recurring, timeZone }: Schedule, ends: Firings, start: Instant): Instant | null {
-  const leftOut = leftOutAt(start, timeZone);
-  if (leftOut !== null && recurring !== null) {
-    const written = readCron(recurring.start, 'UTC').atOrBefore(instantFromMs(leftOut.to));
+function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
+  const skipped = skippedAt(start, timeZone);
+  if (skipped !== null && recurring !== null) {
+    const written = readCron(recurring.start, 'UTC').atOrBefore(instantFromMs(skipped.to));
     const end = written === null ? null : readCron(recurring.end, 'UTC').after(written);
-    if (end !== null && end <= leftOut.to) return start;
+    if (end !== null && end <= skipped.to) return start;
   }
   return ends.after(start);
 }

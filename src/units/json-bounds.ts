@@ -32,7 +32,7 @@ const CLOSE_BRACE = 0x7d;
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
   let items = 0;
-  let isText = false;
+  let isString = false;
   let isEscaped = false;
 
   return {
@@ -40,15 +40,15 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
       // By index: an iterator takes ten times as long.
       for (let index = 0; index < piece.length; index += 1) {
         const byte = piece[index];
-        if (isText) {
+        if (isString) {
           if (isEscaped) isEscaped = false;
           else if (byte === BACKSLASH) isEscaped = true;
-          else if (byte === QUOTE) isText = false;
+          else if (byte === QUOTE) isString = false;
           continue;
         }
         switch (byte) {
           case QUOTE:
-            isText = true;
+            isString = true;
             break;
           case OPEN_BRACKET:
           case OPEN_BRACE:

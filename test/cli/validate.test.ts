@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { whyUnreadable } from '../../src/config/describe-read-error.js';
+import { describeReadError } from '../../src/config/describe-read-error.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { folderOf, runCli } from './fake-io.js';
 
@@ -177,7 +177,7 @@ describe('validate, on what cannot be read,', () => {
     ['EISDIR', 'this is a directory, a file was expected'],
     ['ENOENT', 'no such file or directory'],
   ])('says what %s means', (code, sentence) => {
-    expect(whyUnreadable(Object.assign(new Error(code), { code }))).toBe(sentence);
+    expect(describeReadError(Object.assign(new Error(code), { code }))).toBe(sentence);
   });
 });
 

@@ -3,7 +3,7 @@ import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
 import { readerOfThisThread } from '../../src/config/document-reader.js';
 import type { DocumentObject } from '../../src/config/object-document.js';
 import { readObjects } from '../../src/config/read-objects.js';
-import { addObjects, type AddedObjects, type Room } from '../../src/config/add-objects.js';
+import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
 
@@ -22,20 +22,23 @@ async function added(
     readonly last?: AddedObjects | null;
     readonly files?: typeof NO_FILES;
     readonly read?: ReadOptions;
-    readonly room?: Room;
+    readonly capacity?: Capacity;
   } = {},
 ): Promise<AddedObjects> {
-  const { last = null, files = NO_FILES, read = {}, room } = options;
+  const { last = null, files = NO_FILES, read = {}, capacity } = options;
   const clock = new ManualClock();
   const reader = readerOfThisThread(clock);
   const found = await readObjects(objects, new Map(), { read, reader, clock });
-  return addObjects(files, found, { last: last?.set ?? EMPTY, ...(room === undefined ? {} : { room }) });
+  return addObjects(files, found, {
+    last: last?.set ?? EMPTY,
+    ...(capacity === undefined ? {} : { capacity }),
+  });
 }
 
 function filesWith(name: string, text: string | null, last: DocumentSet = EMPTY): typeof NO_FILES {
   const files = [{ name: 'web.yaml', text, error: text === null ? 'no' : null, isOwnMount: false }];
   const documents = text === null ? [] : readDocuments(text, 'web.yaml');
-  return nextSet([{ generation: { path: name, files, error: null }, documents }], last, {
+  return nextSet([{ contents: { path: name, files, error: null }, documents }], last, {
     mayBeAbsent: true,
   });
 }
@@ -159,7 +162,7 @@ describe('a file and an object of one name', () => {
   it('the object takes over when the file is gone, though the last one of its folder', async () => {
     const first = await added([], { files: filesWith('scalers', FILE) });
     const emptied = nextSet(
-      [{ generation: { path: 'scalers', files: [], error: null }, documents: [] }],
+      [{ contents: { path: 'scalers', files: [], error: null }, documents: [] }],
       first.set,
       { mayBeAbsent: true },
     );
@@ -171,19 +174,19 @@ describe('a file and an object of one name', () => {
   });
 });
 
-describe('more objects than there is room for', () => {
+describe('more objects than there is capacity for', () => {
   it('leaves those in force alone, edits included, and refuses the new ones', async () => {
     const first = await added([object('web')]);
     const more = [object('a'), object('b'), object('web', { maxReplicas: 4 })];
 
-    const found = await added(more, { last: first, room: { documents: 2, length: 10_000 } });
+    const found = await added(more, { last: first, capacity: { documents: 2, length: 10_000 } });
 
     expect(namesOf(found).toSorted()).toEqual(['shop/a 3', 'shop/web 4']);
     expect(found.verdicts.get('shop/b')?.problems).toMatchObject([{ code: 'yaml-count' }]);
   });
 
   it('counts their text as well', async () => {
-    const found = await added([object('a'), object('b')], { room: { documents: 9, length: 60 } });
+    const found = await added([object('a'), object('b')], { capacity: { documents: 9, length: 60 } });
 
     expect(namesOf(found)).toEqual(['shop/a 3']);
     expect(codesOf(found)).toEqual(['yaml-size']);
@@ -199,7 +202,7 @@ describe('a path without documents', () => {
   ])(
     'that is not there is, where documents come from elsewhere (%p), the problem %p',
     (mayBeAbsent, codes) => {
-      const { problems } = nextSet([{ generation: absent, documents: [] }], EMPTY, { mayBeAbsent });
+      const { problems } = nextSet([{ contents: absent, documents: [] }], EMPTY, { mayBeAbsent });
 
       expect(problems.map(({ code }) => code)).toEqual(codes);
     },
@@ -210,8 +213,8 @@ describe('a path without documents', () => {
     const denied = { path: 'scalers', files: [], error: 'permission denied' };
     const options = { mayBeAbsent: true };
 
-    const lost = nextSet([{ generation: absent, documents: [] }], before, options);
-    const closed = nextSet([{ generation: denied, documents: [] }], EMPTY, options);
+    const lost = nextSet([{ contents: absent, documents: [] }], before, options);
+    const closed = nextSet([{ contents: denied, documents: [] }], EMPTY, options);
 
     expect([...lost.problems, ...closed.problems].map(({ code }) => code)).toEqual([
       'unreadable',

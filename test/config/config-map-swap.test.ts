@@ -13,7 +13,7 @@ jest.unstable_mockModule('node:fs/promises', () => ({
     return promises.readdir(path);
   },
 }));
-const { readGeneration } = await import('../../src/config/read-generation.js');
+const { readPathContents } = await import('../../src/config/read-path-contents.js');
 
 let folder = '';
 
@@ -34,7 +34,7 @@ async function addGeneration(number: number, names: readonly string[]): Promise<
 }
 
 async function namesOf(path: string): Promise<readonly string[] | string> {
-  const { files, error } = await readGeneration(path, null);
+  const { files, error } = await readPathContents(path, null);
   return error ?? files.map(({ name }) => name.slice(path.length + 1));
 }
 

@@ -16,7 +16,7 @@ function pathOf(
   texts: readonly string[] = [''],
 ): Parameters<typeof nextSet>[0] {
   const files = texts.map((text, index) => ({ name: `${index}.yaml`, text, error: null, isOwnMount: false }));
-  return [{ generation: { path: 'scalers', files, error: null }, documents }];
+  return [{ contents: { path: 'scalers', files, error: null }, documents }];
 }
 
 function runningSet(): DocumentSet {
@@ -50,18 +50,18 @@ describe('nextSet', () => {
 
   it('warns of a file that is a mount of its own', () => {
     const files = [{ name: 'a.yaml', text: '', error: null, isOwnMount: true }];
-    const generation = { path: 'scalers', files, error: null };
+    const contents = { path: 'scalers', files, error: null };
 
-    const { problems } = nextSet([{ generation, documents: [NOTHING] }], new Map());
+    const { problems } = nextSet([{ contents, documents: [NOTHING] }], new Map());
 
     expect(problems).toMatchObject([{ code: 'not-updated', severity: 'warning', file: 'a.yaml' }]);
   });
 
   it('keeps the documents of one file that cannot be read, and tells why', () => {
     const files = [{ name: 'a.yaml', text: null, error: 'EACCES: permission denied', isOwnMount: false }];
-    const generation = { path: 'scalers', files, error: null };
+    const contents = { path: 'scalers', files, error: null };
 
-    const { set, problems } = nextSet([{ generation, documents: [NOTHING] }], runningSet());
+    const { set, problems } = nextSet([{ contents, documents: [NOTHING] }], runningSet());
 
     expect(Array.from(set.keys())).toEqual(['shop/a']);
     expect(problems).toMatchObject([{ code: 'unreadable', file: 'a.yaml' }]);

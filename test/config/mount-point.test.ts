@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isMountPoint } from '../../src/config/read-generation.js';
+import { isMountPoint } from '../../src/config/read-path-contents.js';
 
 describe('isMountPoint', () => {
   it('finds a file on another device than its folder', () => {

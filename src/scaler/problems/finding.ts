@@ -24,10 +24,10 @@ export const MAX_FINDINGS = 100;
 /** Returns the first `MAX_FINDINGS` and one finding that says that there are more. */
 export function capFindings(findings: readonly Finding[]): readonly Finding[] {
   if (findings.length <= MAX_FINDINGS) return findings;
-  return [...findings.slice(0, MAX_FINDINGS), finding(tooMany.code, [], tooMany.message)];
+  return [...findings.slice(0, MAX_FINDINGS), finding(TOO_MANY.code, [], TOO_MANY.message)];
 }
 
-export const tooMany = {
+export const TOO_MANY = {
   code: 'too-many-problems',
   message: `the first ${MAX_FINDINGS} problems of this document are listed, there are more`,
 } as const;

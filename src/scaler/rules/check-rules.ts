@@ -126,11 +126,11 @@ function checkMetrics(
   metrics.forEach((metric, index) => {
     if (metric === undefined) return;
     const path = ['spec', 'metrics', index];
-    const ofForm = checkMetricForm(metric, path, isBroken);
+    const formFindings = checkMetricForm(metric, path, isBroken);
     findings.push(
-      ...ofForm,
+      ...formFindings,
       ...checkTargetUnit(metric, path),
-      ...checkMetricQuery(metric, path, { isBroken, isWellFormed: ofForm.length === 0, service }),
+      ...checkMetricQuery(metric, path, { isBroken, isWellFormed: formFindings.length === 0, service }),
     );
     const key = metricKey(metric);
     const first = key === null ? undefined : seen.get(key);

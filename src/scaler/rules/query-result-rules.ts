@@ -8,7 +8,7 @@ import { type Finding, type Path, finding, formatPath } from '../problems/findin
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-export interface PlacedQuery {
+export interface LocatedQuery {
   readonly query: string;
   readonly path: Path;
   readonly isMetricsql: boolean;
@@ -17,17 +17,17 @@ export interface PlacedQuery {
 type Body = Loose<NonNullable<MetricInput['object']>>;
 
 /** Checks types and labels of a query's result, and its treatment of missing data, by the syntax tree. */
-export function checkInferred(
-  placed: PlacedQuery,
+export function checkQueryResult(
+  placed: LocatedQuery,
   body: Body,
   member: 'pods' | 'object' | 'external',
 ): readonly Finding[] {
   const facts = analyzeQuery(placed.query);
   if (facts === null) return [];
-  const ofTypes = checkTypes(placed);
-  if (ofTypes.some(({ code }) => code === 'query-type')) return ofTypes;
+  const typeFindings = checkTypes(placed);
+  if (typeFindings.some(({ code }) => code === 'query-type')) return typeFindings;
   return [
-    ...ofTypes,
+    ...typeFindings,
     ...checkFiller(placed, facts, member),
     ...(member === 'pods' ? checkPodLabel(placed) : []),
     ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
@@ -38,7 +38,7 @@ export function checkInferred(
 }
 
 /** Checks the types of operands and of the result. The server rejects such queries. */
-export function checkTypes(placed: PlacedQuery): readonly Finding[] {
+export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
   if (facts === null) return [];
@@ -61,7 +61,7 @@ export function checkTypes(placed: PlacedQuery): readonly Finding[] {
 
 /** A constant in place of missing data turns a failed scrape into no load. */
 function checkFiller(
-  { query, path }: PlacedQuery,
+  { query, path }: LocatedQuery,
   { filler }: QueryFacts,
   member: 'pods' | 'object' | 'external',
 ): readonly Finding[] {
@@ -82,7 +82,7 @@ function checkFiller(
 }
 
 /** Checks that the result of a query per pod has the label `pod`. */
-export function checkPodLabel({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
+export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const facts = analyzeQuery(query);
   if (facts === null || mayHave(facts.labels, 'pod')) return [];
   const { isOpen, names } = facts.labels;
@@ -108,21 +108,21 @@ function checkSelectorLabels(
     const message = `${formatPath(place)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
     return [{ ...finding('selector-label', place, message), at }];
   };
-  const ofLabels = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
+  const labelFindings = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
     report(label, [...path, 'matchLabels', label], 'key'),
   );
-  const ofExpressions = (selector?.matchExpressions ?? []).flatMap((expression, index) => {
+  const expressionFindings = (selector?.matchExpressions ?? []).flatMap((expression, index) => {
     const { key, operator, values = [] } = expression ?? {};
     const isIn = operator === 'In' && values.length > 0;
     if (key === undefined || (!isIn && operator !== 'Exists')) return [];
     return report(key, [...path, 'matchExpressions', index, 'key'], 'value');
   });
-  return [...ofLabels, ...ofExpressions];
+  return [...labelFindings, ...expressionFindings];
 }
 
 /** Where the outermost comparison is false there is no series, and the replica count is held. */
 function checkFilter(
-  { query, path }: PlacedQuery,
+  { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
   { member, onMissing }: { readonly member: string; readonly onMissing: string | undefined },
 ): readonly Finding[] {
@@ -151,7 +151,7 @@ function keepsValues(
 
 /** Both sides can never have equal labels: one has none, the other is aggregated by some. */
 function checkMatching(
-  { path, isMetricsql, query }: PlacedQuery,
+  { path, isMetricsql, query }: LocatedQuery,
   { unmatched, expressions }: QueryFacts,
 ): readonly Finding[] {
   const expression = unmatched === null ? undefined : expressions[unmatched];
@@ -166,7 +166,7 @@ function checkMatching(
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
 /** `$pods` is a regular expression: no pod has this string as its name. */
-export function checkPatterns({ query, path }: Pick<PlacedQuery, 'query' | 'path'>): readonly Finding[] {
+export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {
     if (expression.form !== 'selector') return [];

@@ -6,7 +6,7 @@ import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
-import { checkInferred, checkPatterns, checkTypes } from './query-result-rules.js';
+import { checkQueryResult, checkPatterns, checkTypes } from './query-result-rules.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
@@ -80,7 +80,7 @@ function checkQuery(
   // A rejected query gets no warnings.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
-      ...checkInferred(
+      ...checkQueryResult(
         { query: body.query, path: queryPath, isMetricsql: options.isMetricsql },
         body,
         member,

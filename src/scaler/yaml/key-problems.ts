@@ -4,8 +4,8 @@ import { type Document, isScalar, visit } from 'yaml';
 export const MAX_KEYS = 1000;
 
 /** A problem with a key of an object, at the offset of the key. */
-export interface KeyFault {
-  readonly kind: 'twice' | 'too-many';
+export interface KeyProblem {
+  readonly kind: 'duplicate' | 'too-many';
   readonly message: string;
   readonly offset: number;
 }
@@ -14,13 +14,13 @@ export interface KeyFault {
  * Finds duplicate keys, and objects with more than `MAX_KEYS`. One pass: the parser's own check compares each key with
  * every other, which takes minutes for a file of 60,000.
  */
-export function findKeyFaults(document: Document): readonly KeyFault[] {
-  const faults: KeyFault[] = [];
+export function findKeyProblems(document: Document): readonly KeyProblem[] {
+  const problems: KeyProblem[] = [];
   visit(document, {
     Map: (_key, map) => {
       if (map.items.length > MAX_KEYS) {
         const message = `an object has ${map.items.length} keys, must have at most ${MAX_KEYS}`;
-        faults.push({ kind: 'too-many', message, offset: map.range?.[0] ?? 0 });
+        problems.push({ kind: 'too-many', message, offset: map.range?.[0] ?? 0 });
         return visit.SKIP;
       }
       const seen = new Set<unknown>();
@@ -28,12 +28,12 @@ export function findKeyFaults(document: Document): readonly KeyFault[] {
         if (!isScalar(key)) continue;
         if (seen.has(key.value)) {
           const message = 'this key appears twice in one object';
-          faults.push({ kind: 'twice', message, offset: key.range?.[0] ?? 0 });
+          problems.push({ kind: 'duplicate', message, offset: key.range?.[0] ?? 0 });
         }
         seen.add(key.value);
       }
       return undefined;
     },
   });
-  return faults;
+  return problems;
 }

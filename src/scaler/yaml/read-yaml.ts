@@ -11,9 +11,9 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, MAX_FINDINGS, tooMany } from '../problems/finding.js';
+import { type Finding, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
 import { composeDocuments } from './compose-documents.js';
-import { findKeyFaults } from './key-problems.js';
+import { findKeyProblems } from './key-problems.js';
 import { MAX_DEPTH } from '../plain-json.js';
 import type { LocatedDocument } from '../problems/located-document.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
@@ -102,7 +102,7 @@ function readDocument(document: Document, source: Source): LocatedDocument {
     ...aliasProblems(document, source),
   ];
   const problems = found.slice(0, MAX_FINDINGS);
-  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, offset: null }));
+  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
     // With a duplicate key, the last value counts.
@@ -162,8 +162,8 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
 }
 
 function keyProblems(document: Document, source: Source): readonly Problem[] {
-  return findKeyFaults(document).map(({ kind, message, offset }) => {
-    const code = kind === 'twice' ? 'duplicate-key' : 'yaml-size';
+  return findKeyProblems(document).map(({ kind, message, offset }) => {
+    const code = kind === 'duplicate' ? 'duplicate-key' : 'yaml-size';
     return problemAt(source, { code, message, offset });
   });
 }

@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { findKeyFaults } from '../../../src/scaler/yaml/key-problems.js';
+import { findKeyProblems } from '../../../src/scaler/yaml/key-problems.js';
 import { readYaml } from '../../../src/scaler/yaml/read-yaml.js';
 
 function keys(count: number): string {
   return Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
 }
 
-describe('findKeyFaults', () => {
+describe('findKeyProblems', () => {
   it('takes 1,000 keys in one mapping and refuses 1,001', () => {
     const options = { uniqueKeys: false };
 
-    expect(findKeyFaults(parseDocument(keys(1000), options))).toEqual([]);
-    expect(findKeyFaults(parseDocument(keys(1001), options))).toMatchObject([
+    expect(findKeyProblems(parseDocument(keys(1000), options))).toEqual([]);
+    expect(findKeyProblems(parseDocument(keys(1001), options))).toMatchObject([
       { kind: 'too-many', offset: 0 },
     ]);
   });
@@ -20,11 +20,11 @@ describe('findKeyFaults', () => {
   it('names each key that stands again, in its own mapping alone', () => {
     const [document] = parseAllDocuments('a: { b: 1, c: 2, b: 3 }\nb: 4\na: 5\n', { uniqueKeys: false });
 
-    const faults = document === undefined ? [] : findKeyFaults(document);
+    const problems = document === undefined ? [] : findKeyProblems(document);
 
-    expect(faults.map(({ kind, offset }) => [kind, offset])).toEqual([
-      ['twice', 29],
-      ['twice', 17],
+    expect(problems.map(({ kind, offset }) => [kind, offset])).toEqual([
+      ['duplicate', 29],
+      ['duplicate', 17],
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { readBounded } from '../files/read-bounded.js';
 import { MAX_DOCUMENTS, MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
-import { whyUnreadable } from './describe-read-error.js';
+import { describeReadError } from './describe-read-error.js';
 
 export interface ReadFile {
   /** The path as written in the config, or within a directory named there. */
@@ -17,7 +17,7 @@ export interface ReadFile {
 }
 
 /** The files of one path of the config at one moment. */
-export interface Generation {
+export interface PathContents {
   readonly path: string;
   /** Sorted by name. */
   readonly files: readonly ReadFile[];
@@ -28,7 +28,7 @@ export interface Generation {
 }
 
 const ATTEMPTS = 3;
-const DEEPEST_FOLDER = 8;
+const DEEPEST_DIRECTORY = 8;
 const FILES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
@@ -46,11 +46,11 @@ const PATH_DEADLINE_MS = 60_000;
  * an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in the names of the files.
  * Never throws. Source: reliability.md C1, C2.
  */
-export async function readGeneration(
+export async function readPathContents(
   path: string,
   clock: Clock | null,
   name: string = path,
-): Promise<Generation> {
+): Promise<PathContents> {
   let error = '';
   let isAbsent = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -75,7 +75,7 @@ function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promise<T> {
 }
 
 /** Returns a hash of all names, errors and contents. */
-export function fingerprint(generations: readonly Generation[]): string {
+export function fingerprint(generations: readonly PathContents[]): string {
   const hash = createHash('sha256');
   for (const { path, files, error } of generations) {
     hash.update(JSON.stringify([path, error]));
@@ -88,7 +88,7 @@ export function fingerprint(generations: readonly Generation[]): string {
 }
 
 /** Returns the directory to watch for changes of `path`. */
-export async function folderToWatch(path: string): Promise<string> {
+export async function directoryToWatch(path: string): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? path : dirname(path);
   } catch {
@@ -101,7 +101,7 @@ interface FoundFile {
   readonly name: string;
   readonly path: string;
   /** The device of its directory. */
-  readonly folderDev: number;
+  readonly directoryDev: number;
   readonly error: string | null;
 }
 
@@ -109,16 +109,17 @@ async function readPath(path: string, name: string, clock: Clock | null): Promis
   const read = (file: FoundFile): Promise<ReadFile> => readOne(file, clock);
   if (!(await stat(path)).isDirectory()) {
     // A file of a mounted ConfigMap is a link to ..data/NAME, so it is always of one version.
-    return [await read({ name, path, folderDev: (await stat(dirname(path))).dev, error: null })];
+    return [await read({ name, path, directoryDev: (await stat(dirname(path))).dev, error: null })];
   }
   const found: FoundFile[] = [];
-  const folders: ListedFolder[] = [];
-  await listFolder({ name, path, depth: 0 }, { found, folders, seen: new Set() });
+  const directories: ListedDirectory[] = [];
+  await listDirectory({ name, path, depth: 0 }, { found, directories, seen: new Set() });
   const files = await inBatches(found, read);
   // The kubelet swaps `..data` and then deletes the old files one by one: a directory read meanwhile seems to have
   // fewer documents, or none.
-  for (const { folder, real } of folders)
-    if ((await resolveData(folder)) !== real) throw new SwappedError(`${folder} changed while it was read`);
+  for (const { directory, real } of directories)
+    if ((await resolveData(directory)) !== real)
+      throw new SwappedError(`${directory} changed while it was read`);
   return files;
 }
 
@@ -127,12 +128,12 @@ class SwappedError extends Error {
   override name = 'SwappedError';
 }
 
-interface ListedFolder {
-  readonly folder: string;
+interface ListedDirectory {
+  readonly directory: string;
   readonly real: string;
 }
 
-interface Folder {
+interface Directory {
   readonly name: string;
   readonly path: string;
   readonly depth: number;
@@ -140,23 +141,23 @@ interface Folder {
 
 interface Listing {
   readonly found: FoundFile[];
-  readonly folders: ListedFolder[];
+  readonly directories: ListedDirectory[];
   /** Directories already listed, by device and inode: links may form a cycle. */
   readonly seen: Set<string>;
 }
 
-async function listFolder(folder: Folder, listing: Listing): Promise<void> {
-  const real = await resolveData(folder.path);
+async function listDirectory(directory: Directory, listing: Listing): Promise<void> {
+  const real = await resolveData(directory.path);
   const { dev, ino } = await stat(real);
   if (listing.seen.has(`${dev} ${ino}`)) return;
   listing.seen.add(`${dev} ${ino}`);
-  listing.folders.push({ folder: folder.path, real });
+  listing.directories.push({ directory: directory.path, real });
   const names = (await readdir(real)).filter((entry) => !entry.startsWith('.')).sort();
   const kinds = await inBatches(names, (entry) => kindOf(join(real, entry)));
   for (const [index, entry] of names.entries()) {
-    const at = { name: join(folder.name, entry), path: join(real, entry), folderDev: dev };
+    const at = { name: join(directory.name, entry), path: join(real, entry), directoryDev: dev };
     const kind = kinds[index] ?? null;
-    if (kind === 'folder') await listSubfolder({ ...at, depth: folder.depth + 1 }, listing);
+    if (kind === 'directory') await listSubdirectory({ ...at, depth: directory.depth + 1 }, listing);
     else if (DOCUMENT_FILE.test(entry)) listing.found.push({ ...at, error: kind === 'file' ? null : kind });
     if (listing.found.length > MAX_DOCUMENTS)
       throw new Error(`it holds more than ${MAX_DOCUMENTS} document files`);
@@ -164,28 +165,28 @@ async function listFolder(folder: Folder, listing: Listing): Promise<void> {
 }
 
 /** A subdirectory that cannot be listed is an error of that entry, like a file that cannot be read. */
-async function listSubfolder(folder: Folder & FolderOf, listing: Listing): Promise<void> {
-  if (folder.depth > DEEPEST_FOLDER) return;
+async function listSubdirectory(directory: Directory & DirectoryOf, listing: Listing): Promise<void> {
+  if (directory.depth > DEEPEST_DIRECTORY) return;
   try {
-    await listFolder(folder, listing);
+    await listDirectory(directory, listing);
   } catch (error) {
     if (codeOf(error) !== 'EACCES') throw error;
-    listing.found.push({ ...folder, error: whyUnreadable(error) });
+    listing.found.push({ ...directory, error: describeReadError(error) });
   }
 }
 
-type FolderOf = Pick<FoundFile, 'folderDev'>;
+type DirectoryOf = Pick<FoundFile, 'directoryDev'>;
 
-/** Returns `folder`, `file`, or why the entry cannot be inspected. Throws if the entry is gone. */
+/** Returns `directory`, `file`, or why the entry cannot be inspected. Throws if the entry is gone. */
 async function kindOf(path: string): Promise<string> {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    return (await stat(path)).isDirectory() ? 'directory' : 'file';
   } catch (error) {
     // If the entry itself is gone, lstat throws, and the directory is read again; else it is a broken link.
     const entry = await lstat(path);
     return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
-      : whyUnreadable(error);
+      : describeReadError(error);
   }
 }
 
@@ -198,32 +199,35 @@ async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R
   return results;
 }
 
-async function resolveData(folder: string): Promise<string> {
+async function resolveData(directory: string): Promise<string> {
   try {
-    return await realpath(join(folder, DATA_LINK));
+    return await realpath(join(directory, DATA_LINK));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return realpath(folder);
+    if (codeOf(error) === 'ENOENT') return realpath(directory);
     throw error;
   }
 }
 
 /** Throws if the file is gone, since the directory has changed then. Any other failure is the error of the file. */
-async function readOne({ name, path, folderDev, error }: FoundFile, clock: Clock | null): Promise<ReadFile> {
+async function readOne(
+  { name, path, directoryDev, error }: FoundFile,
+  clock: Clock | null,
+): Promise<ReadFile> {
   if (error !== null) return { name, text: null, error, isOwnMount: false };
   try {
     const deadline = clock === null ? {} : { deadline: { clock, ms: FILE_DEADLINE_MS } };
     const { bytes, dev } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, ...deadline });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { name, text, error: null, isOwnMount: isMountPoint({ dev }, { dev: folderDev }) };
+    return { name, text, error: null, isOwnMount: isMountPoint({ dev }, { dev: directoryDev }) };
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') throw cause;
-    return { name, text: null, error: whyUnreadable(cause), isOwnMount: false };
+    return { name, text: null, error: describeReadError(cause), isOwnMount: false };
   }
 }
 
 /** Whether a file is on another device than its directory: a mount (`subPath`), which never changes. */
-export function isMountPoint(file: { readonly dev: number }, folder: { readonly dev: number }): boolean {
-  return file.dev !== folder.dev;
+export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
+  return file.dev !== directory.dev;
 }
 
 function codeOf(error: unknown): unknown {
@@ -233,7 +237,7 @@ function codeOf(error: unknown): unknown {
 /** The error may be of another path, such as a broken link in the directory. */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
-  return `${place === path ? '' : `${place}: `}${whyUnreadable(error)}`;
+  return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;
 }
 
 function placeOf(error: unknown): string | null {
