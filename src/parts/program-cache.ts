@@ -5,7 +5,7 @@ import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
 
 /** A directory of the cache that is either absent or complete. */
-export interface CachedFolder {
+export interface CachedDirectory {
   readonly name: string;
   /** Path of a program in the directory. */
   readonly program: string;
@@ -17,7 +17,7 @@ const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
 /** Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist. */
-export function cacheFolder(context: PartsContext): string {
+export function cacheDirectory(context: PartsContext): string {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
   // The XDG specification declares relative paths invalid.
   if (isAbsolute(cache)) return join(cache, 'promscaler');
@@ -29,8 +29,8 @@ export function cacheFolder(context: PartsContext): string {
  * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
  * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
  */
-export async function programFromCache(context: PartsContext, wanted: CachedFolder): Promise<string> {
-  const cache = cacheFolder(context);
+export async function programFromCache(context: PartsContext, wanted: CachedDirectory): Promise<string> {
+  const cache = cacheDirectory(context);
   const folder = join(cache, wanted.name);
   const program = join(folder, wanted.program);
   if (await isExecutable(program)) return program;

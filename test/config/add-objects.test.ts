@@ -71,7 +71,7 @@ describe('addObjects', () => {
     ]);
   });
 
-  it('keeps the last good version of a wrong one, takes the mended one, and drops what is gone', async () => {
+  it('keeps the last good version of a wrong one, takes the fixed one, and drops what is gone', async () => {
     const first = await added([object('web'), object('api')]);
     const wrong = await added([object('web', { maxReplicas: -1 }), object('api')], { last: first });
     const gone = await added([object('web', { maxReplicas: 5 })], { last: wrong });
@@ -124,7 +124,7 @@ describe('addObjects', () => {
 });
 
 describe('a file and an object of one name', () => {
-  it('the file wins, and the object is told of it with the line', async () => {
+  it('uses the file, and names its line in a problem of the object', async () => {
     const found = await added([object('web')], { files: filesWith('scalers', FILE) });
 
     expect(namesOf(found)).toEqual(['shop/web 9']);
@@ -138,7 +138,7 @@ describe('a file and an object of one name', () => {
     expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
   });
 
-  it('what the object had in force goes on where the file is wrong', async () => {
+  it('keeps the scaler of the object in effect while the file is invalid', async () => {
     const first = await added([object('web')]);
     const files = filesWith('scalers', FILE.replace('maxReplicas', 'maxReplica'), first.set);
 
@@ -159,7 +159,7 @@ describe('a file and an object of one name', () => {
     expect(namesOf(found)).toEqual(['shop/web 9']);
   });
 
-  it('the object takes over when the file is gone, though the last one of its folder', async () => {
+  it('the object takes over when the file is gone, though the last one of its directory', async () => {
     const first = await added([], { files: filesWith('scalers', FILE) });
     const emptied = nextSet(
       [{ contents: { path: 'scalers', files: [], error: null }, documents: [] }],

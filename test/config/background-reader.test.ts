@@ -6,7 +6,7 @@ import type { DocumentReader } from '../../src/config/document-reader.js';
 import type { ReadDocument } from '../../src/scaler/read-scalers.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 
-/** The worker is a program of its own: the built one. */
+/** The worker is a separate program: the built one. */
 const ENTRY = pathToFileURL(resolve('dist/config/reading-worker.js'));
 const MIB = 1024 * 1024;
 
@@ -117,7 +117,7 @@ describe('createBackgroundReader', () => {
     expect(document?.scaler?.document.spec).toEqual(spec);
   });
 
-  it('gives up on a text that takes longer than 60 s, and reads the next one', async () => {
+  it('stops reading a file after 60 s, and reads the next one', async () => {
     const clock = new ManualClock();
     const reader = readerOf({ clock });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 
-let onRead: (folder: string) => Promise<void> = () => Promise.resolve();
+let onRead: (directory: string) => Promise<void> = () => Promise.resolve();
 
 jest.unstable_mockModule('node:fs/promises', () => ({
   ...promises,
@@ -15,22 +15,22 @@ jest.unstable_mockModule('node:fs/promises', () => ({
 }));
 const { readPathContents } = await import('../../src/config/read-path-contents.js');
 
-let folder = '';
+let directory = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'half-seen-swap-'));
+  directory = await mkdtemp(join(tmpdir(), 'half-seen-swap-'));
 });
 
 afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 async function addGeneration(number: number, names: readonly string[]): Promise<void> {
   const data = `..2026_${number}`;
-  await mkdir(join(folder, data));
-  for (const name of names) await writeFile(join(folder, data, name), `# ${name}`);
-  await symlink(data, join(folder, '..data_tmp'));
-  await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+  await mkdir(join(directory, data));
+  for (const name of names) await writeFile(join(directory, data, name), `# ${name}`);
+  await symlink(data, join(directory, '..data_tmp'));
+  await rename(join(directory, '..data_tmp'), join(directory, '..data'));
 }
 
 async function namesOf(path: string): Promise<readonly string[] | string> {
@@ -41,13 +41,13 @@ async function namesOf(path: string): Promise<readonly string[] | string> {
 it.each([
   ['the one file of', ['a.yaml'], '.', ''],
   ['the first of two files of', ['a.yaml', 'b.yaml'], '.', ''],
-  ['a folder around', ['a.yaml'], '..', ''],
+  ['a directory around', ['a.yaml'], '..', ''],
 ])(
   'reads the new generation where the kubelet deletes %s the old one meanwhile',
   async (_what, names, place) => {
-    const outer = folder;
-    folder = join(outer, 'mount');
-    await mkdir(folder);
+    const outer = directory;
+    directory = join(outer, 'mount');
+    await mkdir(directory);
     await addGeneration(1, names);
     let reads = 0;
     onRead = async (read) => {
@@ -58,8 +58,8 @@ it.each([
       await rm(join(read, 'a.yaml'));
     };
 
-    const seen = await namesOf(join(folder, place));
-    folder = outer;
+    const seen = await namesOf(join(directory, place));
+    directory = outer;
 
     expect(reads).toBe(1);
     expect(seen).toEqual(names.map((name) => (place === '.' ? name : join('mount', name))));
@@ -74,5 +74,5 @@ it('is unreadable, not empty, where generations come faster than they can be rea
     await rm(join(read, 'a.yaml'));
   };
 
-  expect(await namesOf(folder)).toBe(`${folder} changed while it was read`);
+  expect(await namesOf(directory)).toBe(`${directory} changed while it was read`);
 });

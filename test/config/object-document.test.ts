@@ -16,7 +16,7 @@ function withLabels(count: number): string {
   return JSON.stringify({ scaleTargetRef: { name: 'web' }, maxReplicas: 3, metrics: [{ external }] });
 }
 
-/** A spec that makes a document of so many levels of objects and lists. */
+/** A spec whose document has this number of levels of objects and lists. */
 function nested(levels: number): string {
   return `{"a":${'['.repeat(levels - 2)}1${']'.repeat(levels - 2)}}`;
 }

@@ -76,7 +76,7 @@ describe('readServiceConfig', () => {
     },
   );
 
-  it('joins relative paths to the folder of the config and leaves absolute ones', () => {
+  it('joins relative paths to the directory of the config and leaves absolute ones', () => {
     const config = configOf(
       `prometheus:
   default:
@@ -167,28 +167,31 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     ['resourceWindows: { memory: 60 }', []],
     ['resourceWindows: { cpu: 0 }', ['out-of-range']],
     ['resourceWindows: { gpu: 60 }', ['unknown-field']],
-  ])('of a data source with %s tells %j', (source, codes) => {
+  ])('of a data source with %s reports %j', (source, codes) => {
     const { problems } = readServiceConfig(`prometheus: { default: { ${source} } }`, 'promscaler.yaml');
 
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  it.each(readdirSync(FOLDER))('of %s tells exactly the problems it says, and no secret', (file) => {
-    const text = readFileSync(new URL(file, FOLDER), 'utf8');
-    const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
+  it.each(readdirSync(FOLDER))(
+    'of %s reports exactly the problems that the file lists, and no secret',
+    (file) => {
+      const text = readFileSync(new URL(file, FOLDER), 'utf8');
+      const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
 
-    const { config, problems } = readServiceConfig(text, file);
+      const { config, problems } = readServiceConfig(text, file);
 
-    expect(expected.length).toBeGreaterThan(0);
-    expect(config).toBeNull();
-    const told = problems.map(({ code, place, message }, index) => {
-      const part = expected[index]?.[2] ?? 'nothing more';
-      const where = place === null ? 'nowhere' : `${place.line}:${place.column}`;
-      return [code, where, message.includes(part) ? part : message];
-    });
-    expect(told).toEqual(expected);
-    expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
-  });
+      expect(expected.length).toBeGreaterThan(0);
+      expect(config).toBeNull();
+      const told = problems.map(({ code, place, message }, index) => {
+        const part = expected[index]?.[2] ?? 'nothing more';
+        const where = place === null ? 'nowhere' : `${place.line}:${place.column}`;
+        return [code, where, message.includes(part) ? part : message];
+      });
+      expect(told).toEqual(expected);
+      expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
+    },
+  );
 
   it('gives VictoriaMetrics its own cpu query, also where the default is spelled out, but not another one', () => {
     const cpuOf = (text: string): string =>

@@ -10,15 +10,15 @@ const CANARY = 'canary7f3a';
 const KEY = `Key_${CANARY}`;
 const NUMBER = 20_261_122_000_001;
 
-/** What somebody may write in the place of anything else. */
+/** Values that a field may have by mistake. */
 const MISTAKES: readonly (readonly [string, unknown])[] = [
-  ['a text', CANARY],
-  ['a text with blanks', `Bearer ${CANARY} x`],
+  ['a string', CANARY],
+  ['a string with spaces', `Bearer ${CANARY} x`],
   ['a long text', `${CANARY}-`.repeat(20)],
   ['a URL with a user', `https://reader:${CANARY}@prometheus:9090`],
   ['a URL with a query string', `https://prometheus:9090/?token=${CANARY}`],
-  ['a mapping', { [KEY]: CANARY, file: CANARY }],
-  ['a mapping of mappings', { [KEY]: { [KEY]: [CANARY] } }],
+  ['an object', { [KEY]: CANARY, file: CANARY }],
+  ['an object of objects', { [KEY]: { [KEY]: [CANARY] } }],
   ['a list', [CANARY, { [KEY]: CANARY }]],
   ['a query', `rate(${CANARY}{a="${CANARY}"}[5m`],
   ['a variable', `$${CANARY}`],

@@ -29,7 +29,7 @@ function object(name: string, maxReplicas = 3): DocumentObject {
 }
 
 describe('load, with objects', () => {
-  it('takes them up, tells whether they are all, and reads one again only where it changed', async () => {
+  it('reads them, reports whether the list is complete, and reads an object again only if it changed', async () => {
     const objects = new Objects();
     const files = createScalerFiles({ paths: [], clock: new ManualClock(), objects });
 

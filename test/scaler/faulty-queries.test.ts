@@ -11,7 +11,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 10${spec} }
 `;
 }
 
-/** Options whose reading fails for the document of this name, as a fault of ours would. */
+/** Options with which the document of this name throws, as a bug would. */
 function failingFor(name: string): ReadOptions {
   let reads = 0;
   return {
@@ -33,7 +33,7 @@ describe('a fault while a document is read', () => {
     );
   });
 
-  it('leaves the documents beside it alone', () => {
+  it('does not affect the other documents', () => {
     let reads = 0;
     const options = {
       get now(): undefined {

@@ -48,7 +48,7 @@ describe('a string where a number is needed', () => {
     expect([count('document') > 25, count('service config') > 20]).toEqual([true, true]);
   });
 
-  it.each(FIELDS)('$of: $name in quotes is told to lose them', ({ schema, path, least }) => {
+  it.each(FIELDS)('$of: $name in quotes: the hint is to remove them', ({ schema, path, least }) => {
     const message = messageAt(schema, path, String(least));
 
     expect(message).toContain(`is "${least}", must be`);
@@ -56,7 +56,7 @@ describe('a string where a number is needed', () => {
   });
 
   it.each(FIELDS.filter(({ name }) => /seconds$/i.test(name)))(
-    '$of: $name as a duration is told its seconds',
+    '$of: $name as a duration: the hint has the seconds',
     ({ schema, path }) => {
       expect(messageAt(schema, path, '60s')).toMatch(/must be a whole number of seconds: write 60$/);
     },
@@ -141,7 +141,7 @@ describe('a string that is no quantity', () => {
     expect(message.slice(message.indexOf('above 0') + 'above 0'.length)).toBe(hint);
   });
 
-  it('as a tolerance of 10% is told the share, 0.1', () => {
+  it('as a tolerance of 10%: the hint has the fraction, 0.1', () => {
     expect(messageAt(documentSchema, ['spec', 'tolerance'], '10%')).toMatch(/of at least 0: write 0\.1$/);
   });
 });

@@ -8,7 +8,7 @@ function keys(count: number): string {
 }
 
 describe('findKeyProblems', () => {
-  it('takes 1,000 keys in one mapping and refuses 1,001', () => {
+  it('takes 1,000 keys in one object and refuses 1,001', () => {
     const options = { uniqueKeys: false };
 
     expect(findKeyProblems(parseDocument(keys(1000), options))).toEqual([]);
@@ -17,7 +17,7 @@ describe('findKeyProblems', () => {
     ]);
   });
 
-  it('names each key that stands again, in its own mapping alone', () => {
+  it('finds each duplicate key, only within its own object', () => {
     const [document] = parseAllDocuments('a: { b: 1, c: 2, b: 3 }\nb: 4\na: 5\n', { uniqueKeys: false });
 
     const problems = document === undefined ? [] : findKeyProblems(document);
