@@ -1,7 +1,7 @@
-import { OBJECTS_PATH } from '../config/object-documents.js';
+import { OBJECTS_PATH } from '../config/read-objects.js';
 import { readServiceConfig } from '../config/read-service-config.js';
 import { createScalerFiles } from '../config/scaler-files.js';
-import type { ServiceConfig } from '../config/service-config.js';
+import type { ServiceConfig } from '../config/resolve-service-config.js';
 import { resolve } from 'node:path';
 import type { Problem } from '../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';

@@ -141,7 +141,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     const service = rig.start({ files: { 'scalers/web.yaml': file } });
 
     await rig.shows('web', 'Accepted False Duplicate');
-    expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files win');
+    expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files take precedence');
     expect(rig.status('web')).not.toHaveProperty('currentReplicas');
     await eventually(() => rig.replicas('web') === 7, 'the file to be in force');
     await rm(join(service.folder, 'scalers/web.yaml'));

@@ -201,7 +201,7 @@ Last scale-up: none known; last scale-down: none known
     [['explain', 'deploy/web', '-n', 'shop'], 2, 'takes the name of a scaler, such as web -n shop'],
     [['explain', 'a/b/c'], 2, 'a/b/c is no NAMESPACE/NAME of a scaler, such as shop/web'],
     [['explain', 'a/b', '--snapshot', '-'], 2, 'NAMESPACE/NAME or --snapshot FILE, not both'],
-    [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
+    [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: no such file or directory'],
     [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
     [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
     [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],

@@ -58,7 +58,7 @@ describe('findPrometheus', () => {
 
     expect([found, again]).toEqual([cached('prometheus'), cached('promtool')]);
     expect(told).toEqual([
-      `bringing Prometheus from the packages of this distribution into ${join(root, 'cache/promscaler')} ...`,
+      `downloading Prometheus from the packages of this distribution to ${join(root, 'cache/promscaler')} ...`,
     ]);
     expect(await readdir(join(root, 'cache/promscaler'))).toEqual([`prometheus-debian-${arch()}`]);
     expect(await readdir(join(root, 'cache', IN_CACHE))).toEqual(['usr']);
@@ -120,7 +120,7 @@ describe('findPrometheus', () => {
     const finding = findPrometheus(machine({ PATH: join(root, 'bin') }));
 
     await expect(finding).rejects.toThrow(
-      `Prometheus is not on the PATH and cannot be brought (this system has no package to unpack). To install it: ${line}`,
+      `Prometheus is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { resourceWindowSeconds, takesWindow } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import type { ServiceInput } from '../../src/config/service-schema.js';

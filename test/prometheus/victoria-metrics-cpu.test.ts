@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { findPrometheus } from '../../src/parts/find-part.js';
 import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
 import { resourceQuery } from '../../src/prometheus/resource-queries.js';

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 
 /** How a command line says where the API server is. */
 export interface ClusterOptions {

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Leadership } from '../../control/election/leadership.js';
 import { writeStatuses } from '../../control/status/status-writer.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { createElection } from '../../control/election/election.js';
 import { newIdentity } from '../../control/election/election-rules.js';
 import { standsAlone } from '../../control/election/leadership.js';

@@ -1,5 +1,5 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { createController } from '../../control/controller.js';
 import { runCycle } from '../../control/cycle.js';
 import { eventsOf } from '../../control/events.js';

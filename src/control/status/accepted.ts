@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { StatedCondition } from './object-status.js';
 

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { JsonObject } from '../../kubernetes/json.js';
 import { createBackoff } from '../../kubernetes/requests/backoff.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';

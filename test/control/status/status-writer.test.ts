@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ObjectVerdict } from '../../../src/config/object-set.js';
+import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
 import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';

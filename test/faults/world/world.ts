@@ -105,7 +105,7 @@ export class World {
     for (const { scaler, problems } of known)
       if (scaler === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const files = text === '' ? [] : [{ name: 'scalers.yaml', text, error: null, isOwnMount: false }];
-    return { generation: { path: 'scalers', files, error: null }, documents: known };
+    return { contents: { path: 'scalers', files, error: null }, documents: known };
   }
 
   /** Changes a document (null: takes it away), and every run reads the set anew. */

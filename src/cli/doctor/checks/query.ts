@@ -4,7 +4,7 @@ import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
-import { checkPatterns } from '../../../scaler/rules/inferred-rules.js';
+import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
 import { type Finding, type FindingMaker, findingsOf } from '../finding.js';
 import { labelValues, listSome, type SourceInquiry } from '../inquiry.js';
