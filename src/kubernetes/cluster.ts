@@ -8,11 +8,12 @@ import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
-import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
+import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
+import type { WorkloadPlace } from './workload.js';
 import { createWatches, problemOfFeed, type Watches } from './watch/watches.js';
 
 export interface ClusterOptions {
@@ -40,12 +41,12 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 
-  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScalePlace> => {
+  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<WorkloadPlace> => {
     checkNamespace(namespaces, namespace);
     return { transport, kind: await discovery.find(ref, signal), namespace, ref, signal };
   };
 
-  const liveScale = async (place: ScalePlace): Promise<ScaleWithSelector> => {
+  const liveScale = async (place: WorkloadPlace): Promise<ScaleWithSelector> => {
     try {
       return await getScale(place);
     } catch (error) {
@@ -107,7 +108,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
 /** The watched object; null where its kind or namespace is not watched, so that it must be asked for. */
 async function readWatched(
   watches: Watches,
-  { namespace, ref, signal }: ScalePlace,
+  { namespace, ref, signal }: WorkloadPlace,
   clock: Clock,
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
@@ -154,7 +155,7 @@ function notListed(doing: string): KubernetesError {
   return new KubernetesError('timeout', `${doing}: not listed yet`);
 }
 
-function fromScale({ namespace, ref }: ScalePlace, scale: ScaleWithSelector): ScaleTarget {
+function fromScale({ namespace, ref }: WorkloadPlace, scale: ScaleWithSelector): ScaleTarget {
   const selector = usableSelector(scale.selector, `reading scale of ${nameTarget(namespace, ref)}`);
   return { ref, namespace, ...withoutSelector(scale), selector, annotations: {} };
 }

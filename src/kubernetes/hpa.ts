@@ -1,6 +1,11 @@
 import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import type { OtherScaler } from './types.js';
+import type { Transport } from './requests/transport.js';
+import { listAll, resourceScope } from './watch/list-pages.js';
 import type { WatchedObject } from './watch/object-store.js';
+
+export const HPA_ROOT = '/apis/autoscaling/v2';
+export const HPA_PLURAL = 'horizontalpodautoscalers';
 
 /** An HPA under its own name, which is another one than the scaler's where a ScaledObject owns it. */
 export interface WatchedHpa extends WatchedObject {
@@ -18,6 +23,17 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
     resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
     scaler,
   };
+}
+
+/** Lists the HPAs of a namespace (null: of all) with live requests. Throws `KubernetesError`. */
+export async function listHpas(
+  transport: Transport,
+  namespace: string | null,
+  signal: AbortSignal,
+): Promise<readonly OtherScaler[]> {
+  const scope = resourceScope(HPA_ROOT, HPA_PLURAL, namespace);
+  const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
+  return items;
 }
 
 /** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */

@@ -1,7 +1,7 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createHpaStore, type HpaStore } from './hpa-store.js';
-import { readHorizontalPodAutoscaler, readWatchedHpa } from './hpa.js';
+import { HPA_PLURAL, HPA_ROOT, listHpas, readWatchedHpa } from './hpa.js';
 import type { Log } from '../units/log.js';
 import { rateLimitMs } from './requests/rate-limit.js';
 import { createRefusals, type Refusals } from './requests/refusals.js';
@@ -9,7 +9,6 @@ import type { Transport } from './requests/transport.js';
 import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
 import { createFeeds, type Feed } from './watch/feeds.js';
-import { listAll, resourceScope } from './watch/list-pages.js';
 
 /** The HPAs of a namespace. */
 export interface OtherScalers {
@@ -47,8 +46,6 @@ const RETRY_MS = 10_000;
 const STALE_SECONDS = 180;
 
 const NONE: readonly OtherScaler[] = [];
-const ROOT = '/apis/autoscaling/v2';
-const PLURAL = 'horizontalpodautoscalers';
 
 interface Entry {
   /** Until when no new request is made. */
@@ -66,8 +63,8 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   const entries = new Map<string | null, Entry>();
   const feeds = createFeeds({
     ...options,
-    root: ROOT,
-    plural: PLURAL,
+    root: HPA_ROOT,
+    plural: HPA_PLURAL,
     createStore: createHpaStore,
     convert: readWatchedHpa,
     fixFor: fixForWatch,
@@ -136,14 +133,8 @@ async function ask(
   entry: Entry,
 ): Promise<ByNamespace> {
   try {
-    const { items } = await listAll({
-      transport,
-      scope: resourceScope(ROOT, PLURAL, scope),
-      convert: readHorizontalPodAutoscaler,
-      // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
-      signal: new AbortController().signal,
-    });
-    entry.known = groupByNamespace(items);
+    // Other callers wait for the same list, so no single caller may cancel it; each page has its deadline.
+    entry.known = groupByNamespace(await listHpas(transport, scope, new AbortController().signal));
     entry.dueMs = clock.monotonicMs() + FRESH_MS;
     entry.refusals.clear();
     if (entry.isFailing) log.info('HPAs are listed again', { namespace: scope });

@@ -1,10 +1,9 @@
-import type { LabelSelector, TargetRef } from '../scaler/spec.js';
-import type { ScalableKind } from './discovery.js';
+import type { LabelSelector } from '../scaler/spec.js';
 import { countIn, objectIn, textIn, type JsonObject } from './json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
-import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Scale } from './types.js';
+import { workloadPath, type WorkloadPlace } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
 /** A `/scale` with its selector, as kinds have it that are not watched. */
@@ -13,24 +12,15 @@ export interface ScaleWithSelector extends Scale {
   readonly selector: LabelSelector | null;
 }
 
-/** One target and where its `/scale` is. */
-export interface ScalePlace {
-  readonly transport: Transport;
-  readonly kind: ScalableKind;
-  readonly namespace: string;
-  readonly ref: TargetRef;
-  readonly signal: AbortSignal;
-}
-
 const DEADLINE_MS = 10_000;
 
 /** A live GET of `/scale`. */
-export async function getScale(place: ScalePlace): Promise<ScaleWithSelector> {
+export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector> {
   const doing = `reading scale of ${nameTarget(place.namespace, place.ref)}`;
   const answer = await place.transport.request({
     lane: 'read',
     method: 'GET',
-    path: scalePath(place),
+    path: `${workloadPath(place)}/scale`,
     doing,
     verb: 'get',
     resource: `${place.kind.plural}/scale`,
@@ -46,7 +36,7 @@ export async function getScale(place: ScalePlace): Promise<ScaleWithSelector> {
  * integer from 0 to 2^31-1 is a plain `Error`, and nothing is sent. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
-  place: ScalePlace,
+  place: WorkloadPlace,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
 ): Promise<ScaleWithSelector> {
   const { uid, resourceVersion, replicas } = change;
@@ -58,7 +48,7 @@ export async function patchScale(
   const answer = await place.transport.request({
     lane: 'write',
     method: 'PATCH',
-    path: scalePath(place),
+    path: `${workloadPath(place)}/scale`,
     query: { fieldManager: 'promscaler' },
     body: { metadata: { uid, resourceVersion }, spec: { replicas } },
     doing,
@@ -68,11 +58,6 @@ export async function patchScale(
     signal: place.signal,
   });
   return readScale(answer, doing);
-}
-
-function scalePath({ kind, namespace, ref }: ScalePlace): string {
-  const name = `namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
-  return `${kind.root}/${name}/scale`;
 }
 
 /** `spec.replicas` is left out of a `/scale` when it is 0. */
