@@ -14,7 +14,7 @@ import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedT
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
 import type { WorkloadPlace } from './workload.js';
-import { createWatches, problemOfFeed, type Watches } from './watch/watches.js';
+import { createWatches, problemOfFeed, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
   /** Closed when `run` ends. */

@@ -4,7 +4,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../requests/error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
 /** Something is wrong with how the cluster is to be reached. The message names the file and holds no secret. */

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { asObject, countIn, textIn } from '../json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../types.js';
 

@@ -5,7 +5,7 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import type { JsonObject } from '../json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { parseAnswer } from './parse-answer.js';
@@ -13,7 +13,7 @@ import { rateLimitMs } from './rate-limit.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../types.js';
-import { holdStream, readText, type WatchStream } from '../watch/watch-stream.js';
+import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 /** One request to the API server. */
 export interface KubernetesRequest {

@@ -1,6 +1,6 @@
 import { nameScope, type ResourceScope } from './list-pages.js';
 import type { Transport } from '../requests/transport.js';
-import type { WatchStream } from './watch-stream.js';
+import type { WatchStream } from '../requests/watch-stream.js';
 
 const WATCH_START_DEADLINE_MS = 30_000;
 

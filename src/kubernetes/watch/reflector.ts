@@ -11,8 +11,7 @@ import { isOlder } from '../resource-version.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
-import { splitLines } from './watch-lines.js';
-import { streamError } from './watch-stream.js';
+import { splitLines, streamError } from './watch-lines.js';
 
 /** Keeps one store equal to what the server has, for one resource in one namespace or in all. */
 export interface Reflector {

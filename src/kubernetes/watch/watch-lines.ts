@@ -1,3 +1,6 @@
+import { errorFacts } from '../error-facts.js';
+import { KubernetesError } from '../types.js';
+
 /** The longest line of a watch stream, in bytes. An object in etcd has 1.5 MiB at most. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
@@ -35,4 +38,10 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
     length += chunk.length - start;
     if (length > MAX_LINE_BYTES) throw new LineTooLongError();
   }
+}
+
+/** Returns the error of a stream that failed while its lines were read. */
+export function streamError(doing: string, cause: unknown): KubernetesError {
+  const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
+  return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });
 }

@@ -1,13 +1,13 @@
-import type { TargetRef } from '../../scaler/spec.js';
-import type { Clock } from '../../units/clock.js';
-import { createFeeds, type Feed, type Feeds } from './feeds.js';
-import type { Log } from '../../units/log.js';
-import { createObjectStore, type ObjectStore } from './object-store.js';
-import { createPodStore, type PodStore } from '../pods/pod-store.js';
-import { createPodReader } from '../pods/pods.js';
-import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from '../targets.js';
-import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import type { TargetRef } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
+import { createFeeds, type Feed, type Feeds } from './watch/feeds.js';
+import type { Log } from '../units/log.js';
+import { createObjectStore, type ObjectStore } from './watch/object-store.js';
+import { createPodStore, type PodStore } from './pods/pod-store.js';
+import { createPodReader } from './pods/pods.js';
+import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
+import type { Transport } from './requests/transport.js';
+import { KubernetesError } from './types.js';
 
 export type TargetStore = ObjectStore<WatchedTarget>;
 

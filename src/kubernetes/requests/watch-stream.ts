@@ -1,9 +1,6 @@
-import { onAbort } from '../../units/abort.js';
 import type { IncomingMessage } from 'node:http';
 
-import { errorFacts } from '../requests/error-facts.js';
-import { KubernetesError } from '../types.js';
-import { LineTooLongError } from './watch-lines.js';
+import { onAbort } from '../../units/abort.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 15_000;
@@ -46,10 +43,4 @@ export function holdStream(body: IncomingMessage, signal: AbortSignal | undefine
   // Who reads the stream sees the error; without a listener one that comes in between would end the process.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
-}
-
-/** The error of a stream that broke while it was read. */
-export function streamError(doing: string, cause: unknown): KubernetesError {
-  const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
-  return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { asObject, textIn } from '../json.js';
+import { asObject, textIn } from './json.js';
 
 /** What may be told of an error of the runtime; never the error itself, which may hold a whole request. */
 export interface ErrorFacts {
