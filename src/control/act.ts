@@ -1,7 +1,7 @@
 import { rateLimitMs } from '../kubernetes/requests/rate-limit.js';
-import type { PutResult } from '../kubernetes/state/batch.js';
-import { announcedCounts } from '../kubernetes/state/entry.js';
-import type { Intent } from '../kubernetes/state/entry.js';
+import type { PutResult } from '../kubernetes/state/choose-writes.js';
+import { announcedCounts } from '../kubernetes/state/state-entry.js';
+import type { Intent } from '../kubernetes/state/state-entry.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../kubernetes/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../kubernetes/types.js';
 import { sleep } from '../units/clock.js';

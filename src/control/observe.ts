@@ -1,7 +1,7 @@
 import type { Condition } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
-import { announcedCounts } from '../kubernetes/state/entry.js';
+import { announcedCounts } from '../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../kubernetes/resource-version.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';

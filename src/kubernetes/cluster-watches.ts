@@ -1,10 +1,10 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import { createFeeds, type Feed, type Feeds } from './watch/feeds.js';
+import { createInformers, type Informer, type Informers } from './watch/informers.js';
 import type { Log } from '../units/log.js';
 import { createObjectStore, type ObjectStore } from './watch/object-store.js';
 import { createPodStore, type PodStore } from './pods/pod-store.js';
-import { createPodReader } from './pods/pods.js';
+import { createPodReader } from './pods/watched-pod.js';
 import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
@@ -19,9 +19,9 @@ export interface Watches {
   /** One watch answers for all namespaces. */
   readonly isClusterWide: () => boolean;
   /** Null where the namespace is not followed. */
-  readonly podsOf: (namespace: string) => Feed<PodStore> | null;
+  readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Null where that kind is not followed there. */
-  readonly targetsOf: (namespace: string, plural: string) => Feed<TargetStore> | null;
+  readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
   /** Seconds since the slowest of what answers for a namespace has heard of the server; infinite if never. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
@@ -44,17 +44,17 @@ const LASTING: readonly string[] = ['forbidden', 'not_found'] satisfies readonly
 
 /** Watches nothing until something is followed. */
 export function createWatches(options: WatchesOptions): Watches {
-  const pods = createFeeds({
+  const pods = createInformers({
     ...options,
     root: '/api/v1',
     plural: 'pods',
     createStore: createPodStore,
     convert: createPodReader(),
   });
-  const targets = new Map<string, Feeds<TargetStore>>(
+  const targets = new Map<string, Informers<TargetStore>>(
     ['deployments', 'statefulsets', 'replicasets'].map((plural) => [
       plural,
-      createFeeds({
+      createInformers({
         ...options,
         root: APPS_ROOT,
         plural,
@@ -65,14 +65,14 @@ export function createWatches(options: WatchesOptions): Watches {
   );
   let isClusterWide = false;
 
-  const feedsOf = (namespace: string): readonly Feed<unknown>[] =>
-    [pods.of(namespace), ...[...targets.values()].map((feeds) => feeds.of(namespace))].filter(
-      (feed) => feed !== null,
+  const informersOf = (namespace: string): readonly Informer<unknown>[] =>
+    [pods.of(namespace), ...[...targets.values()].map((informers) => informers.of(namespace))].filter(
+      (informer) => informer !== null,
     );
 
   return {
     run: async (signal) => {
-      await Promise.all([pods, ...targets.values()].map((feeds) => feeds.run(signal)));
+      await Promise.all([pods, ...targets.values()].map((informers) => informers.run(signal)));
     },
     follow: (followed) => {
       const known = followed.filter(
@@ -84,15 +84,15 @@ export function createWatches(options: WatchesOptions): Watches {
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
       pods.want(scopes(namespaces));
-      for (const [plural, feeds] of targets)
-        feeds.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
+      for (const [plural, informers] of targets)
+        informers.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
     },
-    isSynced: () => [pods, ...targets.values()].every((feeds) => feeds.isSynced()),
+    isSynced: () => [pods, ...targets.values()].every((informers) => informers.isSynced()),
     isClusterWide: () => isClusterWide,
     podsOf: (namespace) => pods.of(namespace),
     targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,
-    ageSeconds: (namespace) => ageOf(feedsOf(namespace)),
-    problemOf: (namespace) => problemOf(namespace, feedsOf(namespace)),
+    ageSeconds: (namespace) => ageOf(informersOf(namespace)),
+    problemOf: (namespace) => problemOf(namespace, informersOf(namespace)),
   };
 }
 
@@ -100,28 +100,28 @@ function distinct(targets: readonly { readonly namespace: string }[]): readonly 
   return [...new Set(targets.map(({ namespace }) => namespace))];
 }
 
-function ageOf(feeds: readonly Feed<unknown>[]): number {
-  if (feeds.length === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(...feeds.map(({ reflector }) => reflector.ageSeconds()));
+function ageOf(informers: readonly Informer<unknown>[]): number {
+  if (informers.length === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
 }
 
-/** What keeps a feed from being relied on; null while it can be. */
-export function problemOfFeed({ reflector }: Feed<unknown>): KubernetesError | null {
+/** What keeps a informer from being relied on; null while it can be. */
+export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || LASTING.includes(failure.kind))) return failure;
   return null;
 }
 
-function problemOf(namespace: string, feeds: readonly Feed<unknown>[]): KubernetesError | null {
-  for (const feed of feeds) {
-    const problem = problemOfFeed(feed);
+function problemOf(namespace: string, informers: readonly Informer<unknown>[]): KubernetesError | null {
+  for (const informer of informers) {
+    const problem = problemOfInformer(informer);
     if (problem !== null) return problem;
   }
   const what = `reading pods and targets of namespace ${namespace}`;
-  if (feeds.length === 0 || !feeds.every(({ reflector }) => reflector.isSynced()))
+  if (informers.length === 0 || !informers.every(({ reflector }) => reflector.isSynced()))
     return new KubernetesError('connection', `${what}: not listed yet`);
-  const age = ageOf(feeds);
+  const age = ageOf(informers);
   if (age <= STALE_SECONDS) return null;
-  const failure = feeds.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
+  const failure = informers.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
   return failure ?? new KubernetesError('timeout', `${what}: nothing heard for ${Math.floor(age)} s`);
 }

@@ -2,8 +2,8 @@ import type { TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
-import { createEventRecorder } from './events.js';
-import type { Feed } from './watch/feeds.js';
+import { createEventRecorder } from './event-recorder.js';
+import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
@@ -14,7 +14,7 @@ import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedT
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
 import type { WorkloadPlace } from './workload.js';
-import { createWatches, problemOfFeed, type Watches } from './cluster-watches.js';
+import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
   /** Closed when `run` ends. */
@@ -56,13 +56,13 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 
   const usablePods = (namespace: string): PodStore => {
-    const feed = watches.podsOf(namespace);
+    const informer = watches.podsOf(namespace);
     // No pods known is not the same as no pods.
-    if (feed?.reflector.isSynced() !== true)
+    if (informer?.reflector.isSynced() !== true)
       throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
-    const problem = problemOfFeed(feed);
+    const problem = problemOfInformer(informer);
     if (problem !== null) throw problem;
-    return feed.store;
+    return informer.store;
   };
 
   const readTarget: Cluster['readTarget'] = async (namespace, ref, signal) => {
@@ -116,10 +116,10 @@ async function readWatched(
   // Whoever reads a target goes on to its pods.
   if (pods !== null) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
-  const feed = plural === null ? null : watches.targetsOf(namespace, plural);
-  if (feed === null) return null;
-  await firstList(feed, { doing, clock, signal });
-  const watched = feed.store.get(namespace, ref.name);
+  const informer = plural === null ? null : watches.targetsOf(namespace, plural);
+  if (informer === null) return null;
+  await firstList(informer, { doing, clock, signal });
+  const watched = informer.store.get(namespace, ref.name);
   if (watched === undefined)
     throw new KubernetesError('not_found', `${doing}: 404 Not Found: there is no such object`, {
       status: 404,
@@ -127,12 +127,12 @@ async function readWatched(
   return watched;
 }
 
-/** Waits until a feed has listed. Throws what keeps it from that, or `timeout`. */
+/** Waits until a informer has listed. Throws what keeps it from that, or `timeout`. */
 async function firstList(
-  feed: Feed<unknown>,
+  informer: Informer<unknown>,
   { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
-  const isSettled = (): boolean => feed.reflector.isSynced() || feed.reflector.failure() !== null;
+  const isSettled = (): boolean => informer.reflector.isSynced() || informer.reflector.failure() !== null;
   if (!isSettled())
     await withDeadline(clock, { ms: FIRST_LIST_MS, parent: signal }, (deadline) => {
       return new Promise<void>((resolve) => {
@@ -142,13 +142,13 @@ async function firstList(
           forgetDeadline();
           resolve();
         };
-        const forget = feed.reflector.onChange(done);
+        const forget = informer.reflector.onChange(done);
         const forgetDeadline = onAbort(deadline, done);
       });
     });
-  const problem = problemOfFeed(feed);
+  const problem = problemOfInformer(informer);
   if (problem !== null) throw problem;
-  if (!feed.reflector.isSynced()) throw notListed(doing);
+  if (!informer.reflector.isSynced()) throw notListed(doing);
 }
 
 function notListed(doing: string): KubernetesError {

@@ -8,7 +8,7 @@ import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
 import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
-import { createFeeds, type Feed } from './watch/feeds.js';
+import { createInformers, type Informer } from './watch/informers.js';
 
 /** The HPAs of a namespace. */
 export interface OtherScalers {
@@ -61,7 +61,7 @@ interface Entry {
 export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   const { clock, isClusterWide } = options;
   const entries = new Map<string | null, Entry>();
-  const feeds = createFeeds({
+  const informers = createInformers({
     ...options,
     root: HPA_ROOT,
     plural: HPA_PLURAL,
@@ -93,7 +93,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
 
   const want = (): void => {
     const namespaces = [...lookedAt].filter(([, { isCompared }]) => isCompared).map(([name]) => name);
-    feeds.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
+    informers.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
   };
 
   const lookAt = (namespace: string, list: readonly OtherScaler[]): void => {
@@ -106,7 +106,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   };
 
   return {
-    run: feeds.run,
+    run: informers.run,
     compare: (targets) => {
       compared = groupTargets(targets);
       for (const [namespace, { list, isCompared }] of lookedAt) {
@@ -116,9 +116,9 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
       }
     },
     list: async (namespace) => {
-      const feed = feeds.of(namespace);
-      const isWatched = feed !== null && isReliable(feed);
-      const list = isWatched ? feed.store.of(namespace) : await listed(namespace);
+      const informer = informers.of(namespace);
+      const isWatched = informer !== null && isReliable(informer);
+      const list = isWatched ? informer.store.of(namespace) : await listed(namespace);
       // What was listed before the watch is no answer after it.
       if (isWatched) entryOf(isClusterWide() ? null : namespace).dueMs = 0;
       lookAt(namespace, list);
@@ -167,7 +167,7 @@ function settle(error: KubernetesError, entry: Entry): { readonly ms: number; re
 }
 
 /** A watch that is forbidden where a list is allowed leaves what it once knew. */
-function isReliable({ reflector }: Feed<HpaStore>): boolean {
+function isReliable({ reflector }: Informer<HpaStore>): boolean {
   return reflector.isSynced() && reflector.failure() === null && reflector.ageSeconds() <= STALE_SECONDS;
 }
 

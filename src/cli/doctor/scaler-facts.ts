@@ -1,7 +1,7 @@
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
-import { createPodReader, type WatchedPod } from '../../kubernetes/pods/pods.js';
+import { createPodReader, type WatchedPod } from '../../kubernetes/pods/watched-pod.js';
 import { getScale } from '../../kubernetes/scale.js';
 import { formatSelector } from '../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../kubernetes/targets.js';

@@ -2,7 +2,7 @@ import { targetKey } from '../../control/conflicts.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
-import { requestingContainers } from '../../kubernetes/pods/pods.js';
+import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';

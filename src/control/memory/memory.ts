@@ -1,7 +1,7 @@
 import { EMPTY_STATE } from '../../decision/snapshot.js';
 import type { State } from '../../decision/snapshot.js';
-import { announcedCounts } from '../../kubernetes/state/entry.js';
-import type { Intent } from '../../kubernetes/state/entry.js';
+import { announcedCounts } from '../../kubernetes/state/state-entry.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
 import type { Direction } from '../../telemetry/cycle-record.js';

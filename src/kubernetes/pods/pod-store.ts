@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../scaler/spec.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import { isOwnCost } from './deletion-cost.js';
-import type { WatchedPod } from './pods.js';
+import type { WatchedPod } from './watched-pod.js';
 import { matchesSelector } from './selectors.js';
 import type { ClusterPod } from '../types.js';
 

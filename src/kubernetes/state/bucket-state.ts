@@ -1,8 +1,8 @@
 import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
 import type { KubernetesError } from '../types.js';
-import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './batch.js';
-import type { StateMap, StateMapChange } from './map.js';
+import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './choose-writes.js';
+import type { StateMap, StateMapChange } from './state-config-map.js';
 
 /** What is known of one ConfigMap of state, and the write under way. */
 export interface BucketState<W extends BucketWrite> {

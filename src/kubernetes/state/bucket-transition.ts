@@ -1,6 +1,6 @@
 import { rateLimitMs } from '../requests/rate-limit.js';
 import { UNKNOWN_OUTCOME, type KubernetesError } from '../types.js';
-import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './batch.js';
+import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './choose-writes.js';
 import type {
   BucketContext,
   BucketEffect,
@@ -9,8 +9,8 @@ import type {
   Transition,
   Writing,
 } from './bucket-state.js';
-import { clampFuture, readEntry } from './entry.js';
-import { explainStateFailure, type StateMap } from './map.js';
+import { clampFuture, readEntry } from './state-entry.js';
+import { explainStateFailure, type StateMap } from './state-config-map.js';
 
 /** Writes in a row that conflict before the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;

@@ -2,10 +2,10 @@ import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
 import { KubernetesError } from '../types.js';
-import type { BucketRules, KnownEntry } from './batch.js';
+import type { BucketRules, KnownEntry } from './choose-writes.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
 import { transition } from './bucket-transition.js';
-import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './map.js';
+import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './state-config-map.js';
 import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-queue.js';
 
 /** One ConfigMap of state. Rejects only after an internal error. */

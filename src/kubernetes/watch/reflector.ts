@@ -6,7 +6,7 @@ import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
-import { createPauses, type Pauses, type Verb } from './pauses.js';
+import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
 import { isOlder } from '../resource-version.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
@@ -77,7 +77,7 @@ class ReflectorLoop<T extends WatchedObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
-  readonly #pauses: Pauses;
+  readonly #delays: RetryDelays;
   /** Where the watch stands; null: the next step is a list. */
   #version: string | null = null;
   /** The newest version ever seen. */
@@ -93,7 +93,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#options = options;
     this.#clock = options.clock;
     this.#sink = createOrderedSink(options.store);
-    this.#pauses = createPauses(options.clock);
+    this.#delays = createRetryDelays(options.clock);
   }
 
   get isSynced(): boolean {
@@ -189,7 +189,7 @@ class ReflectorLoop<T extends WatchedObject> {
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
-    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#pauses.afterShortWatch() : 0;
+    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#delays.afterShortWatch() : 0;
   }
 
   async #consume(watch: WatchRequest): Promise<void> {
@@ -243,7 +243,7 @@ class ReflectorLoop<T extends WatchedObject> {
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
     const sinceListMs = this.#listedMs === null ? null : this.#clock.monotonicMs() - this.#listedMs;
-    const pause = this.#pauses.after({ verb, error, sinceListMs });
+    const pause = this.#delays.after({ verb, error, sinceListMs });
     if (pause.isBelieved) this.#fail(error);
     if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
     if (this.#isVersionLost(error)) this.#version = null;
@@ -261,7 +261,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   #clearFailure(verb: Verb): void {
     this.failure = null;
-    this.#pauses.clear(verb);
+    this.#delays.clear(verb);
   }
 
   /** The next step must be a list. Everything else goes on from the last version, which spares the server one. */

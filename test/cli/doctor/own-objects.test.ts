@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
-import { configMapName } from '../../../src/kubernetes/state/key.js';
+import { configMapName } from '../../../src/kubernetes/state/state-key.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Examined, examined, prometheus } from './rig.js';

@@ -5,8 +5,8 @@ import {
   MAX_ENTRY_BYTES,
   readEntry,
   writeEntry,
-} from '../../../src/kubernetes/state/entry.js';
-import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/entry.js';
+} from '../../../src/kubernetes/state/state-entry.js';
+import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
 
 const INTENT: Intent = {

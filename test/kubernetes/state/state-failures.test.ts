@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/batch.js';
-import { bucketOf } from '../../../src/kubernetes/state/key.js';
-import { writeEntry } from '../../../src/kubernetes/state/entry.js';
+import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/choose-writes.js';
+import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
+import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { failure } from '../../control/fake-cluster.js';
 import { at } from '../../control/world.js';
 import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bucketOf, configMapName, entryKey } from '../../../src/kubernetes/state/key.js';
+import { bucketOf, configMapName, entryKey } from '../../../src/kubernetes/state/state-key.js';
 
 describe('bucketOf', () => {
   // Two versions that run side by side must agree: these never change.

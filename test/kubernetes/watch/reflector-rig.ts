@@ -3,7 +3,7 @@ import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { createObjectStore, type ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
-import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/watched-pod.js';
 import { createReflector, type Reflector } from '../../../src/kubernetes/watch/reflector.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import { eventually, ManualClock, settle } from '../../support/manual-clock.js';

@@ -1,4 +1,4 @@
-import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './entry.js';
+import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-entry.js';
 
 /** One entry as the ConfigMap holds it. */
 export interface KnownEntry {

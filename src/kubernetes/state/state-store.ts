@@ -1,10 +1,10 @@
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
-import type { KnownEntry, PutResult } from './batch.js';
+import type { KnownEntry, PutResult } from './choose-writes.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
-import { isSpent, writeEntry, type StoredEntry, type StoredState } from './entry.js';
-import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './key.js';
+import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
+import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
 /** What the store knows of a scaler. `text` is what is stored, the base of the next write; null: nothing. */

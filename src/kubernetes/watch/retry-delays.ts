@@ -6,8 +6,8 @@ import type { KubernetesError } from '../types.js';
 import { WatchEventError } from './watch-events.js';
 
 /** How long a reflector waits after each failure. */
-export interface Pauses {
-  readonly after: (failure: ListOrWatchFailure) => Pause;
+export interface RetryDelays {
+  readonly after: (failure: ListOrWatchFailure) => RetryDelay;
   /** Milliseconds to wait after a watch that ended at once and without news. */
   readonly afterShortWatch: () => number;
   /** To be called after a success: an account may be allowed to list and not to watch. */
@@ -23,7 +23,7 @@ export interface ListOrWatchFailure {
   readonly sinceListMs: number | null;
 }
 
-export interface Pause {
+export interface RetryDelay {
   readonly ms: number;
   /** False for a 403 that may be of a server that has just started. */
   readonly isBelieved: boolean;
@@ -36,14 +36,14 @@ const PROMPT_RETRIES = 10;
 const RELIST_REST_MS = 120_000;
 
 /** The pauses of one list and watch. Source: reliability.md, 1.3 and K11. */
-export function createPauses(clock: Clock): Pauses {
+export function createRetryDelays(clock: Clock): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
   const refusals = { list: createRefusals(clock), watch: createRefusals(clock) };
   let rateLimits = 0;
 
   /** A server that has just started may say of what it serves that it is forbidden, or that it is not there. */
-  const afterRefusal = ({ verb, error }: ListOrWatchFailure): Pause => {
+  const afterRefusal = ({ verb, error }: ListOrWatchFailure): RetryDelay => {
     if (refusals[verb].note()) return { ms: slowBackoff.next(), isBelieved: true };
     return { ms: refusals[verb].retryMs(), isBelieved: error.kind === 'not_found' };
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { apiPod } from '../fake-api-server.js';
 
