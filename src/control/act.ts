@@ -1,6 +1,6 @@
 import { rateLimitMs } from '../kubernetes/requests/rate-limit.js';
 import type { PutResult } from '../kubernetes/state/choose-writes.js';
-import { announcedCounts } from '../kubernetes/state/state-entry.js';
+import { intendedCounts } from '../kubernetes/state/state-entry.js';
 import type { Intent } from '../kubernetes/state/state-entry.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../kubernetes/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../kubernetes/types.js';
@@ -159,7 +159,7 @@ async function prepare(
 /** What a PATCH that may still go through beside ours asks for: it has the same precondition. */
 function earlierCounts({ to, pending }: ScaleChange, resourceVersion: string): readonly number[] {
   if (pending?.resourceVersion !== resourceVersion) return [];
-  return [...new Set(announcedCounts(pending))].filter((count) => count !== to);
+  return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
 /** By the clock that went further: a virtual machine that was stopped may show it by one of them alone. */

@@ -159,7 +159,7 @@ describe('state', () => {
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
-      'the entry shop.web of ConfigMap promscaler-state-00 cannot be used: it is of schema version 2',
+      'the entry shop.web of ConfigMap promscaler-state-00 cannot be used: its schema version is 2',
     );
     expect(found[0]?.mend).toBe(
       `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web begin anew`,

@@ -207,7 +207,7 @@ function contextAt(nowMs: number): BucketContext {
     now: at(0),
     nowMs,
     mayWrite: () => true,
-    isRivals: () => false,
+    isWrittenByLaterTerm: () => false,
     isSpent: () => false,
   };
 }

@@ -66,7 +66,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
     expect(reading).toMatchObject({ kind: 'unusable' });
     expect(reading).toHaveProperty(
       'message',
-      expect.stringContaining(`there is no ConfigMap ${WEB_MAP} in namespace default`),
+      expect.stringContaining(`ConfigMap ${WEB_MAP} does not exist in namespace default`),
     );
   });
 });
