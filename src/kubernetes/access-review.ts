@@ -68,9 +68,9 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
   }
 }
 
-/** `patch deployments/scale of namespace shop`, `list pods of all namespaces`, `get configmaps x of namespace ops`. */
+/** `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get configmaps x in namespace ops`. */
 export function nameAccess(question: AccessQuestion): string {
   const { verb, group, resource, subresource, namespace, name } = question;
   const what = `${resource}${group === '' || group === 'apps' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;
-  return `${verb} ${what}${name === undefined ? '' : ` ${name}`} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+  return `${verb} ${what}${name === undefined ? '' : ` ${name}`} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }

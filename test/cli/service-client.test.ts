@@ -64,7 +64,7 @@ describe('a service by --url', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --url localhost:8080: url must begin with http:// or https://, and name no user\n',
+      'promscaler: --url localhost:8080: url must begin with http:// or https:// and contain no user\n',
     ]);
   });
 
@@ -172,7 +172,7 @@ describe("a service behind the API server's proxy", () => {
     const { exitCode, stderr } = await runCli(['status'], { env: { HOME: folderOf({}) } });
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('no way to the Kubernetes API');
+    expect(stderr).toContain('no connection to the Kubernetes API');
     expect(stderr).toContain('--url names the service itself');
   });
 });

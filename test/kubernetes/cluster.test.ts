@@ -107,7 +107,7 @@ describe('what is watched', () => {
 
     expect(rig.clock.monotonicMs()).toBeGreaterThanOrEqual(15_000);
     expect(error.kind).toBe('forbidden');
-    expect(error.message).toBe('listing pods of namespace shop: 403 Forbidden: pods is forbidden');
+    expect(error.message).toBe('listing pods in namespace shop: 403 Forbidden: pods is forbidden');
     expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');
     expect(rig.cluster.problemOf('shop')?.kind).toBe('forbidden');
   });

@@ -130,7 +130,7 @@ describe('listOtherScalers', () => {
 
     expect(counts).toEqual([0, 0, 1, 0, 2, 1]);
     expect(toldOf('failed to list HPAs')).toEqual([
-      'listing horizontalpodautoscalers of namespace shop: 500 Internal Server Error: oops',
+      'listing horizontalpodautoscalers in namespace shop: 500 Internal Server Error: oops',
     ]);
     expect(toldOf('HPAs are listed again')).toHaveLength(1);
   });

@@ -8,21 +8,20 @@ import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../types.js';
 
-/** A store, and the watch that keeps it. */
+/** A store, and the reflector that fills it. */
 export interface Informer<S> {
   readonly store: S;
   readonly reflector: Reflector;
 }
 
-/** The watches of one kind: one for each namespace, or one for all. */
+/** The informers of one resource: one per namespace, or one for the whole cluster. */
 export interface Informers<S> {
-  /** Which namespaces are wanted (null: the whole cluster in one watch). Watches are started and ended accordingly. */
+  /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
-  /** What answers for a namespace: a informer that has listed, where there is one; null where none is wanted. */
+  /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
   readonly of: (namespace: string) => Informer<S> | null;
-  /** Every wanted informer has listed. */
   readonly isSynced: () => boolean;
-  /** Runs what is wanted until `signal` is aborted. */
+  /** Runs the wanted informers until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -47,8 +46,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * No watch is running before `run` and none after it. A watch that is not wanted any more goes on until those that take
- * its place have listed, so that nobody finds an empty store in between.
+ * Watches nothing before `run` and after it. An informer that is no longer wanted runs until the ones that replace it
+ * have listed, so that no caller finds an empty store in between.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

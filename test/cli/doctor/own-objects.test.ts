@@ -80,7 +80,7 @@ describe('lease', () => {
       {
         status: 'failed',
         message:
-          'this account may not create leases.coordination.k8s.io of namespace default: no replica can lead, and nothing is scaled',
+          'this account may not create leases.coordination.k8s.io in namespace default: no replica can lead, and nothing is scaled',
         mend: expect.stringContaining('leaderElection.enabled: true'),
       },
     ]);
