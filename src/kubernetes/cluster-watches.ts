@@ -11,18 +11,18 @@ import { KubernetesError } from './types.js';
 
 export type TargetStore = ObjectStore<WatchedTarget>;
 
-/** All that is watched: pods, and the kinds of apps/v1 that are scaled, where they are scaled. */
+/** The watches of pods and of the scaled kinds of apps/v1, in the namespaces that have scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
-  /** One watch answers for all namespaces. */
+  /** One watch covers all namespaces. */
   readonly isClusterWide: () => boolean;
-  /** Null where the namespace is not followed. */
+  /** Returns null for a namespace that is not followed. */
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
-  /** Null where that kind is not followed there. */
+  /** Returns null for a kind that is not followed in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
-  /** Seconds since the slowest of what answers for a namespace has heard of the server; infinite if never. */
+  /** Returns seconds since the last event of the stalest informer of a namespace; infinite if never. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
   readonly problemOf: (namespace: string) => KubernetesError | null;
@@ -32,17 +32,17 @@ export interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** The only namespaces there are for us; empty: all. */
+  /** The only namespaces that may be watched; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-/** Up to so many namespaces one watch each; more are one watch of the whole cluster. */
+/** More namespaces share one watch of the whole cluster. */
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
-/** Failures that no waiting mends: nobody should decide on what was read before. (A token that is refused is soon a new one.) */
-const LASTING: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
+/** Failures that a retry does not fix: what was read before must not be used. Not `unauthorized`: tokens rotate. */
+const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
-/** Watches nothing until something is followed. */
+/** Returns watches that start with the first `follow`. */
 export function createWatches(options: WatchesOptions): Watches {
   const pods = createInformers({
     ...options,
@@ -79,7 +79,7 @@ export function createWatches(options: WatchesOptions): Watches {
         ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
       );
       const namespaces = distinct(known);
-      // Not back again when some go: each change of scope is a new list of everything.
+      // Never back to one watch per namespace: each change of scope lists everything again.
       isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
@@ -105,10 +105,10 @@ function ageOf(informers: readonly Informer<unknown>[]): number {
   return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
 }
 
-/** What keeps a informer from being relied on; null while it can be. */
+/** Returns why an informer must not be used; null while it may. */
 export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
-  if (failure !== null && (!reflector.isSynced() || LASTING.includes(failure.kind))) return failure;
+  if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;
   return null;
 }
 
@@ -117,11 +117,11 @@ function problemOf(namespace: string, informers: readonly Informer<unknown>[]): 
     const problem = problemOfInformer(informer);
     if (problem !== null) return problem;
   }
-  const what = `reading pods and targets of namespace ${namespace}`;
+  const what = `reading pods and targets in namespace ${namespace}`;
   if (informers.length === 0 || !informers.every(({ reflector }) => reflector.isSynced()))
     return new KubernetesError('connection', `${what}: not listed yet`);
   const age = ageOf(informers);
   if (age <= STALE_SECONDS) return null;
   const failure = informers.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
-  return failure ?? new KubernetesError('timeout', `${what}: nothing heard for ${Math.floor(age)} s`);
+  return failure ?? new KubernetesError('timeout', `${what}: no event for ${Math.floor(age)} s`);
 }

@@ -17,20 +17,20 @@ import type { WorkloadPlace } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
-  /** Closed when `run` ends. */
+  /** Closed at the end of `run`. */
   readonly transport: Transport;
-  /** The only namespaces that are read and written, one watch each; empty: all. */
+  /** The only namespaces that are read and written; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** Names this replica in Events: the pod's name. */
+  /** The pod name, for `reportingInstance` of Events. */
   readonly instance?: string;
 }
 
-/** How long a read waits for the first list of what it reads from. */
+/** How long a read waits for the first list of its informer. */
 const FIRST_LIST_MS = 10_000;
 
-/** The cluster behind a connection, and the deletion costs of its pods. Nothing is asked before `run` or a read. */
+/** Returns the client of one cluster. Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces } = options;
   const log = options.log ?? SILENT_LOG;
@@ -57,9 +57,9 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
 
   const usablePods = (namespace: string): PodStore => {
     const informer = watches.podsOf(namespace);
-    // No pods known is not the same as no pods.
+    // An unsynced store is empty, but the namespace may have pods.
     if (informer?.reflector.isSynced() !== true)
-      throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
+      throw watches.problemOf(namespace) ?? notListed(`reading pods in namespace ${namespace}`);
     const problem = problemOfInformer(informer);
     if (problem !== null) throw problem;
     return informer.store;
@@ -105,7 +105,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** The watched object; null where its kind or namespace is not watched, so that it must be asked for. */
+/** Returns the watched object; null if its kind or namespace is not watched. Throws `KubernetesError`. */
 async function readWatched(
   watches: Watches,
   { namespace, ref, signal }: WorkloadPlace,
@@ -113,7 +113,7 @@ async function readWatched(
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
-  // Whoever reads a target goes on to its pods.
+  // The caller reads the pods of the target next.
   if (pods !== null) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
@@ -121,13 +121,13 @@ async function readWatched(
   await firstList(informer, { doing, clock, signal });
   const watched = informer.store.get(namespace, ref.name);
   if (watched === undefined)
-    throw new KubernetesError('not_found', `${doing}: 404 Not Found: there is no such object`, {
+    throw new KubernetesError('not_found', `${doing}: 404 Not Found: the object does not exist`, {
       status: 404,
     });
   return watched;
 }
 
-/** Waits until a informer has listed. Throws what keeps it from that, or `timeout`. */
+/** Waits until an informer has listed. Throws its failure, or `timeout`. */
 async function firstList(
   informer: Informer<unknown>,
   { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },
@@ -168,6 +168,6 @@ function checkNamespace(namespaces: readonly string[], namespace: string): void 
   if (namespaces.length > 0 && !namespaces.includes(namespace))
     throw new KubernetesError(
       'forbidden',
-      `reading namespace ${namespace}: it is not among kubernetes.namespaces (${namespaces.join(', ')})`,
+      `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
     );
 }

@@ -7,12 +7,12 @@ import type { WatchedObject } from './watch/object-store.js';
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
 
-/** An HPA under its own name, which is another one than the scaler's where a ScaledObject owns it. */
+/** An HPA. `scaler` has another name if a ScaledObject owns the HPA. */
 export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
 
-/** Takes from a watched HPA what is needed; null where it names no target. */
+/** Converts a watched HPA; null if it has no target. */
 export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   const scaler = readHorizontalPodAutoscaler(object);
   if (scaler === null) return null;
@@ -36,7 +36,7 @@ export async function listHpas(
   return items;
 }
 
-/** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
+/** Converts an HPA. A ScaledObject that owns it is returned instead: that is the object to delete. */
 export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
@@ -59,8 +59,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * What an HPA wants by its metrics; null while it cannot compute that. `status.desiredReplicas` is a required field: it
- * is 0 before the first computation, and stays what it was while the metrics fail.
+ * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is a required
+ * field: it is 0 before the first computation and keeps its value while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

@@ -115,6 +115,6 @@ describe('configured namespaces', () => {
 
     expect(rig.fake.seen('LIST')).toHaveLength(42);
     expect(error.kind).toBe('forbidden');
-    expect(error.message).toContain('reading namespace kube-system: it is not among kubernetes.namespaces');
+    expect(error.message).toContain('reading namespace kube-system: not listed in kubernetes.namespaces');
   });
 });

@@ -180,12 +180,12 @@ describe('what is watched', () => {
   });
 
   it.each([
-    ['a missing selector', {}, 'missing or unreadable'],
+    ['a missing selector', {}, 'missing or invalid'],
     ['an empty selector', { selector: {} }, 'empty'],
     [
       'an unknown operator',
       { selector: { matchExpressions: [{ key: 'a', operator: 'Gt' }] } },
-      'missing or unreadable',
+      'missing or invalid',
     ],
   ])('refuses a target with %s', async (_name, spec, words) => {
     rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
@@ -210,7 +210,7 @@ describe('what is watched', () => {
     const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
 
     expect(error.kind).toBe('invalid');
-    expect(error.message).toContain('it belongs to deployment shop/web');
+    expect(error.message).toContain('deployment shop/web owns it');
     expect(rig.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
   });
 });

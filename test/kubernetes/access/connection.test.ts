@@ -312,7 +312,10 @@ describe('kubeconfig', () => {
       'kubeconfig DIRECTORY/.kube/config: user "dev" gets its credentials from the plugin "gcp"',
       { user: { 'auth-provider': { name: 'gcp' } } },
     ],
-    ['kubeconfig DIRECTORY/.kube/config: user "dev" uses impersonation', { user: { token: CANARY, as: 'root' } }],
+    [
+      'kubeconfig DIRECTORY/.kube/config: user "dev" uses impersonation',
+      { user: { token: CANARY, as: 'root' } },
+    ],
     [
       'kubeconfig DIRECTORY/.kube/config: user "dev" has only one of client-certificate and client-key',
       { user: { 'client-certificate': 'x' } },

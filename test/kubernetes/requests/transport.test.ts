@@ -107,7 +107,7 @@ describe('what is an answer', () => {
 
     await expect(transport.request(READ)).rejects.toMatchObject({
       kind: 'bad_answer',
-      message: `reading thing one: 200, but it has ${why}`,
+      message: `reading thing one: 200, but the response has ${why}`,
     });
   });
 });
