@@ -21,7 +21,7 @@ function answer(status: number, body: string): RequestListener {
 
 describe('a service by --url', () => {
   it.each([
-    [200, '<html></html>', 'the answer is no JSON: this is not a promscaler'],
+    [200, '<html></html>', 'the response is not valid JSON: this is not a promscaler'],
     [200, '{"items":3}', 'the answer is JSON, but no list of scalers: this is not a promscaler'],
     [200, '{"items":[{"metadata":{}}]}', 'no list of scalers: this is not a promscaler'],
     [404, '<html></html>', '404 Not Found: this is not a promscaler, or an older version than this command'],

@@ -95,7 +95,7 @@ describe('what is watched', () => {
     expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
   });
 
-  it('tells everyone who asks that watching pods is forbidden', async () => {
+  it('reports to every caller that watching pods is forbidden', async () => {
     rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
     rig.start();
     await eventually(() => {
@@ -232,7 +232,7 @@ describe('scales', () => {
     expect(rig.reports).toEqual([{ verb: 'patch', resource: 'deployments/scale', code: '200', seconds: 0 }]);
   });
 
-  it('tells a conflict and does not send again', async () => {
+  it('reports a conflict and does not retry', async () => {
     rig.fake.on('PATCH', SCALE, status(409, 'the object has been modified'));
 
     const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };

@@ -20,7 +20,7 @@ type PodsByName = Map<string, WatchedPod>;
 interface NamespacePods {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
-  /** Names of pods with a deletion cost of ours, nearly always none. */
+  /** Names of pods with our deletion cost, nearly always none. */
   readonly withOwnCost: Set<string>;
 }
 

@@ -13,7 +13,7 @@ export interface OrderedSink<T extends WatchedObject> {
 const MAX_DELETIONS = 4096;
 
 /**
- * Compares an event with the version of its own object, so that a late first event of an object counts, and with the
+ * Compares an event with the version of its object, so that a late first event of an object counts, and with the
  * version of the last list, so that a pod deleted before that list is not restored forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {

@@ -88,7 +88,7 @@ describe('lease', () => {
 
   it.each([
     ['get', 'leases.coordination.k8s.io'],
-    ['update', 'update leases.coordination.k8s.io promscaler of namespace default'],
+    ['update', 'update leases.coordination.k8s.io promscaler in namespace default'],
   ])('fails without %s', async (verb, words) => {
     const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
 

@@ -78,7 +78,7 @@ describe('in a pod', () => {
     await write('ca.crt', CA);
   });
 
-  it("knows the pod's own namespace where the service account tells it, else none", async () => {
+  it('returns the namespace of the service account if its file exists, else none', async () => {
     const before = await find({ env: IN_CLUSTER });
     await write('namespace', 'monitoring\n');
 
@@ -97,7 +97,7 @@ describe('in a pod', () => {
     expect(await connection.tls()).toMatchObject({ ca: CA.trim(), verify: true, serverName: null });
   });
 
-  it('knows that it is in a cluster, and its namespace where the file of it is there', async () => {
+  it('reports that it runs in a cluster, and its namespace if that file exists', async () => {
     expect(await find({ env: IN_CLUSTER })).toMatchObject({ isInCluster: true });
     expect((await find({ env: IN_CLUSTER })).namespace).toBeUndefined();
     await write('namespace', 'scaling\n');
@@ -227,7 +227,7 @@ describe('kubeconfig', () => {
     expect(connection.source).toContain(`kubeconfig ${contexts}, ${rest}, context "both"`);
   });
 
-  it('takes another context and another url when told', async () => {
+  it('uses the configured context and URL', async () => {
     const two = JSON.parse(kubeconfig()) as { contexts: unknown[] };
     two.contexts.push({ name: 'second', context: { cluster: 'dev' } });
     await write('.kube/config', JSON.stringify(two));
@@ -238,7 +238,7 @@ describe('kubeconfig', () => {
     expect(await connection.authorization()).toBeNull();
   });
 
-  it('reads inline certificates, and files beside the kubeconfig', async () => {
+  it('reads inline certificates, and files next to the kubeconfig', async () => {
     await write('.kube/pki/ca.crt', CA);
     await write(
       '.kube/config',
@@ -348,7 +348,7 @@ describe('kubeconfig', () => {
     expect(await message(find())).toContain(words);
   });
 
-  it('says of a file that holds a text that it is no kubeconfig', async () => {
+  it('rejects a file that holds a string', async () => {
     await write('.kube/config', CANARY);
 
     expect(await message(find())).toBe(

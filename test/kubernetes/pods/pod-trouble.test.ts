@@ -39,7 +39,7 @@ describe('why a pod does not get ready', () => {
     ['is created', { containerStatuses: containers('ContainerCreating') }],
     ['is initialized', { containerStatuses: containers('PodInitializing') }],
     ['has no status', null],
-  ])('is not told where it %s', (_, status) => {
+  ])('is not reported if it %s', (_, status) => {
     expect(createTroubleReader()(status)).toBeUndefined();
   });
 

@@ -24,7 +24,7 @@ describe('createPodReader', () => {
     });
   });
 
-  it('counts a sidecar and no other init container, and pod-level requests beside them', () => {
+  it('counts a sidecar and no other init container, and pod-level requests as well', () => {
     const read = createPodReader()({
       metadata: { name: 'a', namespace: 'shop', deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: {

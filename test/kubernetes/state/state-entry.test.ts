@@ -164,7 +164,7 @@ describe('readEntry', () => {
       '{"v":1,"epoch":"1/a","uid":"u","failingSince":{"External/load":"soon"}}',
       'failingSince.External/load is',
     ],
-  ])('names what is wrong with %s', (text, problem) => {
+  ])('names the problem of %s', (text, problem) => {
     const read = readEntry(text);
 
     expect('problem' in read ? read.problem : 'none').toContain(problem);

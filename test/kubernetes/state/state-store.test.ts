@@ -185,7 +185,7 @@ describe('putLater', () => {
     expect(await rig.store.read(WEB)).toMatchObject({ entry: { lastScaleUp: at(2) } });
   });
 
-  it('writes nothing where the text is there already', async () => {
+  it('writes nothing if the entry is unchanged', async () => {
     const rig = new StateRig();
     const first = await rig.store.put({ scaler: WEB, base: null, state: stateOf() });
     if (first.kind !== 'written') throw new Error(first.message);

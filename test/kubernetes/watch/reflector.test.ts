@@ -237,7 +237,7 @@ describe('a watch that fails', () => {
     expect(await rig.skipPause()).toBe(5000);
   });
 
-  it('backs off 0.8, 1.6, 3.2 ... 30 s from watches that end at once, and anew after two healthy minutes', async () => {
+  it('backs off 0.8, 1.6, 3.2 ... 30 s from watches that end at once, and from 0.8 s after two minutes without a failure', async () => {
     const rig = await startReflector({ watches: [closedWatch()] });
 
     const waits: number[] = [];
