@@ -1,7 +1,7 @@
 import { rateLimitMs } from '../kubernetes/requests/rate-limit.js';
-import type { PutResult } from '../kubernetes/state/batch.js';
-import { announcedCounts } from '../kubernetes/state/entry.js';
-import type { Intent } from '../kubernetes/state/entry.js';
+import type { PutResult } from '../kubernetes/state/choose-writes.js';
+import { intendedCounts } from '../kubernetes/state/state-entry.js';
+import type { Intent } from '../kubernetes/state/state-entry.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../kubernetes/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../kubernetes/types.js';
 import { sleep } from '../units/clock.js';
@@ -162,17 +162,18 @@ async function prepare(
 }
 
 /**
- * Whether of an earlier change and ours one can go through at most, for they have the same precondition. Else the earlier
- * one may have been made and taken back since: ours would take the place of its intent, and its window would be lost.
+ * Whether at most one of an earlier change and this one can go through, because they have the same precondition.
+ * Otherwise the earlier one may have been made and reverted since: this intent would replace its intent, and its window
+ * would be lost.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
 }
 
-/** What an earlier PATCH may still come to: it has the same precondition as ours. */
+/** Returns the counts that an earlier PATCH with the same precondition may still set. */
 function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   if (pending === null) return [];
-  return [...new Set(announcedCounts(pending))].filter((count) => count !== to);
+  return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
 /** By the clock that went further: a virtual machine that was stopped may show it by one of them alone. */

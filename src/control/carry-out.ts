@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import type { Intent } from '../kubernetes/state/entry.js';
+import type { Intent } from '../kubernetes/state/state-entry.js';
 import type { ScaleTarget } from '../kubernetes/types.js';
 import type { Instant } from '../units/time.js';
 import { changeReplicas, NOT_WANTED } from './act.js';

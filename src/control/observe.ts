@@ -1,7 +1,7 @@
 import type { Condition } from '../decision/decision.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import { KubernetesError } from '../kubernetes/types.js';
-import { announcedCounts } from '../kubernetes/state/entry.js';
+import { intendedCounts } from '../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../kubernetes/resource-version.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../kubernetes/types.js';
 import { addSeconds, latest } from '../units/time.js';
@@ -115,7 +115,7 @@ function lookedAt(
     return { ...memory, writer: afterLook(memory.writer, { replicas, managers, now }) };
   }
   const isSettled = memory.unresolved === null && before.uid === memory.uid;
-  const isMade = isSettled && announcedCounts(unresolved).includes(replicas);
+  const isMade = isSettled && intendedCounts(unresolved).includes(replicas);
   return { ...memory, writer: afterOwnWrite(memory.writer, isMade ? replicas : null) };
 }
 

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../decision/snapshot.js';
-import type { StateStore } from '../kubernetes/state/store.js';
+import type { StateStore } from '../kubernetes/state/state-store.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';

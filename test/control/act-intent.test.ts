@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
-import type { PutResult } from '../../src/kubernetes/state/batch.js';
-import type { Intent } from '../../src/kubernetes/state/entry.js';
+import type { PutResult } from '../../src/kubernetes/state/choose-writes.js';
+import type { Intent } from '../../src/kubernetes/state/state-entry.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 import { at, buildScaler } from './world.js';

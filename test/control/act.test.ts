@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { changeReplicas } from '../../src/control/act.js';
 import type { ScaleResult } from '../../src/control/act.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import type { PutResult } from '../../src/kubernetes/state/batch.js';
+import type { PutResult } from '../../src/kubernetes/state/choose-writes.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -6,7 +6,7 @@ import { metricObserver } from '../../src/control/observe-metrics.js';
 import type { CycleInput, CycleOutput } from '../../src/control/ports.js';
 import { createCluster } from '../../src/kubernetes/cluster.js';
 import { connectTo } from '../../src/kubernetes/access/connection.js';
-import { stateInMemory } from '../../src/kubernetes/state/store.js';
+import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import { objectAt } from '../../src/simulator/json.js';

@@ -4,7 +4,7 @@ import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { createStateStore } from '../../src/kubernetes/state/store.js';
+import { createStateStore } from '../../src/kubernetes/state/state-store.js';
 import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, buildScaler, settledMemory, World } from './world.js';

@@ -1,11 +1,12 @@
 import { targetKey } from '../../control/conflicts.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
-import { requestingContainers } from '../../kubernetes/pods/pods.js';
+import { listHpas } from '../../kubernetes/hpa.js';
+import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
+import { readWorkload } from '../../kubernetes/workload.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
@@ -62,18 +63,9 @@ async function workloadRemarks(question: TargetQuestion): Promise<readonly strin
 }
 
 async function readObject(question: TargetQuestion): Promise<JsonObject | null> {
-  const { transport, root, plural, namespace, ref, signal } = question;
+  const { root, plural } = question;
   try {
-    return await transport.request({
-      lane: 'read',
-      method: 'GET',
-      path: `${resourceScope(root, plural, namespace).path}/${encodeURIComponent(ref.name)}`,
-      doing: `reading ${nameTarget(namespace, ref)}`,
-      verb: 'get',
-      resource: plural,
-      deadlineMs: DEADLINE_MS,
-      signal,
-    });
+    return await readWorkload({ ...question, kind: { root, plural } }, DEADLINE_MS);
   } catch (error) {
     if (error instanceof KubernetesError && error.kind === 'not_found') return null;
     throw error;
@@ -131,9 +123,7 @@ function asksFor(owner: JsonObject, resource: string): boolean {
 
 async function otherScalerRemarks(question: TargetQuestion): Promise<readonly string[]> {
   const { transport, namespace, ref, signal } = question;
-  const scope = resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', namespace);
-  const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
-  return items
+  return (await listHpas(transport, namespace, signal))
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
     .map(({ kind, name }) => {
       return `${kind} ${namespace}/${name} scales ${nameTarget(namespace, ref)} already: promscaler holds still until it is gone`;

@@ -1,7 +1,7 @@
 import type { Leadership } from '../../control/election/leadership.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
-import type { StateStore } from '../../kubernetes/state/store.js';
+import { createStateStore, stateInMemory } from '../../kubernetes/state/state-store.js';
+import type { StateStore } from '../../kubernetes/state/state-store.js';
 
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';

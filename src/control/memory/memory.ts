@@ -1,7 +1,7 @@
 import { EMPTY_STATE } from '../../decision/snapshot.js';
 import type { State } from '../../decision/snapshot.js';
-import { announcedCounts } from '../../kubernetes/state/entry.js';
-import type { Intent } from '../../kubernetes/state/entry.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
 import type { Direction } from '../../telemetry/cycle-record.js';
@@ -147,7 +147,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const happenedAt = now < latest ? now : latest;
   const change = live.specReplicas - from;
   const started = withMove(withAnnounced(state, unresolved, happenedAt), change, happenedAt);
-  const isOurs = announcedCounts(unresolved).includes(live.specReplicas);
+  const isOurs = intendedCounts(unresolved).includes(live.specReplicas);
   const changes = isOurs ? [change] : widestChanges(unresolved);
   const scaleEvents = [...state.scaleEvents, ...changes.map((one) => ({ at: happenedAt, change: one }))];
   const zeroedBySelf = live.specReplicas === 0 && (isOurs || (isAtFrom && state.zeroedBySelf));
@@ -156,13 +156,13 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
 
 /** The widest change that may have been made in each direction. */
 function widestChanges(intent: Intent): readonly number[] {
-  const changes = announcedCounts(intent).map((count) => count - intent.from);
+  const changes = intendedCounts(intent).map((count) => count - intent.from);
   return [Math.max(...changes, 0), Math.min(...changes, 0)].filter((change) => change !== 0);
 }
 
 /** The state after an announced change that may have been made: the window of each direction it can have had begins. */
 export function withAnnounced(state: State, intent: Intent, at: Instant): State {
-  return announcedCounts(intent).reduce((moved, count) => withMove(moved, count - intent.from, at), state);
+  return intendedCounts(intent).reduce((moved, count) => withMove(moved, count - intent.from, at), state);
 }
 
 /** The state after a change of the count that may have been ours: its window begins. */

@@ -1,7 +1,7 @@
 import { EMPTY_STATE } from '../../decision/snapshot.js';
 import type { ScaleEvent, State } from '../../decision/snapshot.js';
-import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/entry.js';
-import type { StateReading } from '../../kubernetes/state/store.js';
+import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
+import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from '../conflicting-writer.js';

@@ -37,7 +37,7 @@ describe('cluster', () => {
     });
 
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('no way to the Kubernetes API');
+    expect(stdout).toContain('no connection to the Kubernetes API');
     expect(stdout).toContain('mend: export KUBECONFIG=FILE');
   });
 
@@ -56,7 +56,7 @@ describe('cluster', () => {
 
     const [found] = await findings('cluster', kubernetes);
 
-    expect(found?.message).toContain('the answer is no JSON');
+    expect(found?.message).toContain('the response is not valid JSON');
     expect(found?.mend).toContain('that address is no API server');
   });
 
@@ -135,7 +135,7 @@ describe('permissions', () => {
       {
         status: 'failed',
         message:
-          'this account may not get rollouts.argoproj.io/scale of all namespaces, patch rollouts.argoproj.io/scale of all namespaces: rollouts cannot be read, rollouts cannot be scaled',
+          'this account may not get rollouts.argoproj.io/scale in all namespaces, patch rollouts.argoproj.io/scale in all namespaces: rollouts cannot be read, rollouts cannot be scaled',
         mend: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
       },
     ]);

@@ -62,7 +62,7 @@ describe('custom-resources', () => {
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({ status: 'failed', mend: expect.stringContaining('rbac.create: true') });
-    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev of all namespaces`);
+    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev in all namespaces`);
   });
 
   it.each([
@@ -103,7 +103,7 @@ describe('custom-resources', () => {
       {
         status: 'warning',
         message:
-          'this account may not patch scalers.promscaler.dev/status of all namespaces: scalers show no status',
+          'this account may not patch scalers.promscaler.dev/status in all namespaces: scalers show no status',
       },
     ]);
   });

@@ -4,8 +4,8 @@ import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../../../src/control/memory/stored-memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
-import type { StoredEntry } from '../../../src/kubernetes/state/entry.js';
-import type { StateReading } from '../../../src/kubernetes/state/store.js';
+import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
+import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 const PLAIN = buildScaler().spec;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
 import { createTroubleReader } from '../../../src/kubernetes/pods/pod-trouble.js';
 import { readWatchedTarget, toScaleTarget } from '../../../src/kubernetes/targets.js';
 import { apiDeployment, apiPod } from '../fake-api-server.js';
@@ -39,7 +39,7 @@ describe('why a pod does not get ready', () => {
     ['is created', { containerStatuses: containers('ContainerCreating') }],
     ['is initialized', { containerStatuses: containers('PodInitializing') }],
     ['has no status', null],
-  ])('is not told where it %s', (_, status) => {
+  ])('is not reported if it %s', (_, status) => {
     expect(createTroubleReader()(status)).toBeUndefined();
   });
 

@@ -1,48 +1,42 @@
-import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './entry.js';
+import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-entry.js';
 
-/** One entry as the ConfigMap holds it. */
 export interface KnownEntry {
   readonly text: string;
   readonly content: StoredEntry | EntryProblem;
-  /** Since when it is known, by the monotonic clock, where another process has written it meanwhile; else null. */
+  /** Monotonic time when an entry written by another process was first read; null for every other entry. */
   readonly foreignSinceMs: number | null;
 }
 
-/** One entry to be written: `text` in the place of `base` (null: of none) and of nothing else. */
+/** Replaces the entry `base` (null: no entry) with `text`; refused if the ConfigMap holds anything else. */
 export interface BucketWrite {
   readonly key: string;
   readonly base: string | null;
   readonly text: string;
 }
 
-/** What the write of one entry came to. */
 export type PutResult =
-  /** `stored`: the text that is there now; null where state is kept in memory alone. */
+  /** `stored`: the entry as written; null if state is kept in memory only. */
   | { readonly kind: 'written'; readonly stored: string | null }
-  /** Somebody else has written the entry, or leads: nothing may be done that follows from what was known before. */
+  /** Another replica wrote the entry or is the leader: the caller must not act on what it knew before. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** The store can't be used: reliability.md, W11. */
+  /** The store is unusable. Source: reliability.md, W11. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What a write has to heed. */
 export interface BucketRules {
   readonly name: string;
-  /** Whether this process leads at this very moment. */
+  /** Whether this process is the leader now. */
   readonly mayWrite: () => boolean;
-  /** Whether an entry is a rival's of a later term, which must not be overwritten (W13). */
-  readonly isRivals: (entry: KnownEntry) => boolean;
-  /** Whether nobody needs an entry any more. */
+  /** Whether a leader of a later term wrote the entry, which must not be overwritten (W13). */
+  readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
+  /** Whether the scaler of an entry is gone and the entry can be removed. */
   readonly isSpent: (key: string, entry: StoredEntry) => boolean;
 }
 
-/** A ConfigMap can hold 1 MiB; half of it is used. Source: reliability.md, W8. */
+/** Half of what a ConfigMap can hold. Source: reliability.md, W8. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
 
-/** How a batch is split. */
 export interface ChosenWrites<W extends BucketWrite> {
-  /** To be sent together. */
   readonly accepted: readonly W[];
-  /** Not to be sent. */
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
   /** Keys of entries that no scaler needs any more, to be removed with the accepted writes. */
   readonly dropped: readonly string[];
@@ -79,26 +73,26 @@ export function chooseWrites<W extends BucketWrite>(
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
   if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica leads' };
-  const isElse = (known?.text ?? null) !== write.base;
+  const isChanged = (known?.text ?? null) !== write.base;
   if (known !== undefined && 'problem' in known.content) return null;
-  if (!isElse && (known === undefined || !rules.isRivals(known))) return null;
-  return { kind: 'refused', message: 'another replica has written the state of this scaler meanwhile' };
+  if (!isChanged && (known === undefined || !rules.isWrittenByLaterTerm(known))) return null;
+  return { kind: 'refused', message: 'another replica has written the state of this scaler' };
 }
 
 function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutResult | null {
   if (known !== undefined && 'problem' in known.content) {
-    const message = `the entry ${write.key} cannot be overwritten: ${known.content.problem}`;
+    const message = `state entry ${write.key} is invalid and is not overwritten: ${known.content.problem}`;
     return { kind: 'failed', message };
   }
   const bytes = Buffer.byteLength(write.text);
   if (bytes <= MAX_ENTRY_BYTES) return null;
-  const message = `the entry ${write.key} would be ${bytes} bytes long, at most ${MAX_ENTRY_BYTES} are allowed`;
+  const message = `state entry ${write.key} would be ${bytes} bytes long, must be at most ${MAX_ENTRY_BYTES}`;
   return { kind: 'failed', message };
 }
 
 function whyFull(bytes: number, growth: number, name: string): PutResult | null {
   if (growth <= 0 || bytes + growth <= MAX_BUCKET_BYTES) return null;
-  const message = `ConfigMap ${name} is full: ${bytes} of ${MAX_BUCKET_BYTES} bytes; remove entries of scalers that are gone`;
+  const message = `ConfigMap ${name} is full: ${bytes} of ${MAX_BUCKET_BYTES} bytes. Remove entries of deleted scalers`;
   return { kind: 'failed', message };
 }
 

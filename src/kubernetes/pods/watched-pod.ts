@@ -7,11 +7,10 @@ import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
 import { createTroubleReader } from './pod-trouble.js';
 import type { ClusterPod, PodTrouble } from '../types.js';
 
-/** A pod as it is kept: what a decision needs, and its labels to select by. */
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
-  /** Absent where the pod has no annotation of it: few have one, and there may be 100,000 pods. */
+  /** Absent without an annotation, to save memory: few of 100,000 pods have one. */
   readonly cost?: WrittenCost;
 }
 
@@ -19,12 +18,12 @@ type Requests = ReadonlyMap<string, Milli>;
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** Past this many different sets of requests the pool begins anew; a cluster has some for each workload. */
+/** The pool is cleared at this size; a cluster has a few sets of requests per workload. */
 const MAX_POOL = 10_000;
 
 /**
- * Makes the function that takes from an API pod what is needed, or null where it has no name. Pods of one workload ask
- * for the same resources: they share one map, so that 100,000 pods stay small (reliability.md, K23).
+ * Returns a function that converts an API pod, or returns null if it has no name. Pods with the same resource requests
+ * share one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const pool = new Map<string, Pod['requests']>();
@@ -89,7 +88,7 @@ function instantIn(parent: JsonObject | null, key: string): Instant | null {
   return text === null ? null : parseInstant(text);
 }
 
-/** Containers, and init containers that run on beside them (sidecars). */
+/** Returns the containers and the sidecars: init containers with restartPolicy Always. */
 export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => textIn(container, 'restartPolicy') === 'Always',
@@ -111,7 +110,7 @@ function podRequests(spec: JsonObject | null): Requests | null {
   return requests.size === 0 ? null : requests;
 }
 
-/** A quantity that cannot be read counts as one that is not there: the decision then says that it is missing. */
+/** An invalid quantity counts as missing, which the decision reports. */
 function readRequests(written: JsonObject | null): Requests {
   const requests = new Map<string, Milli>();
   for (const [resource, value] of Object.entries(written ?? {})) {

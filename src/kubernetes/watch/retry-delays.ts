@@ -5,12 +5,12 @@ import { createRefusals } from '../requests/refusals.js';
 import type { KubernetesError } from '../types.js';
 import { WatchEventError } from './watch-events.js';
 
-/** How long a reflector waits after each failure. */
-export interface Pauses {
-  readonly after: (failure: ListOrWatchFailure) => Pause;
-  /** Milliseconds to wait after a watch that ended at once and without news. */
+/** How long a reflector waits before each retry. */
+export interface RetryDelays {
+  readonly after: (failure: ListOrWatchFailure) => RetryDelay;
+  /** Returns milliseconds to wait after a watch that ended at once without an event. */
   readonly afterShortWatch: () => number;
-  /** To be called after a success: an account may be allowed to list and not to watch. */
+  /** Records a success of one verb: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;
 }
 
@@ -19,54 +19,54 @@ export type Verb = 'list' | 'watch';
 export interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
-  /** Milliseconds since the last list; null: there was none. */
+  /** Milliseconds since the last list; null: none yet. */
   readonly sinceListMs: number | null;
 }
 
-export interface Pause {
+export interface RetryDelay {
   readonly ms: number;
-  /** False for a 403 that may be of a server that has just started. */
-  readonly isBelieved: boolean;
+  /** False for a 403 that may come from a server that has just started. */
+  readonly isLasting: boolean;
 }
 
-/** A server that was away is found again within twice that. */
-const LONGEST_OUTAGE_MS = 5000;
-const RELIST_REST_MS = 120_000;
+/** With jitter, a server that returns is found within twice this time. */
+const OUTAGE_RETRY_MS = 5000;
+const MIN_RELIST_INTERVAL_MS = 120_000;
 
-/** The pauses of one list and watch. Source: reliability.md, 1.3 and K11. */
-export function createPauses(clock: Clock): Pauses {
+/** Returns the delays of one reflector. Source: reliability.md, 1.3 and K11. */
+export function createRetryDelays(clock: Clock): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
   const refusals = { list: createRefusals(clock), watch: createRefusals(clock) };
   let isLimited = false;
 
-  /** A server that has just started may say of what it serves that it is forbidden, or that it is not there. */
-  const afterRefusal = ({ verb, error }: ListOrWatchFailure): Pause => {
-    if (refusals[verb].note()) return { ms: slowBackoff.next(), isBelieved: true };
-    return { ms: refusals[verb].retryMs(), isBelieved: error.kind === 'not_found' };
+  /** A server that has just started may answer 403 or 404 for a resource that it serves. */
+  const afterRefusal = ({ verb, error }: ListOrWatchFailure): RetryDelay => {
+    if (refusals[verb].note()) return { ms: slowBackoff.next(), isLasting: true };
+    return { ms: refusals[verb].retryMs(), isLasting: error.kind === 'not_found' };
   };
 
   const afterFailure = ({ error, sinceListMs }: ListOrWatchFailure): number => {
     const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + clock.random());
     switch (error.kind) {
       case 'gone':
-        return (sinceListMs ?? 0) >= RELIST_REST_MS ? 0 : backoff.next();
+        return (sinceListMs ?? 0) >= MIN_RELIST_INTERVAL_MS ? 0 : backoff.next();
       case 'unauthorized':
-        return Math.max(LONGEST_OUTAGE_MS, backoff.next(LONGEST_OUTAGE_MS));
+        return Math.max(OUTAGE_RETRY_MS, backoff.next(OUTAGE_RETRY_MS));
       case 'connection':
       case 'timeout':
       case 'server_error':
-        // One that sends an event is there.
+        // A server that sends an event is reachable.
         if (error instanceof WatchEventError) return backoff.next();
-        return Math.max(retryAfterMs, backoff.next(LONGEST_OUTAGE_MS));
+        return Math.max(retryAfterMs, backoff.next(OUTAGE_RETRY_MS));
       default:
         return Math.max(retryAfterMs, backoff.next());
     }
   };
 
   /**
-   * The first 429 is answered with its `Retry-After` alone, those after it with no less than a back-off. So is each one
-   * of a list: the transport has sent it three times.
+   * The first 429 of a watch waits for its `Retry-After` only, those after it at least for a backoff. So does every 429 of
+   * a list, because the transport has sent it three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);
@@ -82,7 +82,7 @@ export function createPauses(clock: Clock): Pauses {
       if (error.kind === 'forbidden' || error.kind === 'not_found') return afterRefusal(failure);
       refusals.list.clear();
       refusals.watch.clear();
-      return { ms: afterRateLimit(failure) ?? afterFailure(failure), isBelieved: true };
+      return { ms: afterRateLimit(failure) ?? afterFailure(failure), isLasting: true };
     },
     afterShortWatch: () => backoff.next(),
     clear: (verb) => {

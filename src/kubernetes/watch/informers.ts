@@ -8,25 +8,24 @@ import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../types.js';
 
-/** A store, and the watch that keeps it. */
-export interface Feed<S> {
+/** A store, and the reflector that fills it. */
+export interface Informer<S> {
   readonly store: S;
   readonly reflector: Reflector;
 }
 
-/** The watches of one kind: one for each namespace, or one for all. */
-export interface Feeds<S> {
-  /** Which namespaces are wanted (null: the whole cluster in one watch). Watches are started and ended accordingly. */
+/** The informers of one resource: one per namespace, or one for the whole cluster. */
+export interface Informers<S> {
+  /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
-  /** What answers for a namespace: a feed that has listed, where there is one; null where none is wanted. */
-  readonly of: (namespace: string) => Feed<S> | null;
-  /** Every wanted feed has listed. */
+  /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
+  readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
-  /** Runs what is wanted until `signal` is aborted. */
+  /** Runs the wanted informers until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface FeedsOptions<T extends WatchedObject, S extends ObjectStore<T>> {
+export interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,7 +38,7 @@ export interface FeedsOptions<T extends WatchedObject, S extends ObjectStore<T>>
   readonly fixFor?: (error: KubernetesError) => string | null;
 }
 
-interface RunningFeed<S> extends Feed<S> {
+interface RunningInformer<S> extends Informer<S> {
   readonly scope: string | null;
   readonly stop: AbortController;
   isWanted: boolean;
@@ -47,20 +46,20 @@ interface RunningFeed<S> extends Feed<S> {
 }
 
 /**
- * No watch is running before `run` and none after it. A watch that is not wanted any more goes on until those that take
- * its place have listed, so that nobody finds an empty store in between.
+ * Watches nothing before `run` and after it. An informer that is no longer wanted runs until the ones that replace it
+ * have listed, so that no caller finds an empty store in between.
  */
-export function createFeeds<T extends WatchedObject, S extends ObjectStore<T>>(
-  options: FeedsOptions<T, S>,
-): Feeds<S> {
-  const feeds = new Map<string | null, RunningFeed<S>>();
+export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
+  options: InformersOptions<T, S>,
+): Informers<S> {
+  const informers = new Map<string | null, RunningInformer<S>>();
   const running = new Set<Promise<void>>();
   let runSignal: AbortSignal | null = null;
 
   const isSynced = (): boolean =>
-    [...feeds.values()].every((feed) => !feed.isWanted || feed.reflector.isSynced());
+    [...informers.values()].every((informer) => !informer.isWanted || informer.reflector.isSynced());
 
-  const create = (scope: string | null): RunningFeed<S> => {
+  const create = (scope: string | null): RunningInformer<S> => {
     const store = options.createStore();
     const resource = resourceScope(options.root, options.plural, scope);
     const reflector = createReflector<T>({ ...options, scope: resource, store });
@@ -70,41 +69,43 @@ export function createFeeds<T extends WatchedObject, S extends ObjectStore<T>>(
 
   const prune = (): void => {
     if (!isSynced()) return;
-    for (const [scope, feed] of feeds) {
-      if (feed.isWanted) continue;
-      feed.stop.abort();
-      feeds.delete(scope);
+    for (const [scope, informer] of informers) {
+      if (informer.isWanted) continue;
+      informer.stop.abort();
+      informers.delete(scope);
     }
   };
 
   const startAll = (): void => {
     if (runSignal === null || runSignal.aborted) return;
-    for (const feed of feeds.values()) {
-      if (feed.isStarted) continue;
-      feed.isStarted = true;
-      const done = feed.reflector.run(feed.stop.signal).finally(() => running.delete(done));
+    for (const informer of informers.values()) {
+      if (informer.isStarted) continue;
+      informer.isStarted = true;
+      const done = informer.reflector.run(informer.stop.signal).finally(() => running.delete(done));
       running.add(done);
     }
   };
 
   return {
     want: (namespaces) => {
-      for (const feed of feeds.values()) feed.isWanted = namespaces.includes(feed.scope);
-      for (const scope of namespaces) if (!feeds.has(scope)) feeds.set(scope, create(scope));
+      for (const informer of informers.values()) informer.isWanted = namespaces.includes(informer.scope);
+      for (const scope of namespaces) if (!informers.has(scope)) informers.set(scope, create(scope));
       startAll();
       prune();
     },
     of: (namespace) => {
-      const fitting = [feeds.get(namespace), feeds.get(null)].filter((feed) => feed !== undefined);
-      const listed = fitting.filter((feed) => feed.reflector.isSynced());
-      const wanted = (feed: RunningFeed<S>): boolean => feed.isWanted;
+      const fitting = [informers.get(namespace), informers.get(null)].filter(
+        (informer) => informer !== undefined,
+      );
+      const listed = fitting.filter((informer) => informer.reflector.isSynced());
+      const wanted = (informer: RunningInformer<S>): boolean => informer.isWanted;
       return listed.find(wanted) ?? listed[0] ?? fitting.find(wanted) ?? null;
     },
     isSynced,
     run: async (signal) => {
       runSignal = signal;
       const stop = (): void => {
-        for (const feed of feeds.values()) feed.stop.abort();
+        for (const informer of informers.values()) informer.stop.abort();
       };
       if (signal.aborted) return;
       const stopped = new Promise<void>((resolve) => onAbort(signal, resolve));

@@ -3,32 +3,30 @@ import { objectIn, textIn, textsIn, type JsonObject } from '../json.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError, type KubernetesErrorKind } from '../types.js';
 
-/** One ConfigMap that holds state, and how it is reached. */
 export interface StateMapPlace {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A ConfigMap of state as it was read. */
 export interface StateMap {
   readonly resourceVersion: string;
-  /** Null where the server does not say. */
+  /** `metadata.creationTimestamp`; null if missing. */
   readonly createdAt: Instant | null;
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Entries to set (null: to remove) where the ConfigMap still has `resourceVersion`. */
+/** Entries to set (null: to remove) if the ConfigMap still has `resourceVersion`. */
 export interface StateMapChange {
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** D of W10: what has not been written by then is of no use any more. */
+/** D of reliability.md, W10: a later write is of no use. */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
-/** Reads a ConfigMap of state. */
+/** Reads a ConfigMap of state with a live GET. Throws `KubernetesError`. */
 export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
   const doing = `reading ${label(place)}`;
   const answer = await place.transport.request({
@@ -49,8 +47,8 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
 }
 
 /**
- * Sets entries (null: removes them) where the ConfigMap still has `resourceVersion`, else `conflict`. Never sent again:
- * after a timeout it may have been done all the same. Gives the new resourceVersion.
+ * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
+ * changed. Never retried here: after a timeout the write may have succeeded.
  */
 export async function patchStateMap(
   place: StateMapPlace,
@@ -71,15 +69,15 @@ export async function patchStateMap(
   return versionIn(answer, doing);
 }
 
-/** What a failure means for those who run the service, and what mends it. */
+/** Returns the message of a failure with its fix. */
 export function explainStateFailure(
   { kind, message }: KubernetesError,
   { namespace, name }: Pick<StateMapPlace, 'namespace' | 'name'>,
   verb: 'get' | 'patch',
 ): string {
   const advice: Partial<Record<KubernetesErrorKind, string>> = {
-    not_found: `there is no ConfigMap ${name} in namespace ${namespace}: the chart makes promscaler-state-00 to -15`,
-    forbidden: `the service account needs ${verb} on ConfigMap ${name} in namespace ${namespace}`,
+    not_found: `ConfigMap ${name} does not exist in namespace ${namespace}; the chart creates promscaler-state-00 to -15`,
+    forbidden: `the service account needs permission to ${verb} ConfigMap ${name} in namespace ${namespace}`,
   };
   const advised = advice[kind];
   return advised === undefined ? message : `${advised} (${message})`;
@@ -96,6 +94,6 @@ function label({ namespace, name }: StateMapPlace): string {
 function versionIn(answer: JsonObject, doing: string): string {
   const version = textIn(objectIn(answer, 'metadata'), 'resourceVersion') ?? '';
   if (textIn(answer, 'kind') !== 'ConfigMap' || version === '')
-    throw new KubernetesError('bad_answer', `${doing}: the answer is no ConfigMap`);
+    throw new KubernetesError('bad_answer', `${doing}: the response is not a ConfigMap`);
   return version;
 }

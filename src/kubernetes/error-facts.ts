@@ -1,14 +1,13 @@
-import { asObject, textIn } from '../json.js';
+import { asObject, textIn } from './json.js';
 
-/** What may be told of an error of the runtime; never the error itself, which may hold a whole request. */
+/** The parts of a runtime error that are safe to report: the error itself may hold a whole request. */
 export interface ErrorFacts {
-  /** `ENOENT`, `ECONNREFUSED`; empty without. */
+  /** `ENOENT`, `ECONNREFUSED`; empty if it has none. */
   readonly code: string;
-  /** Empty without. */
   readonly message: string;
 }
 
-/** Code and message of whatever was thrown. By its members, since an error may be of another realm's `Error`. */
+/** Returns code and message of a thrown value. Not by `instanceof`: the error may come from another realm. */
 export function errorFacts(cause: unknown): ErrorFacts {
   if (typeof cause === 'string') return { code: '', message: cause };
   const error = asObject(cause);

@@ -1,20 +1,17 @@
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
-import type { KnownEntry, PutResult } from './batch.js';
+import type { KnownEntry, PutResult } from './choose-writes.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
-import { isSpent, writeEntry, type StoredEntry, type StoredState } from './entry.js';
-import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './key.js';
+import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
+import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
-/** What the store knows of a scaler. `text` is what is stored, the base of the next write; null: nothing. */
+/** The stored state of a scaler. `text` is the entry, the base of the next write; null: no entry. */
 export type StateReading =
-  /** State is kept in memory alone. */
+  /** State is kept in memory only. */
   | { readonly kind: 'off'; readonly text: null }
-  /**
-   * `isOwn`: the text is what this process has sent last, so that it tells nothing new. `since`: when the ConfigMap was
-   * made; null: not known.
-   */
+  /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
   | {
       readonly kind: 'entry';
       readonly text: string;
@@ -22,52 +19,52 @@ export type StateReading =
       readonly isOwn: boolean;
       readonly since: Instant | null;
     }
-  /** Nothing has been stored since the ConfigMap was made; null: not known when. */
+  /** No entry. `since`: when the ConfigMap was created; null: unknown. */
   | { readonly kind: 'none'; readonly text: null; readonly since: Instant | null }
-  /** The ConfigMap, or the entry, can't be used. */
+  /** The ConfigMap is unusable, or the entry invalid. */
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
-/** A state to be stored where `base` is: the text of the last reading or write. */
+/** Replaces the entry `base`, the text of the last reading or write. */
 export interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
   readonly state: StoredState;
 }
 
-/** Keeps what must outlive a crash: reliability.md, W8-W14. Failures are part of the answers; nothing throws. */
+/** Persists what must survive a crash. Failures are part of the results; nothing throws. Source: reliability.md, W8-W14. */
 export interface StateStore {
-  /** Reads all of it, at the start. */
+  /** Reads all ConfigMaps, at startup. */
   readonly load: () => Promise<void>;
-  /** Reads all of it anew: to be called, and waited for, when this process begins to lead, before it may write. */
+  /** Reads all ConfigMaps again: to be awaited when this process becomes the leader, before it writes. */
   readonly reload: () => Promise<void>;
-  /** What is known of a scaler, from memory; only what could not be used is asked for again, every 10 s at most. */
+  /** Returns the state of a scaler from memory; only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => Promise<StateReading>;
-  /** Stores at once, together with what else is to be stored in the same ConfigMap. */
+  /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
-  /** Stores with the next `put`, after 5 s at the latest. What came of it tells the next reading. */
+  /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
   readonly putLater: (write: StateWrite) => void;
-  /** Stores what `putLater` has left: before this process ends or stops leading. */
+  /** Writes what `putLater` left: before this process exits or stops leading. */
   readonly flush: () => Promise<void>;
-  /** Which scalers there are. An entry of none of them is dropped with a later write, 24 h after it came to be so. */
+  /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
 export interface StateStoreOptions {
   readonly transport: Transport;
-  /** The service's own. */
+  /** The namespace of the service. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process leads, and the name of its term: asked just before each write. */
+  /** Evaluated just before each write. */
   readonly leadership: { readonly epoch: () => string; readonly mayWrite: () => boolean };
 }
 
-/** How long an entry outlives its scaler: the longest forbidden window there is. */
+/** How long an entry outlives its scaler: the longest forbidden window. */
 const KEEP_MS = 86_400_000;
-/** Longer than a leader that was deposed can believe that it leads. */
-const RIVAL_MS = 30_000;
+/** Longer than a former leader can still believe that it leads. */
+const FORMER_LEADER_MS = 30_000;
 
-/** The store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. It asks nothing before it is used. */
+/** Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first use. */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadership } = options;
   let knownKeys: ReadonlySet<string> = new Set();
@@ -84,10 +81,10 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     return nowMs - since >= KEEP_MS && isSpent(entry, clock.now());
   };
 
-  const isRivals = ({ content, foreignSinceMs }: KnownEntry): boolean =>
+  const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry): boolean =>
     !('problem' in content) &&
     foreignSinceMs !== null &&
-    clock.monotonicMs() - foreignSinceMs < RIVAL_MS &&
+    clock.monotonicMs() - foreignSinceMs < FORMER_LEADER_MS &&
     isLaterTerm(content.epoch, leadership.epoch());
 
   const buckets = Array.from({ length: STATE_BUCKETS }, (_, index) =>
@@ -95,7 +92,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       ...options,
       name: configMapName(index),
       mayWrite: leadership.mayWrite,
-      isRivals,
+      isWrittenByLaterTerm,
       isSpent: isOrphaned,
     }),
   );
@@ -135,7 +132,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 }
 
-/** State in memory alone: every reading says so, every write is done at once. */
+/** Returns a store that persists nothing: every reading is `off`, every write succeeds. */
 export function stateInMemory(): StateStore {
   const nothing = (): Promise<void> => Promise.resolve();
   return {
@@ -157,7 +154,7 @@ function readingOf(bucket: StateBucket, key: string): StateReading {
   if (known === undefined) return { kind: 'none', text: null, since: bucket.createdAt() };
   const { content } = known;
   if ('problem' in content) {
-    const message = `the stored state ${key} cannot be used: ${content.problem}; remove the entry to begin anew`;
+    const message = `state entry ${key} is invalid: ${content.problem}. Remove the entry to start over`;
     return { kind: 'unusable', text, message };
   }
   const isOwn = bucket.isOwn(key, known.text);
@@ -165,10 +162,10 @@ function readingOf(bucket: StateBucket, key: string): StateReading {
 }
 
 function tooLong({ namespace, name }: ScalerName): string {
-  return `the name ${namespace}.${name} is too long for the key of a ConfigMap (253 characters): a shorter one keeps state`;
+  return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
 }
 
-/** Whether a term is later than another by the number of transitions that both begin with; false where one has none. */
+/** Compares the `leaseTransitions` that terms begin with; false if one of them has none. */
 function isLaterTerm(term: string, than: string): boolean {
   const [a, b] = [transitionsOf(term), transitionsOf(than)];
   return a !== null && b !== null && a > b;

@@ -78,7 +78,7 @@ describe('recordEvent', () => {
     });
   });
 
-  it('creates the event anew where the one to count up is gone', async () => {
+  it('creates another Event if the first one was deleted', async () => {
     await recordAndWait(RESCALED, 1);
     await recordAndWait(RESCALED, 3);
 

@@ -1,18 +1,17 @@
-/** However many replicas run: a scaler's place never changes. */
+/** The number of ConfigMaps. A scaler keeps its bucket, whatever the number of replicas of the service. */
 export const STATE_BUCKETS = 16;
 
-/** A key of a ConfigMap is limited to that; the server refuses longer ones. */
+/** The limit of the API server for a key of a ConfigMap. */
 const MAX_KEY_LENGTH = 253;
 
-/** Which scaler an entry is of. */
 export interface ScalerName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * The bucket of a scaler, 0 to 15: FNV-1a (32 bits) of the UTF-8 of `namespace/name`, modulo 16. Must never change: two
- * versions that run side by side would keep two states of one scaler. Source: contract.md, section 6.
+ * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of the UTF-8 of `namespace/name`, modulo 16. Must never
+ * change: two versions that run next to each other would keep two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   let hash = 0x811c9dc5;
@@ -27,7 +26,7 @@ export function configMapName(bucket: number): string {
   return `promscaler-state-${String(bucket).padStart(2, '0')}`;
 }
 
-/** `NAMESPACE.NAME`: a namespace has no dot, so no two scalers share one. Null where it is too long for a key. */
+/** Returns `NAMESPACE.NAME`, unique because a namespace has no dot; null if it is too long for a key. */
 export function entryKey({ namespace, name }: ScalerName): string | null {
   const key = `${namespace}.${name}`;
   return key.length > MAX_KEY_LENGTH ? null : key;

@@ -1,21 +1,17 @@
-import { onAbort } from '../../units/abort.js';
 import type { IncomingMessage } from 'node:http';
 
-import { errorFacts } from '../requests/error-facts.js';
-import { KubernetesError } from '../types.js';
-import { LineTooLongError } from './watch-lines.js';
+import { onAbort } from '../../units/abort.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 
-/** The open body of a watch. */
 export interface WatchStream {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Destroys the connection. */
   readonly close: () => void;
 }
 
-/** At most 64 KiB of a body, up to the deadline; what cannot be read is nothing. */
+/** Reads at most 64 KiB of a body until `signal` is aborted; returns what was read if that fails. */
 export async function readText(body: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -28,7 +24,7 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
       if (length >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status says what happened; its words are only a help.
+    // The status alone is enough for an error.
   } finally {
     forget();
     body.destroy();
@@ -36,20 +32,14 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** The body of a watch as a stream that `signal` and `close` end together with its connection. */
+/** Returns the body of a watch as a stream; `signal` and `close` destroy its connection. */
 export function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
-  // axios sets 60 s on every socket; a peer that is gone should be noticed sooner.
+  // axios sets 60 s on every socket, which notices a dead peer too late.
   body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
   if (signal !== undefined) body.on('close', onAbort(signal, stop));
-  // Who reads the stream sees the error; without a listener one that comes in between would end the process.
+  // The reader sees the error; without a listener an error between two reads would end the process.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
-}
-
-/** The error of a stream that broke while it was read. */
-export function streamError(doing: string, cause: unknown): KubernetesError {
-  const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
-  return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });
 }

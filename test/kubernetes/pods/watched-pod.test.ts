@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { apiPod } from '../fake-api-server.js';
 
@@ -24,7 +24,7 @@ describe('createPodReader', () => {
     });
   });
 
-  it('counts a sidecar and no other init container, and pod-level requests beside them', () => {
+  it('counts a sidecar and no other init container, and pod-level requests as well', () => {
     const read = createPodReader()({
       metadata: { name: 'a', namespace: 'shop', deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: {

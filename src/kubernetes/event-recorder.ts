@@ -8,9 +8,9 @@ import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js'
 
 /** Sends Events in the background. */
 export interface EventRecorder {
-  /** Takes an Event; never throws and never waits. */
+  /** Queues an Event; never throws. */
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
-  /** Resolves when what was taken has been sent or given up. */
+  /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 
@@ -18,14 +18,14 @@ export interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** `reportingInstance`, e.g. the pod's name. */
+  /** `reportingInstance`: the pod name. */
   readonly instance: string;
 }
 
 const MAX_QUEUE = 1000;
 const MAX_SERIES = 4096;
 const SERIES_SECONDS = 360;
-/** Events of one target: so many at once, then one every five minutes. */
+/** Per target: a burst of Events, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const CORE_MS = 600_000;
@@ -37,10 +37,10 @@ interface Budget {
 }
 
 /**
- * The same event on the same target within six minutes counts up the first one; other texts are new events. Each target
- * has a budget, and what goes beyond it or the queue of 1,000 is dropped. A failure is logged at debug and changes
- * nothing else. Where events.k8s.io is forbidden or missing, the core API is used for ten minutes.
- * Source: reliability.md, W26; the budget is client-go's (tools/record/events_cache.go).
+ * Returns a recorder that counts a repeated Event on the same target within six minutes instead of creating another.
+ * Drops Events beyond the rate limit of a target or the queue of 1,000. Uses the core API for ten minutes after
+ * events.k8s.io was forbidden or missing. Source: reliability.md, W26; the rate limit is that of client-go
+ * (tools/record/events_cache.go).
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { clock, log } = options;
@@ -63,13 +63,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const now = clock.now();
     const before = series.get(key);
     const isRepeated = before !== undefined && secondsBetween(before.lastAt, now) <= SERIES_SECONDS;
-    const unique = `${now.toString(16)}${Math.floor(clock.random() * 2 ** 32).toString(16)}`;
+    const suffix = `${now.toString(16)}${Math.floor(clock.random() * 2 ** 32).toString(16)}`;
     const seen: SeenEvent = isRepeated
       ? { ...before, lastAt: now, count: before.count + 1 }
       : {
           target,
           event,
-          name: `${target.ref.name}.${unique}.${series.size}`,
+          name: `${target.ref.name}.${suffix}.${series.size}`,
           firstAt: now,
           lastAt: now,
           count: 1,
@@ -88,7 +88,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A 404 is also what a namespace says that is being deleted: only a success tells them apart.
+        // A namespace that is being deleted answers 404 too: only a success shows that events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return;
@@ -118,7 +118,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** The maps live as long as the service: the longest unused entry goes first. */
+/** Bounds a map that lives as long as the service: evicts the least recently used entry. */
 function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
@@ -151,7 +151,7 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
       });
       return;
     } catch (error) {
-      // The first one was dropped, or it is older than the hour that a cluster keeps Events.
+      // The first Event was dropped, or the cluster has deleted it after its TTL of one hour.
       if (!(error instanceof KubernetesError) || error.kind !== 'not_found') throw error;
     }
   }

@@ -4,56 +4,51 @@ import type { ScaleEvent, State } from '../../decision/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** A change of replicas as it is announced before its PATCH. */
+/** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
-  /** The term of the leader that announced it. */
+  /** The term of the leader that stored it. */
   readonly epoch: string;
   readonly from: number;
   readonly to: number;
-  /**
-   * What earlier PATCHes with the same precondition asked for, whose outcome is not known either: of all of them one
-   * goes through at most.
-   */
+  /** Counts of earlier PATCHes with the same precondition and an unknown outcome: at most one of all succeeds. */
   readonly earlier: readonly number[];
-  /** The precondition of its PATCH: on an object with another one it can't go through. */
+  /** The precondition of its PATCH. */
   readonly resourceVersion: string;
-  /** Of the target before the PATCH, or older; null where its kind does not tell. */
+  /** `metadata.generation` of the target before the PATCH, or an older one; null if its kind has none. */
   readonly generation: number | null;
   readonly at: Instant;
 }
 
-/** Every count that the target may come to by an intent: its own one first. */
-export function announcedCounts({ to, earlier }: Intent): readonly number[] {
+/** Returns every count that an intent may have set, its own first. */
+export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
 
-/** What is stored of a scaler, beside who stored it. */
 export interface StoredState extends Pick<
   State,
   'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince'
 > {
-  /** Of the target that it is the state of. */
+  /** `metadata.uid` of the target. */
   readonly uid: string;
-  /** A change whose outcome is not known; null: none. The other fields are those from before it. */
+  /** A change with an unknown outcome; null: none. The other fields are from before it. */
   readonly intent: Intent | null;
 }
 
-/** An entry as it was read. */
 export interface StoredEntry extends StoredState {
-  /** The term in which it was written. */
+  /** The term of the leader that wrote it. */
   readonly epoch: string;
 }
 
-/** A text that is no entry which this version may use, and must leave as it is. */
+/** Why an entry is invalid for this version, which then leaves it unchanged. */
 export interface EntryProblem {
   readonly problem: string;
 }
 
-/** Longer ones are not written. Source: reliability.md, W8. */
+/** Longer entries are not written. Source: reliability.md, W8. */
 export const MAX_ENTRY_BYTES = 4096;
-/** A stored time may be that far ahead of our own clock: the writer's may be. Source: W14. */
+/** How far the clock of another writer may be ahead of ours. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
-/** More of them are put together, so that an entry stays within 4 KiB. */
+/** More events are merged, so that an entry stays within 4 KiB. */
 const MAX_EVENTS = 64;
 const SCHEMA_VERSION = 1;
 
@@ -87,10 +82,9 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * The text that stands for an entry: compact JSON with the version of its schema, absent fields left out. Of more than
- * 64 scale events the older ones are put together at the later time, which a rate policy counts for longer. Where the
- * failing metrics would make it longer than 4 KiB they are left out: a fallback that begins anew is late, an entry that
- * cannot be written keeps the scaler from scaling down.
+ * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first, at the later time, which a rate
+ * policy counts for longer. `failingSince` is omitted if it makes the entry longer than 4 KiB: a fallback that starts
+ * over is late, but an entry that cannot be written blocks scale-down.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   const text = textOf(epoch, state);
@@ -101,7 +95,7 @@ export function writeEntry(epoch: string, state: StoredState): string {
 function textOf(epoch: string, state: StoredState): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
-  const events = condense(scaleEvents).map(({ at, change }) => [formatInstant(at), change]);
+  const events = mergeOldEvents(scaleEvents).map(({ at, change }) => [formatInstant(at), change]);
   const failing = [...failingSince].map(([metric, at]) => [metric, formatInstant(at)] as const);
   return JSON.stringify({
     v: SCHEMA_VERSION,
@@ -126,20 +120,20 @@ function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
   };
 }
 
-/** Keeps the youngest of each direction and puts the older ones together, each pair at its later time. */
-function condense(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
+/** Merges the oldest events of each direction in pairs, each at its later time. */
+function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
   if (events.length <= MAX_EVENTS) return events;
   const ups = events.filter(({ change }) => change > 0);
   const downs = events.filter(({ change }) => change < 0);
-  return [...condenseTo(ups, MAX_EVENTS / 2), ...condenseTo(downs, MAX_EVENTS / 2)].sort(
+  return [...mergeOldest(ups, MAX_EVENTS / 2), ...mergeOldest(downs, MAX_EVENTS / 2)].sort(
     (a, b) => a.at - b.at,
   );
 }
 
-function condenseTo(events: readonly ScaleEvent[], most: number): readonly ScaleEvent[] {
+function mergeOldest(events: readonly ScaleEvent[], max: number): readonly ScaleEvent[] {
   let left = [...events];
-  while (left.length > most) {
-    const surplus = left.length - most;
+  while (left.length > max) {
+    const surplus = left.length - max;
     const joined: ScaleEvent[] = [];
     for (let index = 0; index < left.length; index += 1) {
       const [first, second] = [left[index], left[index + 1]];
@@ -155,24 +149,24 @@ function condenseTo(events: readonly ScaleEvent[], most: number): readonly Scale
   return left;
 }
 
-/** Reads an entry; what is damaged, edited into something else or of a newer version is a problem with its name. */
+/** Parses an entry; returns the problem if it is invalid or of a newer schema version. */
 export function readEntry(text: string): StoredEntry | EntryProblem {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { problem: 'it is no JSON' };
+    return { problem: 'not valid JSON' };
   }
   const version = versionOf(json);
   if (version !== null && version > SCHEMA_VERSION)
     return {
-      problem: `it is of schema version ${version}, this version of promscaler knows ${SCHEMA_VERSION}`,
+      problem: `its schema version is ${version}, this version of promscaler supports ${SCHEMA_VERSION}`,
     };
   const parsed = entrySchema.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const place = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
-    return { problem: `${place} is not as promscaler writes it: ${issue?.message ?? 'invalid'}` };
+    const place = issue === undefined || issue.path.length === 0 ? 'entry' : issue.path.join('.');
+    return { problem: `${place} is invalid: ${issue?.message ?? 'invalid'}` };
   }
   const { epoch, uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } =
     parsed.data;
@@ -197,9 +191,8 @@ function versionOf(json: unknown): number | null {
 }
 
 /**
- * The entry with every time that is more than 60 s ahead of `now` taken for `now`: a window that a wrong clock has
- * begun in the future would never end. Nearer ones stay, for the writer's clock may be ahead. The same value where
- * there is none. Source: reliability.md, W14.
+ * Returns the entry with each time more than 60 s ahead of `now` replaced by `now`: a window that starts in the future
+ * would hold for too long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
  */
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
@@ -218,10 +211,10 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   };
 }
 
-/** No forbidden window is longer (24 h), so an entry that has told of nothing for that long holds nothing back. */
+/** The longest forbidden window. */
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/** Whether nothing of an entry could still hold a change back. */
+/** Returns whether no window could still use the entry. */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,

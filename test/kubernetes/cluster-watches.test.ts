@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { parseSelector } from '../../../src/kubernetes/pods/selectors.js';
-import { eventually, settle } from '../../support/manual-clock.js';
-import { ClusterRig, failureOf, WEB } from '../cluster-rig.js';
-import { apiDeployment, apiPod, list, openWatch } from '../fake-api-server.js';
+import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
+import { eventually, settle } from '../support/manual-clock.js';
+import { ClusterRig, failureOf, WEB } from './cluster-rig.js';
+import { apiDeployment, apiPod, list, openWatch } from './fake-api-server.js';
 
 const APP_WEB = parseSelector('app=web') ?? [];
 
@@ -115,6 +115,6 @@ describe('configured namespaces', () => {
 
     expect(rig.fake.seen('LIST')).toHaveLength(42);
     expect(error.kind).toBe('forbidden');
-    expect(error.message).toContain('reading namespace kube-system: it is not among kubernetes.namespaces');
+    expect(error.message).toContain('reading namespace kube-system: not listed in kubernetes.namespaces');
   });
 });
