@@ -11,7 +11,7 @@ export interface SourceAge {
   readonly history: HistoryState;
 }
 
-/** `lost`: data of a while ago was there and is not now. `unknown`: the query for it failed. */
+/** `lost`: data of a while ago was there and is not now. `unknown`: the source no longer answers the query for it. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
@@ -55,6 +55,9 @@ const LEAST_SHARE_LEFT = 0.5;
 /** Data that has not come back after so long has been taken out of the source. */
 const LONGEST_LOSS_MS = 900_000;
 
+/** A source that has not answered the query for so long does not answer it at all: that alone must not hold forever. */
+const LONGEST_DOUBT_MS = 3_600_000;
+
 /**
  * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
  * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
@@ -81,9 +84,11 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   const readNow = async ({ signal, periodSeconds, round }: AgeOptions): Promise<SourceAge> => {
     const options: AskOptions = { seconds: TIMEOUT_SECONDS, signal };
     const startTime = await queue.startTime(options);
-    if (startTime !== null) return { startTime, history: KEPT };
-    // A loss between two answers whose distance is no break must still show in the second one.
-    const offsetSeconds = Math.ceil(longestSilenceSeconds(periodSeconds) + UNSENT_SECONDS);
+    if (startTime !== null) {
+      history.startKnown();
+      return { startTime, history: KEPT };
+    }
+    const offsetSeconds = history.offsetSeconds(periodSeconds);
     const answer = await queue.ask(`count(up offset ${offsetSeconds}s)`, { ...options, round });
     return { startTime, history: history.learn(answer, offsetSeconds) };
   };
@@ -120,38 +125,67 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   };
 }
 
-/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
-function createHistoryWatch(clock: Clock): {
+/** What is known of the data of a source that does not report its start time. */
+interface HistoryWatch {
+  /** How far back the next query must reach, so that a loss since the last answer shows in it. */
+  readonly offsetSeconds: (periodSeconds: number) => number;
+  /** The source has reported its start time: so much is known without a query. */
+  readonly startKnown: () => void;
   readonly learn: (answer: Answer, offsetSeconds: number) => HistoryState;
-} {
-  let known: number | null = null;
-  let knownMs = 0;
+}
+
+/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
+function createHistoryWatch(clock: Clock): HistoryWatch {
+  let known: { readonly count: number; readonly atMs: number } | null = null;
+  /** When the last answer said something of the data; null: none did, or none is expected any more. */
+  let certainMs: number | null = null;
+  /** The last reading before the data was gone; null: it is there. */
+  let goneSinceMs: number | null = null;
+  let readMs: number | null = null;
   const losses = createLossMemory(clock);
 
+  const isRecent = (ms: number | null): ms is number =>
+    ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
+  const kept = (): HistoryState => ({ state: 'kept', loss: losses.last() });
+
+  const learnCount = (count: number | null, previousMs: number, askedMs: number): HistoryState => {
+    const nowMs = clock.monotonicMs();
+    const before = known !== null && isRecent(known.atMs) ? known.count : null;
+    if (count === null || (count === 0 && before === null)) {
+      if (!isRecent(certainMs)) return kept();
+      const why = 'whether the source has lost data is not known';
+      return { state: 'unknown', loss: losses.last(), why };
+    }
+    goneSinceMs = count > 0 ? null : (goneSinceMs ?? previousMs);
+    if (goneSinceMs !== null && nowMs - goneSinceMs > LONGEST_LOSS_MS) {
+      known = null;
+      certainMs = null;
+      return kept();
+    }
+    certainMs = nowMs;
+    if (count > 0) known = { count, atMs: nowMs };
+    if (before !== null && count < before * LEAST_SHARE_LEFT) {
+      const why = `the source has lost earlier data (${count} of ${before} targets are left)`;
+      return { state: 'lost', loss: losses.found(askedMs, why) };
+    }
+    losses.kept(askedMs);
+    return kept();
+  };
+
   return {
+    offsetSeconds: (periodSeconds) => {
+      const silentMs = isRecent(certainMs) ? clock.monotonicMs() - certainMs : 0;
+      return Math.ceil(Math.max(longestSilenceSeconds(periodSeconds), silentMs / 1000) + UNSENT_SECONDS);
+    },
+    startKnown: () => {
+      certainMs = readMs = clock.monotonicMs();
+      goneSinceMs = null;
+    },
     learn: (answer, offsetSeconds) => {
       const nowMs = clock.monotonicMs();
-      const askedMs = nowMs - offsetSeconds * 1000;
-      const count = countOf(answer);
-      const before = nowMs - knownMs > LONGEST_LOSS_MS ? null : known;
-      if (count === null) {
-        if (before === null) return { state: 'kept', loss: losses.last() };
-        return {
-          state: 'unknown',
-          loss: losses.last(),
-          why: 'whether the source has lost data is not known',
-        };
-      }
-      if (count > 0 || before === null) {
-        known = count === 0 ? null : count;
-        knownMs = nowMs;
-      }
-      if (before !== null && count < before * LEAST_SHARE_LEFT) {
-        const why = `the source has lost earlier data (${count} of ${before} targets are left)`;
-        return { state: 'lost', loss: losses.found(askedMs, why) };
-      }
-      if (count > 0) losses.kept(askedMs);
-      return { state: 'kept', loss: losses.last() };
+      const previousMs = readMs ?? nowMs;
+      readMs = nowMs;
+      return learnCount(countOf(answer), previousMs, nowMs - offsetSeconds * 1000);
     },
   };
 }

@@ -74,14 +74,14 @@ describe('runCommand', () => {
   });
 
   it('ends the program and says so when the time is over', async () => {
-    await expect(run('exec sleep 60', HASTY_CLOCK)).rejects.toThrow('/bin/sh -c: timeout after 1000 ms');
+    await expect(run('exec sleep 60', HASTY_CLOCK)).rejects.toThrow('/bin/sh -c: timeout after 20000 ms');
   });
 
   it('says that there is no such program', async () => {
     const context = { env: {}, clock: SYSTEM_CLOCK };
 
     await expect(
-      runCommand(context, { file: '/nowhere/x', args: [], folder: '/', timeoutMs: 1000 }),
+      runCommand(context, { file: '/nowhere/x', args: [], folder: '/', timeoutMs: 20_000 }),
     ).rejects.toThrow('spawn /nowhere/x ENOENT');
   });
 });
@@ -91,6 +91,6 @@ function shell(script: string, clock: Clock = SYSTEM_CLOCK): Child {
 }
 
 function run(script: string, clock: Clock = SYSTEM_CLOCK): Promise<string> {
-  const command = { file: '/bin/sh', args: ['-c', script], folder: '/', timeoutMs: 1000 };
+  const command = { file: '/bin/sh', args: ['-c', script], folder: '/', timeoutMs: 20_000 };
   return runCommand({ env: process.env, clock }, command);
 }

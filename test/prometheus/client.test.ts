@@ -112,9 +112,9 @@ describe('a failing query', () => {
       response.on('close', () => clearInterval(timer));
     });
 
-    await expect(ask({ urls: [server.url] }, 150)).resolves.toMatchObject({
+    await expect(ask({ urls: [server.url] }, 1000)).resolves.toMatchObject({
       reason: 'timeout',
-      message: expect.stringMatching(/^127\.0\.0\.1:\d+: timeout after 1[0-5]\d ms$/),
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+: timeout after (?:[5-9]\d\d|1000) ms$/),
     });
   });
 
@@ -226,7 +226,7 @@ describe('several urls', () => {
     isSilent = true;
 
     const answers = await Promise.all(
-      ['a', 'b', 'c'].map((query) => client.query(query, { timeoutMs: 200 })),
+      ['a', 'b', 'c'].map((query) => client.query(query, { timeoutMs: 2000 })),
     );
 
     expect(answers).toEqual([VALUE, VALUE, VALUE]);
@@ -237,7 +237,7 @@ describe('several urls', () => {
     const silent = await serve(() => undefined);
     const good = await serveText(200, BODY);
 
-    await expect(ask({ urls: [silent.url, good.url] }, 300)).resolves.toEqual(VALUE);
+    await expect(ask({ urls: [silent.url, good.url] }, 2000)).resolves.toEqual(VALUE);
   });
 
   it('are not all asked for a query that is wrong', async () => {

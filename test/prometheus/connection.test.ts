@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const ask = (tls: Partial<SourceTls>) =>
   createPrometheusClient(aSource({ urls: [url], tls: { ...NO_TLS, ...tls } }), realClock).query('x', {
-    timeoutMs: 3000,
+    timeoutMs: 10_000,
   });
 
 describe('a query over TLS', () => {

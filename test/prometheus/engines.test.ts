@@ -27,7 +27,8 @@ const ask = (overrides: Partial<SourceConfig>, timeoutMs = 2000) =>
   clientOf(overrides).query('sum(x{a="&+é"})', { timeoutMs });
 
 describe('startTime', () => {
-  const startTime = (overrides: Partial<SourceConfig>) => clientOf(overrides).startTime({ timeoutMs: 1000 });
+  const startTime = (overrides: Partial<SourceConfig>) =>
+    clientOf(overrides).startTime({ timeoutMs: 10_000 });
 
   it('is that of runtimeinfo', async () => {
     const body = '{"status":"success","data":{"startTime":"2026-01-01T00:00:00.123456789Z"}}';
@@ -84,8 +85,8 @@ describe('startTime', () => {
       const server = await serveVictoriaMetrics(metrics, status);
       const client = clientOf({ urls: [`${server.url}/base`] });
 
-      await expect(client.startTime({ timeoutMs: 1000 })).resolves.toBeNull();
-      await expect(client.startTime({ timeoutMs: 1000 })).resolves.toBeNull();
+      await expect(client.startTime({ timeoutMs: 10_000 })).resolves.toBeNull();
+      await expect(client.startTime({ timeoutMs: 10_000 })).resolves.toBeNull();
 
       expect(server.requests.filter(({ url }) => url.endsWith('/metrics'))).toHaveLength(1);
     },
@@ -123,10 +124,10 @@ describe('recognize', () => {
     const server = await serveBuild(body, { headers });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(true);
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
 
     expect(client.fittingConfig?.().flavor).toBe(flavor);
-    await client.query('x', { timeoutMs: 1000 });
+    await client.query('x', { timeoutMs: 10_000 });
     expect(server.requests.at(-1)?.form.get('nocache')).toBe(flavor === 'victoriametrics' ? '1' : null);
   });
 
@@ -134,15 +135,15 @@ describe('recognize', () => {
     const server = await serveBuild('', { status: 503 });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(false);
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(false);
   });
 
   it('leaves a flavor that is written as it is, and asks nothing', async () => {
     const server = await serveBuild(BUILD({}), { headers: HOST, query: QUERY_OF_VM });
     const client = clientOf({ urls: [server.url], ifVictoriaMetrics: null });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(true);
-    await client.query('x', { timeoutMs: 1000 });
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
+    await client.query('x', { timeoutMs: 10_000 });
 
     expect(client.fittingConfig?.().flavor).toBe('prometheus');
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/v1/query']);
@@ -165,7 +166,7 @@ describe('recognize', () => {
     const server = await serveBuild('no', { status: 404, query });
     const client = clientOf({ urls: [server.url] });
 
-    await client.query('x', { timeoutMs: 1000 });
+    await client.query('x', { timeoutMs: 10_000 });
 
     expect(client.fittingConfig?.().flavor).toBe(flavor);
   });

@@ -25,7 +25,7 @@ describe('createProbe', () => {
     });
     const probe = createProbe(aSource({ urls: [server.url] }), realClock);
 
-    const page = await probe({ url: `${server.url}/x`, parameters: { a: '1' }, timeoutMs: 1000, signal });
+    const page = await probe({ url: `${server.url}/x`, parameters: { a: '1' }, timeoutMs: 10_000, signal });
 
     expect(page).toMatchObject({ kind: 'answered', status: 302, location: '/login' });
     expect(server.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/x?a=1']]);
@@ -36,8 +36,8 @@ describe('createProbe', () => {
     const other = await start((response) => response.end('{}'));
     const probe = createProbe(aSource({ urls: [own.url], headers: { 'X-Token': 'secret' } }), realClock);
 
-    await probe({ url: `${own.url}/`, timeoutMs: 1000, signal });
-    const refused = await probe({ url: `${other.url}/`, timeoutMs: 1000, signal });
+    await probe({ url: `${own.url}/`, timeoutMs: 10_000, signal });
+    const refused = await probe({ url: `${other.url}/`, timeoutMs: 10_000, signal });
 
     expect(own.requests[0]?.headers['x-token']).toBe('secret');
     expect(other.requests).toEqual([]);
@@ -47,7 +47,7 @@ describe('createProbe', () => {
   it('has the code of a failure', async () => {
     const probe = createProbe(aSource({ urls: ['http://127.0.0.1:1'] }), realClock);
 
-    const page = await probe({ url: 'http://127.0.0.1:1/', timeoutMs: 1000, signal });
+    const page = await probe({ url: 'http://127.0.0.1:1/', timeoutMs: 10_000, signal });
 
     expect(page).toMatchObject({ kind: 'failed', code: 'ECONNREFUSED', reason: 'connection' });
   });

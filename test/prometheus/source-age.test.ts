@@ -134,6 +134,61 @@ describe('the age of a source', () => {
     },
   );
 
+  it('is unknown while a source that told its start time tells none, and cannot be asked for its data either', async () => {
+    const { states } = setUp([failure], [at(-9000), null]);
+
+    await expect(states(3)).resolves.toEqual(['kept', 'unknown', 'unknown']);
+  });
+
+  it('is unknown where a source that told its start time tells none and has no data of before', async () => {
+    const { states } = setUp([none], [at(-9000), null, null, at(-9000)]);
+
+    await expect(states(4)).resolves.toEqual(['kept', 'unknown', 'unknown', 'kept']);
+  });
+
+  it('is kept where a source that told its start time tells none, but has data of before', async () => {
+    const { states, asked } = setUp([targets(10)], [at(-9000), null]);
+
+    await expect(states(2)).resolves.toEqual(['kept', 'kept']);
+    expect(asked).toEqual(['count(up offset 120s)']);
+  });
+
+  it.each([
+    ['its targets', [targets(10), failure], [null]],
+    ['its start time', [failure], [at(-9000), null]],
+  ])('is unknown for an hour at most, after a source told %s', async (_, answers, startTimes) => {
+    const { states } = setUp(answers, startTimes);
+
+    const all = await states(250);
+
+    expect(all[0]).toBe('kept');
+    expect(all.slice(1, 241)).toEqual(Array(240).fill('unknown'));
+    expect(all.slice(241)).toEqual(Array(9).fill('kept'));
+  });
+
+  it('is not unknown where the source never answered the query', async () => {
+    await expect(setUp([failure]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
+  });
+
+  it('is asked of data from before a series of failures, in which a loss would not show', async () => {
+    const failures = [failure, failure, failure, failure];
+    const { states, asked } = setUp([targets(10), ...failures, none, targets(10)]);
+
+    // 5 rounds and 60 s before the answer, instead of 60 s and 60 s.
+    await expect(states(7)).resolves.toEqual(['kept', ...Array<string>(4).fill('unknown'), 'lost', 'kept']);
+    expect(asked.slice(4)).toEqual([
+      'count(up offset 120s)',
+      'count(up offset 135s)',
+      'count(up offset 120s)',
+    ]);
+  });
+
+  it('is lost where nothing is left after 20 minutes of failures', async () => {
+    const { states } = setUp([targets(10), ...Array<Answer>(80).fill(failure), none]);
+
+    expect((await states(83)).slice(80)).toEqual(['unknown', 'lost', 'lost']);
+  });
+
   it('finds another loss after the data was there again', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
     await states(6);

@@ -20,6 +20,11 @@ const RELOAD: ServiceEvent = {
 };
 const RELOAD_DATA = '{"at":"2026-01-01T00:00:00Z","scalers":3,"errors":0}';
 
+function failureOf(message: string): ServiceEvent {
+  const web = { namespace: 'shop', name: 'web' };
+  return { type: 'failure', at: RELOAD.at, ...web, subject: 'change', failing: true, message };
+}
+
 interface World {
   readonly feed: EventFeed;
   readonly streams: EventStreams;
@@ -133,6 +138,20 @@ describe('/api/v1/events', () => {
     },
   );
 
+  it.each([
+    ['says that there is a gap', 'more', 16_500, ['gap']],
+    ['goes on', 'less', 16_000, ['failure', 'failure']],
+  ])('%s where the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
+    const world = await start();
+    world.feed.publish(RELOAD);
+    for (let index = 0; index < 2; index += 1) world.feed.publish(failureOf('x'.repeat(length)));
+
+    const client = await listen(world, { 'Last-Event-ID': 'run-1' });
+
+    await eventually(() => client.text().includes('id: run-3') && client.text().endsWith('}\n\n'));
+    expect([...client.text().matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(types);
+  });
+
   it('takes 2 streams where there may be 2, and a third with 503', async () => {
     const world = await start(2);
     const first = await listen(world);
@@ -158,15 +177,7 @@ describe('/api/v1/events', () => {
     const reader = await listen(world);
     await listen(world, {}, false);
     await eventually(() => world.streams.size() === 2);
-    const long: ServiceEvent = {
-      type: 'failure',
-      at: RELOAD.at,
-      namespace: 'shop',
-      name: 'web',
-      subject: 'change',
-      failing: true,
-      message: 'x'.repeat(32_000),
-    };
+    const long = failureOf('x'.repeat(32_000));
 
     for (let index = 0; index < 2000 && world.streams.size() === 2; index += 1) {
       world.feed.publish(long);

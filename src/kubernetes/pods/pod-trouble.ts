@@ -39,13 +39,17 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
  * {...}`. An insufficient resource comes first, because an operator can add it.
  */
 function whyUnschedulable(message: string): string {
-  const short = Array.from(message.matchAll(/Insufficient ([\w./-]+)/g), ([, resource = '']) =>
+  const words = message.replaceAll(NAMES, '');
+  const short = Array.from(words.matchAll(/Insufficient ([\w./-]+)/g), ([, resource = '']) =>
     resource.replace(/\.$/, ''),
   );
   if (short.length > 0) return [...new Set(short)].sort().join(', ').slice(0, MAX_WHY);
-  const rule = RULES.find(({ pattern }) => pattern.test(message));
+  const rule = RULES.find(({ pattern }) => pattern.test(words));
   return rule?.why ?? 'no fitting node';
 }
+
+/** Taints and names of objects may contain any of the words of a rule. */
+const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [
   { pattern: /volume/i, why: 'a volume' },

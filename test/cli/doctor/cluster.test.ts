@@ -28,6 +28,12 @@ describe('cluster', () => {
       expect(of(check)).toMatchObject([{ status: 'skipped' }]);
   });
 
+  it('fails where the host is not known, be its name that of a certificate', async () => {
+    const [found] = await findings('cluster', 'https://certificates.nowhere.invalid');
+
+    expect(found?.mend).toContain('kubectl cluster-info');
+  });
+
   it('fails where there is no way to it at all, and says what was tried', async () => {
     const cwd = folderOf({ 'promscaler.yaml': `prometheus: { default: { urls: ['${url}'] } }` });
 

@@ -170,9 +170,9 @@ describe('a Prometheus that cannot be reached', () => {
   it('speaks plain http where https is written', async () => {
     const { url } = await prometheus([]);
 
-    const { mend } = await findingAt(url.replace('http:', 'https:'));
+    const { mend } = await findingAt(`${url.replace('http:', 'https:')}/KEY`);
 
-    expect(mend).toBe(`that port speaks plain http: prometheus.default.urls: ['${url}']`);
+    expect(mend).toBe(`that port speaks plain http: prometheus.default.urls: ['${url}/KEY']`);
   });
 
   it('speaks https where http is written', async () => {

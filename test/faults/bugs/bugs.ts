@@ -186,7 +186,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     { by: ['I8'], when: [] },
-    edit('control/carry-out.js', `if (asked.action === 'none' || hold !== null)`, 'if (hold !== null)'),
+    edit('control/carry-out.js', `if (order.action === 'none' || hold !== null)`, 'if (hold !== null)'),
   ),
   bug(
     'other-autoscaler-fought',

@@ -46,7 +46,8 @@ function mendOf({ kind, message }: KubernetesError): string {
     case 'timeout':
       return 'the packets are lost on the way: look for a NetworkPolicy or firewall between here and the API server';
     case 'connection':
-      return /certificate|CERT/i.test(message)
+      // The message of a failed lookup names the host.
+      return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'put the CA of the cluster into the kubeconfig (certificate-authority-data)'
         : 'look whether that address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, context and url of the service config name another one';
     case 'bad_answer':
