@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { KubernetesError } from '../../../src/kubernetes/types.js';
-import { createPauses, type Pauses, type Verb } from '../../../src/kubernetes/watch/pauses.js';
+import { createRetryDelays, type RetryDelays, type Verb } from '../../../src/kubernetes/watch/retry-delays.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const busy = (retryAfterSeconds: number | null): KubernetesError =>
   new KubernetesError('rate_limited', 'busy', { status: 429, retryAfterSeconds });
 
 interface Rig {
-  readonly pauses: Pauses;
+  readonly pauses: RetryDelays;
   /** The waits after so many 429 in a row, in milliseconds. */
   readonly waits: (verb: Verb, count: number, retryAfterSeconds: number | null) => readonly number[];
 }
@@ -15,7 +15,7 @@ interface Rig {
 function setUp(): Rig {
   const clock = new ManualClock();
   clock.chance = 0.5;
-  const pauses = createPauses(clock);
+  const pauses = createRetryDelays(clock);
   const waits: Rig['waits'] = (verb, count, retryAfterSeconds) =>
     Array.from({ length: count }, () => {
       const { ms } = pauses.after({ verb, error: busy(retryAfterSeconds), sinceListMs: null });
