@@ -1,4 +1,5 @@
 import type { ApiRecord } from '../world/log.js';
+import { WORLD_START_MS } from '../world/process.js';
 import { type History, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
@@ -100,7 +101,9 @@ function isClockSet(history: History, fromMs: number, toMs: number): boolean {
  * it can have been (W12).
  */
 function isAssumed(history: History, scaler: string, { atMs, lastScaleUp, lastScaleDown }: Entry): boolean {
-  const times = [lastScaleUp, lastScaleDown].map((time) => (time === null ? NaN : Date.parse(time)));
+  const times = [lastScaleUp, lastScaleDown].map((time) =>
+    time === null ? NaN : Date.parse(time) - WORLD_START_MS,
+  );
   return history.records.some(
     (record) =>
       record.kind === 'api' &&
