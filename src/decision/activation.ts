@@ -2,7 +2,7 @@ import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js
 import { addMilli, formatMilli, milliFromNumber } from '../units/quantity.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import { judgeSample } from './proposals/judge-sample.js';
+import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Sample, Snapshot } from './snapshot.js';
 

@@ -2,7 +2,7 @@ import { formatMilli } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { formatInstant } from '../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
-import { writableSample } from './proposals/judge-sample.js';
+import { writableSample } from './samples/judge-sample.js';
 import type { Pod, Recommendation, Sample, Snapshot, State } from './snapshot.js';
 
 /** The JSON form of a snapshot, the one that `parseSnapshot` reads: deciding on it gives the same decision. */

@@ -1,3 +1,4 @@
+import { judgeSample } from '../decision/samples/judge-sample.js';
 import type { Sample } from '../decision/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
@@ -101,16 +102,13 @@ export function holdSeconds(query: string, periodSeconds: number, maxSeconds: nu
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
-/** What a sample counts as for the hold: `onMissing: zero` and `onNaN: zero` make those a value. */
+/** Returns what a sample counts as for the hold: a value is what the decision takes as a whole value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
-  if (sample.form !== 'error') {
-    return sample.partial === null ? { kind: 'value' } : { kind: 'broken', why: sample.partial };
+  const judged = judgeSample(metric, sample);
+  if (judged.form === 'error') {
+    return judged.kind === 'failed' ? { kind: 'failed' } : { kind: 'broken', why: judged.error };
   }
-  if (sample.kind === 'failed') return { kind: 'failed' };
-  const isTotal = metric.type === 'Object' || metric.type === 'External';
-  if (isTotal && sample.kind === 'missing' && metric.onMissing === 'zero') return { kind: 'value' };
-  if (isTotal && sample.kind === 'nan' && metric.onNaN === 'zero') return { kind: 'value' };
-  return { kind: 'broken', why: sample.error };
+  return judged.partial === null ? { kind: 'value' } : { kind: 'broken', why: judged.partial };
 }
 
 /** The holds of a scaler by what is asked: a changed query is a metric that has given nothing yet. */

@@ -1,3 +1,4 @@
+import { isReadAsZero } from '../decision/samples/sample-rules.js';
 import { podsPattern } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
@@ -63,13 +64,13 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
 /** The guard and freshness of a metric as they are sent for this scaler; null where it has neither. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
-  const { guard, freshness, onMissing } = metric;
+  const { guard, freshness } = metric;
   if (guard === null && freshness === null) return null;
   return {
     guard: guard === null ? null : withVariables(guard, metric, scaler),
     freshness:
       freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
-    isMissingZero: onMissing === 'zero',
+    isMissingZero: isReadAsZero(metric, 'missing'),
   };
 }
 

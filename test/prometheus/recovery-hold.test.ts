@@ -15,6 +15,13 @@ import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/buil
 
 const OLD = at(-100_000);
 const value: Sample = { form: 'values', at: at(0), values: [1], partial: null };
+const usage: Sample = {
+  form: 'containers',
+  at: at(0),
+  windowSeconds: 120,
+  containers: new Map(),
+  partial: null,
+};
 const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });
 
 /** Steps of [second, what came, start time], H = 60, a period of 15 s. */
@@ -287,6 +294,11 @@ describe('sampleOutcome', () => {
     [zero, errorOf('invalid'), 'broken'],
     [zero, errorOf('failed'), 'failed'],
     [cpuMetric, errorOf('missing'), 'broken'],
+    [cpuMetric, usage, 'value'],
+    [cpuMetric, value, 'broken'],
+    [externalMetric(), { ...value, values: [] }, 'broken'],
+    [zero, { ...value, values: [] }, 'value'],
+    [externalMetric(), { ...value, values: [-1] }, 'broken'],
   ])('%# is %s', (metric, sample, kind) => {
     expect(sampleOutcome(metric, sample).kind).toBe(kind);
   });
@@ -295,7 +307,7 @@ describe('sampleOutcome', () => {
 describe('advanceHolds', () => {
   const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
     scaler: aScaler([cpuMetric, externalMetric({ query: 'sum(queue)' })]),
-    samples: [value, value],
+    samples: [usage, value],
     ages: new Map([['default', { startTime: OLD, history: KEPT }]]),
     sources: new Map([['default', aSource()]]),
     now: at(0),
@@ -345,8 +357,8 @@ describe('advanceHolds', () => {
   it('has the window of resource queries, and 300 s for those without one', () => {
     const memory = { ...cpuMetric, name: 'memory', identity: 'memory' };
 
-    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [value] }));
-    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [value] }));
+    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage] }));
+    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [usage] }));
 
     expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(300)]);
   });
@@ -360,7 +372,7 @@ describe('advanceHolds', () => {
 
     const hold = advanceHolds(
       NO_HOLDS,
-      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [value], sources }),
+      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [usage], sources }),
     );
 
     expect(hold.holdScaleDownUntil).toBe(at(seconds));

@@ -4,8 +4,8 @@ import type { Sample, Snapshot } from '../snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
 import { withFallback } from './fallback.js';
-import { judgeSample } from './judge-sample.js';
-import type { ValueSample } from './judge-sample.js';
+import { judgeSample } from '../samples/judge-sample.js';
+import type { ValueSample } from '../samples/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import { proposeFromTotal } from './total-metrics.js';
 
