@@ -3,7 +3,7 @@ import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
 import type { Condition, Decision, LimitStep } from './decision.js';
 import { explainCount } from './explain.js';
-import { remember, seedRecommendations } from './history.js';
+import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
@@ -51,7 +51,7 @@ function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): S
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
-  const state = remember(snapshot, {
+  const state = buildNextState(snapshot, {
     desired: replicas,
     recommended: null,
     metrics: null,
@@ -90,7 +90,7 @@ function holdUntrusted(
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
     conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
     reason: `${why}: stays at ${desired}`,
-    state: remember(snapshot, { desired, recommended: null, metrics, activation }),
+    state: buildNextState(snapshot, { desired, recommended: null, metrics, activation }),
   });
 }
 
@@ -137,7 +137,7 @@ function decideWithinLimits(
     steps: limited.steps,
     conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
     reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
-    state: remember(snapshot, { desired, recommended, metrics, activation }),
+    state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });
 }
 

@@ -5,7 +5,7 @@ import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
 import type { QueryOptions } from './request-options.js';
-import { createServer, type Server } from './server.js';
+import { createUrlClient, type UrlClient } from './url-client.js';
 import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
@@ -38,7 +38,7 @@ export function createPrometheusClient(
 ): PrometheusClient {
   const connect = createConnection(config, clock, env);
   const engine = createEngine(config);
-  const servers = config.urls.map((url) => createServer(url, { config, engine, connect, clock }));
+  const servers = config.urls.map((url) => createUrlClient(url, { config, engine, connect, clock }));
 
   const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
@@ -64,7 +64,7 @@ export function createPrometheusClient(
   /** What the first server that answers says. */
   const firstAnswer = async <T>(
     { timeoutMs, signal }: QueryOptions,
-    ask: (server: Server, options: QueryOptions) => Promise<T | 'unavailable'>,
+    ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,
   ): Promise<T | 'unavailable'> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const order = inOrder(servers, (server) => server.isDoubtful());
@@ -93,7 +93,10 @@ export function createPrometheusClient(
   return { query, startTime, recognize, fittingConfig: engine.config };
 }
 
-function inOrder(servers: readonly Server[], goesLast: (server: Server) => boolean): readonly Server[] {
+function inOrder(
+  servers: readonly UrlClient[],
+  goesLast: (server: UrlClient) => boolean,
+): readonly UrlClient[] {
   const last = new Set(servers.filter(goesLast));
   return [...servers.filter((server) => !last.has(server)), ...last];
 }

@@ -145,41 +145,41 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
     const sample = samples[index];
     if (sample === undefined)
       throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
-    const asked = askedOf(metric, input);
-    const hold = advanceHold(previous.get(asked.key) ?? null, {
+    const held = readHeldQuery(metric, input);
+    const hold = advanceHold(previous.get(held.key) ?? null, {
       now,
       outcome: sampleOutcome(metric, sample),
       startTime: ages.get(metric.source)?.startTime ?? null,
       history: ages.get(metric.source)?.history ?? KEPT,
-      holdSeconds: asked.seconds,
+      holdSeconds: held.seconds,
       periodSeconds: scaler.spec.syncPeriodSeconds,
     });
-    holds.set(asked.key, hold);
+    holds.set(held.key, hold);
     if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) return;
     holdScaleDownUntil = hold.until;
-    holdReason = `metric "${metric.identity}" must give values for ${asked.seconds} s without a break: ${hold.cause}`;
+    holdReason = `metric "${metric.identity}" must give values for ${held.seconds} s without a break: ${hold.cause}`;
   });
   return { holds, holdScaleDownUntil, holdReason };
 }
 
-interface Asked {
+interface HeldQuery {
   readonly key: string;
   readonly seconds: number;
 }
 
-/** A metric of a frozen document asks the same query for as long as the document lives: it is parsed once. */
-const askedQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
+/** The document of a metric is frozen, so its query is built and parsed once. */
+const metricQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
 
-function askedOf(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): Asked {
-  let asked = askedQueries.get(metric);
-  if (asked === undefined) {
+function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): HeldQuery {
+  let known = metricQueries.get(metric);
+  if (known === undefined) {
     const source = sources.get(metric.source);
     const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-    asked = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
-    askedQueries.set(metric, asked);
+    known = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
+    metricQueries.set(metric, known);
   }
-  const seconds = boundHold(asked.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
-  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${asked.query}`, seconds };
+  const seconds = boundHold(known.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
+  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${known.query}`, seconds };
 }
 
 /** The samples of a recording rule reach back over the window of the rule, which its name does not say. */

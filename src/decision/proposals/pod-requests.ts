@@ -12,26 +12,26 @@ export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { 
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
-  const lacks: Lack[] = [];
+  const missing: MissingRequest[] = [];
   for (const pod of pods) {
     const answer =
       container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
     if (typeof answer === 'bigint') requests.set(pod.name, answer);
-    else lacks.push(answer);
+    else missing.push(answer);
   }
-  const [first] = lacks;
-  return first === undefined ? { requests } : { error: describeLack(first, lacks, resource) };
+  const [first] = missing;
+  return first === undefined ? { requests } : { error: describeMissing(first, missing, resource) };
 }
 
 /** What one pod is without. */
-interface Lack {
+interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';
   /** Empty where nothing is known of the pod's containers. */
   readonly containers: readonly string[];
 }
 
-function requestOfPod(pod: Pod, resource: string): Milli | Lack {
+function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   const podLevel = pod.podRequests?.get(resource);
   if (podLevel !== undefined) return podLevel;
   if (pod.requests.size === 0) return { pod: pod.name, kind: 'no request', containers: [] };
@@ -45,20 +45,24 @@ function requestOfPod(pod: Pod, resource: string): Milli | Lack {
 }
 
 /** Once for each pod that lacks one: apart from the way that all pods of a good decision take. */
-function withoutRequest(pod: Pod, resource: string): Lack {
+function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
 }
 
-function requestOfContainer(pod: Pod, resource: string, container: string): Milli | Lack {
+function requestOfContainer(pod: Pod, resource: string, container: string): Milli | MissingRequest {
   const requests = pod.requests.get(container);
   const kind = requests === undefined ? 'no container' : 'no request';
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
 /** `container app requests no cpu (pod web-0 and 2 more)`: as the first pod has it, with the number of the others. */
-function describeLack({ pod, kind, containers }: Lack, lacks: readonly Lack[], resource: string): string {
-  const more = lacks.length === 1 ? '' : ` and ${lacks.length - 1} more`;
+function describeMissing(
+  { pod, kind, containers }: MissingRequest,
+  all: readonly MissingRequest[],
+  resource: string,
+): string {
+  const more = all.length === 1 ? '' : ` and ${all.length - 1} more`;
   if (kind === 'no container') return `no container ${containers.join(', ')} (pod ${pod}${more})`;
   if (containers.length === 0)
     return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} no ${resource}`;

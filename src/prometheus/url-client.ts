@@ -13,7 +13,7 @@ import type { Flavor, SourceConfig } from './source-config.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 
 /** One url of a data source, and what earlier requests taught about it. Nothing here throws. */
-export interface Server {
+export interface UrlClient {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** `unavailable`: it did not answer; null: it answered without saying. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
@@ -41,7 +41,7 @@ const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
 
-export function createServer(
+export function createUrlClient(
   url: string,
   options: {
     readonly config: SourceConfig;
@@ -50,7 +50,7 @@ export function createServer(
     readonly connect: (isForced?: boolean) => Promise<Connection>;
     readonly clock: Clock;
   },
-): Server {
+): UrlClient {
   const { config, engine, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
   const request = createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null);
@@ -58,7 +58,7 @@ export function createServer(
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
 
-  const query: Server['query'] = async (text, { timeoutMs, signal: parent }) => {
+  const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
       return fail(host, 'rate_limited', 'not asked, its Retry-After has not passed');
     }
@@ -92,14 +92,14 @@ export function createServer(
     return result;
   };
 
-  const isVictoriaMetrics: Server['isVictoriaMetrics'] = async (asked) => {
+  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (asked) => {
     const result = await get(BUILD_INFO_PATH, asked);
     return result.kind === 'failed' || result.status >= 500
       ? 'unavailable'
       : engineOfBuild(result) === 'victoriametrics';
   };
 
-  const goesLast: Server['goesLast'] = () => {
+  const goesLast: UrlClient['goesLast'] = () => {
     if (nextTryMs === null) return false;
     if (nextTryMs > clock.monotonicMs()) return true;
     nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;

@@ -31,7 +31,7 @@ export interface Outcome {
 }
 
 /** The state the next decision starts from, if the change is made. (algorithm.md, step 7) */
-export function remember(snapshot: Snapshot, outcome: Outcome): State {
+export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
