@@ -149,7 +149,7 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
   it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that is not there, %s', async (page) => {
     expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
       status: 404,
-      body: { error: 'there is no scaler shop/web, or none of its cycles has ended yet' },
+      body: { error: 'scaler shop/web does not exist, or its first cycle has not ended yet' },
     });
   });
 

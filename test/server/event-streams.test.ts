@@ -148,7 +148,7 @@ describe('/api/v1/events', () => {
     expect([third.response.statusCode, third.response.headers['retry-after'], third.text()]).toEqual([
       503,
       '5',
-      '{"error":"there are 2 streams already, which is the most"}',
+      '{"error":"there are already 2 event streams, the maximum"}',
     ]);
     expect(fourth.response.statusCode).toBe(200);
   });

@@ -98,14 +98,14 @@ describe('the pages of /api/v1/scalers', () => {
       const { status, body } = await get(`/api/v1/scalers?continue=${token}`);
 
       expect(status).toBe(400);
-      expect(body.error).toMatch(/^continue (must be what the page before gave|stands more than once)$/);
+      expect(body.error).toMatch(/^continue (must be the value of `continue` of the previous page|is given more than once)$/);
     },
   );
 
   it('refuse a namespace that stands twice', async () => {
     expect(await get('/api/v1/scalers?namespace=a&namespace=b')).toMatchObject({
       status: 400,
-      body: { error: 'namespace stands more than once' },
+      body: { error: 'namespace is given more than once' },
     });
   });
 });
@@ -178,7 +178,7 @@ describe('/snapshot?at=', () => {
 
     expect(await get('/api/v1/scalers/shop/web/snapshot?at=2026-01-01T00:00:05Z')).toMatchObject({
       status: 404,
-      body: { error: 'the snapshot of 2026-01-01T00:00:00Z is not kept any more; only the last one is' },
+      body: { error: 'the snapshot of 2026-01-01T00:00:00Z is no longer kept; only the last one is kept' },
     });
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
 describe('pages', () => {
   it('/healthz says ok, or 503 with what ails it', async () => {
     const well = await start();
-    const ill = await start({ ailments: () => ['no round for 60 s', 'event loop 12 s late'] });
+    const ill = await start({ healthProblems: () => ['no round for 60 s', 'event loop 12 s late'] });
 
     expect(await get(well, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     expect(await get(ill, '/healthz')).toMatchObject({
@@ -57,7 +57,7 @@ describe('pages', () => {
 
       expect(await get(server, path)).toMatchObject({
         status: 404,
-        body: '{"error":"there is no such page; /api/v1/openapi.json has those there are"}',
+        body: '{"error":"there is no such page: /api/v1/openapi.json lists the pages"}',
       });
     },
   );
@@ -136,7 +136,7 @@ describe('hardening', () => {
     expect(await get(server, '/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
     expect(await get(server, '/api/v1/scalers/%zz/x')).toMatchObject({
       status: 400,
-      body: '{"error":"the request cannot be read"}',
+      body: '{"error":"the path of the request is malformed"}',
     });
   });
 });
@@ -189,7 +189,7 @@ describe('startServer', () => {
     const starting = startServer({ app: createApp(parts()), port, host: '127.0.0.1', clock: clock() });
 
     await expect(starting).rejects.toThrow(
-      `listening on 127.0.0.1, port ${port}: another program has it; choose another port (server.port of the service config, --port of the demo)`,
+      `listening on 127.0.0.1, port ${port}: the port is in use by another program; choose another port (server.port of the service config, --port of the demo)`,
     );
     taken.close();
     await once(taken, 'close');
@@ -198,7 +198,7 @@ describe('startServer', () => {
   it('says that an address is not of this machine', async () => {
     const starting = startServer({ app: createApp(parts()), port: 0, host: '192.0.2.1', clock: clock() });
 
-    await expect(starting).rejects.toThrow('this machine has no such address');
+    await expect(starting).rejects.toThrow('this machine does not have the address');
   });
 
   it('closes at once when no request is under way, and a second time without harm', async () => {

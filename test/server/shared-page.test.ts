@@ -53,7 +53,7 @@ describe('createSharedPage', () => {
     expect([third.status, third.headers.get('retry-after'), await third.json()]).toEqual([
       503,
       '1',
-      { error: 'too many clients wait for this page' },
+      { error: 'too many clients wait for this page: retry later' },
     ]);
     expect(await Promise.all(waiting)).toEqual(['200 a\n', '200 a\n']);
   });
