@@ -5,9 +5,9 @@ import type { Pod } from '../snapshot.js';
 export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
- * What each pod requests of a resource, by pod name, or why that can't be told: every pod the selector matches must
- * have a request, even one that is ignored, and so must every container in it. With `container` only that one counts,
- * and pod-level requests don't. The error names the containers first, since they are what has to be mended.
+ * Returns the requests of each pod for a resource, by pod name, or an error: every pod that the selector matches must
+ * have a request, even if it is ignored, and so must each of its containers. With `container` only that container counts,
+ * and pod-level requests do not. The error names the containers first, because they are what must be fixed.
  * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
@@ -23,11 +23,11 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
   return first === undefined ? { requests } : { error: describeMissing(first, missing, resource) };
 }
 
-/** What one pod is without. */
+/** What is missing in one pod. */
 interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';
-  /** Empty where nothing is known of the pod's containers. */
+  /** Empty if the pod's containers are unknown. */
   readonly containers: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   return total;
 }
 
-/** Once for each pod that lacks one: apart from the way that all pods of a good decision take. */
+/** Separate from the loop above: only pods without a request pay for it. */
 function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
@@ -56,7 +56,7 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/** `container app requests no cpu (pod web-0 and 2 more)`: as the first pod has it, with the number of the others. */
+/** `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of other pods. */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,
   all: readonly MissingRequest[],
