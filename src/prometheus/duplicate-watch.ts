@@ -17,26 +17,26 @@ export type Suspect =
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** Looks now and then whether series are in the data of one source more than once. */
+/** Checks at intervals whether the data of a source holds duplicate series. */
 export interface DuplicateWatch {
-  /** Looks at one of those that are asked, where it is time. Nobody waits for it, and nothing is thrown. */
+  /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly attend: (suspects: readonly Suspect[], ask: Ask) => void;
-  /** The first look at a resource, to be waited for: what is counted twice would scale up at once. Null: it was looked at. */
+  /** Returns the first check of a resource, to be awaited, because duplicates would scale up at once. Null: already checked. */
   readonly firstLook: (suspect: Suspect, ask: Ask) => Promise<void> | null;
-  /** The config with the form of its queries that fits what was found. */
+  /** Returns the config with the form of its queries that counts each container once, if duplicates were found. */
   readonly fitting: (config: SourceConfig) => SourceConfig;
-  /** What was found of a namespace, or of a query, as a sentence; '' where it is in order again; null: nothing ever. */
+  /** Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was one. */
   readonly tell: (suspect: Suspect, namespace: string) => string | null;
-  /** As often is the series there that is there most often; 1: each once. */
+  /** The highest number of copies of any series; 1: no duplicates. */
   readonly times: () => number;
 }
 
-/** Between two looks at a source: a hundred documents with queries of their own are looked at within half an hour. */
+/** Between two checks of a source: a hundred documents with their own queries are checked within half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
-/** Of a document that is gone. */
+/** Findings of a deleted document are dropped after this time. */
 const FORGET_MS = 7_200_000;
-/** VictoriaMetrics refuses queries above 16 KiB, and a look names the namespaces twice. */
+/** VictoriaMetrics rejects queries above 16 KiB, and a check names the namespaces twice. */
 const MAX_NAMESPACES = 100;
 
 interface Look {
@@ -54,7 +54,7 @@ export function createDuplicateWatch(parts: {
   const looks = new Map<string, Look>();
   let nextMs = -Infinity;
 
-  /** Looks that are under way, by key. */
+  /** Running checks, by key. */
   const looking = new Map<string, Promise<void>>();
   const look = (suspect: Suspect, ask: Ask): Promise<void> => {
     const key = keyOf(suspect);

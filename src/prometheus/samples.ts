@@ -19,29 +19,27 @@ import { resourceWindowSeconds } from './resource-queries.js';
 import { indexByPod, labelOf, selectSeries } from './series-index.js';
 import type { SourceConfig } from './source-config.js';
 
-/** What an answer is read against. */
 export interface SampleContext {
   readonly namespace: string;
-  /** The pods that the target's selector matches. */
+  /** The pods that the selector of the target matches. */
   readonly pods: readonly Pod[];
-  /** The local clock. */
   readonly now: Instant;
-  /** The data source that answered; null where there is none of that name. */
+  /** The data source that answered; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
 }
 
-/** A sample, and how many series of a Pods metric were of other pods and left out. */
+/** A sample, and the number of series of a Pods metric that belong to other pods. */
 export interface SampleResult {
   readonly sample: Sample;
   readonly droppedSeries: number;
 }
 
-/** A server whose clock is further away than this may have answered for a time without data. */
+/** The answer of a server whose clock differs by more may be from a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
-/** The samples of a scaler, in the order of `spec.metrics`, from its answers in the same order. */
+/** Returns the samples of a scaler from its answers, both in the order of `spec.metrics`. */
 export function toSamples(
   scaler: Scaler,
   answers: readonly Answer[],
@@ -66,16 +64,15 @@ export function toSamples(
 }
 
 /**
- * The sample of one metric. Only the target's namespace and the listed pods count; two series for one pod (and
- * container), a missing `pod` label, an infinite or negative value, or another number of series than one for an Object
- * make it `invalid`. NaN series are dropped, which makes it partial; only NaN makes it `nan`. A server clock more than
- * 120 s away makes it partial. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
+ * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two series
+ * for one pod (and container), no `pod` label, or what `sample-rules.ts` rejects. Partial: a partial answer, some NaN, or
+ * a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
     return withoutDrops(errorSample(answer.class, answer.message));
   }
-  // Not `missing`: that would be 0 where the document says `onMissing: zero`, though the server knows that data lacks.
+  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is missing.
   if (answer.series.length === 0)
     return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
   switch (metric.type) {
@@ -111,7 +108,7 @@ function containersSample(
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod: beside others it would count everything twice.
+      // A series without `container` is the whole pod: next to other series it would count everything twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',
@@ -179,7 +176,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
 
 const windows = new WeakMap<PodsMetric, number>();
 
-/** The largest range written in the query; parsed once for each document. */
+/** The largest range in the query; parsed once per document. */
 function windowOf(metric: PodsMetric): number {
   const known = windows.get(metric);
   if (known !== undefined) return known;

@@ -54,7 +54,7 @@ describe('parseSnapshot refuses', () => {
     ['the year 0', { now: '0000-12-31T00:00:00Z' }, '', 'now is "0000-12-31T00:00:00Z"'],
     ['an offset that leads to the year 0', { now: '0001-01-01T00:00:00+01:00' }, '', 'now is'],
     ['an offset that leads to the year 10000', { now: '9999-12-31T23:59:59-01:00' }, '', 'now is'],
-    ['two pods with the same name', { pods: [pod('a'), pod('a')] }, '', 'two pods of one name'],
+    ['two pods with the same name', { pods: [pod('a'), pod('a')] }, '', 'two pods with the same name'],
     ['a request of -1', { pods: [pod('a', { cpu: '-1' })] }, '', 'pods[0].requests.app.cpu is "-1"'],
     ['an unknown field', { foo: 1 }, '', 'foo is 1, must be omitted'],
     ['a value of null', { samples: [{ at: NOW, values: [null] }] }, '', 'samples[0].values[0] is null'],

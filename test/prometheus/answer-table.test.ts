@@ -107,7 +107,7 @@ describe('an answer that is an error', () => {
     ['403 of a proxy', { status: 403, body: 'Forbidden' }, 'HTTP 403'],
     ['429 of Mimir', { status: 429, body: 'slow down' }, 'HTTP 429'],
     ['success without data', { body: '{"status":"success"}' }, 'no "data"'],
-    ['answer without status', { body: '{"data":{"resultType":"vector","result":[]}}' }, 'no answer of a'],
+    ['answer without status', { body: '{"data":{"resultType":"vector","result":[]}}' }, 'not an answer of the'],
   ])('fails and holds: %s', async (_name, wire, why) => {
     expect(await outcome(await serve(wire))).toEqual({
       sample: 'failed',

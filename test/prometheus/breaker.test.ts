@@ -81,7 +81,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(9);
   });
 
-  it('gives those that are not asked its reason, and says why', async () => {
+  it('gives queries that are not sent the reason of the failure', async () => {
     const { round } = setUp(failure('timeout'));
     await round(1, 5);
 
@@ -91,7 +91,7 @@ describe('a source that fails', () => {
     expect(other).toEqual({
       class: 'failed',
       reason: 'timeout',
-      message: 'not asked: 6 queries in a row failed, one each round tries again (h: gone)',
+      message: 'not sent: 6 consecutive queries have failed, one per round is retried (h: gone)',
     });
   });
 

@@ -31,7 +31,7 @@ describe('the status of an answer', () => {
     expect(classifyAnswer({ status, contentType: null, body: BODY })).toEqual({
       class: 'failed',
       reason: 'bad_answer',
-      message: `HTTP ${status}: only 200 and 203 are whole answers`,
+      message: `HTTP ${status}: only 200 and 203 are complete answers`,
     });
   });
 

@@ -38,12 +38,12 @@ describe('a guard', () => {
 
   it.each([
     ['no series', missing, 'the guard is not true: no series'],
-    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)'],
+    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)'],
     ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
     [
       'one 0 among others',
       vector(1, 0),
-      'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)',
+      'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)',
     ],
     ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
   ])('of %s leaves the metric missing', (_name, guard, message) => {
@@ -99,19 +99,19 @@ describe('the freshness', () => {
     [vector(SECONDS, SECONDS - 300), 'its newest sample is 300 s old, more than maxAgeSeconds (120)'],
     [
       vector(SECONDS + 121),
-      'its newest sample is 121 s in the future: clocks apart, or a freshness query not in seconds',
+      'its newest sample is 121 s in the future: the clocks differ, or the freshness query is not in seconds',
     ],
-    [missing, 'its age is not known: the freshness query gave no series'],
-    [partial(), 'its age is not known: the freshness query gave no series'],
-    [vector(NaN), 'its age is not known: the freshness query gave NaN'],
-    [vector(SECONDS, Infinity), 'its age is not known: the freshness query gave Infinity'],
+    [missing, 'its age is unknown: the freshness query returned no series'],
+    [partial(), 'its age is unknown: the freshness query returned no series'],
+    [vector(NaN), 'its age is unknown: the freshness query returned NaN'],
+    [vector(SECONDS, Infinity), 'its age is unknown: the freshness query returned Infinity'],
   ])('leaves the metric missing with %#', (freshness, message) => {
     expect(dated(freshness)).toEqual({ class: 'missing', message });
   });
 
   it('says what is wrong with a query that gives an age or milliseconds instead of a time', () => {
     expect(dated(vector(12))).toMatchObject({
-      message: expect.stringContaining('the freshness query must give a time since 1970'),
+      message: expect.stringContaining('the freshness query must return a time since 1970'),
     });
     expect(dated(vector(T0))).toMatchObject({ message: expect.stringContaining('not in seconds') });
   });

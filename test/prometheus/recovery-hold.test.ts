@@ -320,7 +320,7 @@ describe('advanceHolds', () => {
 
     expect(first.holdScaleDownUntil).toBe(at(300));
     expect(first.holdReason).toBe(
-      'metric "queue" must give values for 300 s without a break: no earlier values are known',
+      'metric "queue" must return values for 300 s without a gap: no earlier values are known',
     );
   });
 

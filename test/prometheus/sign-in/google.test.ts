@@ -64,7 +64,7 @@ describe('google', () => {
     const answer = await ask(clientFor({ url: prometheus.url, signIn: { way: 'google' } }));
 
     expect(answer).toMatchObject({ class: 'failed', reason: 'unauthorized' });
-    expect(JSON.stringify(answer)).toContain('google: asking for a token');
+    expect(JSON.stringify(answer)).toContain('google: requesting a token');
     expect(JSON.stringify(answer)).not.toContain('canary');
     expect(prometheus.requests).toEqual([]);
   });

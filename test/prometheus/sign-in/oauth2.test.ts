@@ -275,7 +275,7 @@ describe('a token endpoint that gives none', () => {
       response.end();
     };
 
-    expect(await failure()).toContain('redirects: not followed');
+    expect(await failure()).toContain('redirects: redirects are not followed');
     expect(idp.requests).toHaveLength(1);
   });
 

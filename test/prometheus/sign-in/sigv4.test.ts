@@ -186,7 +186,7 @@ describe('sigv4', () => {
     const answer = await ask(clientOf({}).client);
 
     expect(answer).toMatchObject({ class: 'failed', reason: 'unauthorized' });
-    expect(JSON.stringify(answer)).toContain('sigv4: finding credentials of AWS');
+    expect(JSON.stringify(answer)).toContain('sigv4: finding AWS credentials');
     expect(JSON.stringify(answer)).not.toContain('canary');
     expect(server.requests).toEqual([]);
   });
