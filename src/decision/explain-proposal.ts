@@ -53,18 +53,18 @@ function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
       explainTolerance(metric, snapshot, { reading, there }) ?? explainRest(reading, proposalOf(metric));
     return `${value}, target ${formatMilli(milli)} per pod${rest}`;
   }
-  const beside = `${value}, target ${formatMilli(milli)}`;
+  const valueAndTarget = `${value}, target ${formatMilli(milli)}`;
   const isAsleep = specReplicas === 0;
   const pods = isAsleep ? 1 : specReplicas;
   const kept = isAsleep
     ? null
     : explainTolerance(metric, snapshot, { reading: { usage, target, pods }, there: '' });
-  if (kept !== null) return `${beside}${kept}`;
+  if (kept !== null) return `${valueAndTarget}${kept}`;
   const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
   const over = isAsleep
     ? ', at 0 replicas as over 1 pod'
     : overPods(counted, { specReplicas, noun: 'ready pod' });
-  return `${beside}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
+  return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
 }
 
 function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
@@ -72,18 +72,18 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   const { specReplicas } = snapshot.target;
   const { ready, unready, missing } = result.pods;
   const first = firstReading(metric, specReplicas);
-  const beside = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
+  const valueAndTarget = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
   const isUp = first.usage > first.target;
   if (missing.length === 0 && (unready.length === 0 || !isUp)) {
     const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} left out`;
     const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
-    if (kept !== null) return `${beside}${aside}${kept}`;
+    if (kept !== null) return `${valueAndTarget}${aside}${kept}`;
     const over = overPods(ready.length, { specReplicas, noun: 'ready pod' });
-    return `${beside}${aside}${over}${explainRest({ ...first, pods: ready.length }, proposalOf(metric))}`;
+    return `${valueAndTarget}${aside}${over}${explainRest({ ...first, pods: ready.length }, proposalOf(metric))}`;
   }
   const usage = Math.round((result.ratio ?? 0) * first.target);
   const aside = filledText(spec.target, result.pods, { first, usage, text: valueText(spec, usage, true) });
-  return `${beside}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
+  return `${valueAndTarget}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
 }
 
 /** Explains the second pass, over the pods that were filled in. */

@@ -65,7 +65,7 @@ export interface MetricSourceOptions {
 const RECOGNIZE_SECONDS = 2;
 const LOOK_SECONDS = 10;
 /** A source and what is kept of it between rounds. */
-interface Asked {
+interface KnownSource {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
@@ -80,12 +80,12 @@ interface Asked {
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
   const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
-  const asked = new Map<string, Asked>();
+  const known = new Map<string, KnownSource>();
   for (const [name, config] of sources) {
     const client = createClient(config, clock);
     const queue = createQueryQueue({ config, client, clock, onQuery });
     const recognition = createRecognition({ config, client, onRecognized });
-    asked.set(name, {
+    known.set(name, {
       queue,
       recognition,
       duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
@@ -110,9 +110,9 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
         return { scaler, periodSeconds, ...needs };
       });
       const plan = planRound(needed);
-      for (const [name, { duplicates }] of asked)
-        if (duplicates !== null) onDuplicates(name, duplicates.times());
-      return runRound({ plan, needed, asked, signal, round: rounds });
+      for (const [name, { duplicates }] of known)
+        if (duplicates !== null) onDuplicates(name, duplicates.highestCount());
+      return runRound({ plan, needed, known, signal, round: rounds });
     },
   };
 }
@@ -122,31 +122,31 @@ type ResourceBatch = (namespace: string) => Promise<Answer>;
 interface RoundInput {
   readonly plan: RoundPlan;
   readonly needed: readonly NeededScaler[];
-  readonly asked: ReadonlyMap<string, Asked>;
+  readonly known: ReadonlyMap<string, KnownSource>;
   readonly signal: AbortSignal;
   readonly round: number;
 }
 
 function runRound(input: RoundInput): RoundAnswers {
-  const { plan, needed, asked, signal, round } = input;
+  const { plan, needed, known, signal, round } = input;
   const recognizing = new Map<string, Promise<void> | null>();
   const sources = [...plan.queries.values(), ...plan.rankings.values(), ...plan.resources.values()];
   for (const name of new Set(sources.map(({ source }) => source.name)))
-    recognizing.set(name, mustGet(asked, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
+    recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
   const byResource = new Map<string, ResourceBatch>();
   const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
-    const { queue, batches, recognition, duplicates } = mustGet(asked, source.name);
+    const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
     const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
     const begin = (): ResourceBatch => {
       const recognized = recognition.config();
-      const config = duplicates?.fitting(recognized) ?? recognized;
+      const config = duplicates?.adaptConfig(recognized) ?? recognized;
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
       return batch.ask(Array.from(namespaces), ask);
     };
     const look = (): Promise<void> | null =>
-      duplicates?.firstLook({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
+      duplicates?.firstCheck({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
     const recognized = recognizing.get(source.name) ?? null;
     const waiting = recognized === null ? look() : recognized.then(look);
     const begun = waiting === null ? begin() : waiting.then(begin);
@@ -154,7 +154,7 @@ function runRound(input: RoundInput): RoundAnswers {
   };
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
-    const { queue, refused } = mustGet(asked, source.name);
+    const { queue, refused } = mustGet(known, source.name);
     const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
     const waiting = recognizing.get(source.name) ?? null;
     const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
@@ -167,7 +167,7 @@ function runRound(input: RoundInput): RoundAnswers {
   const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
   // The queries of a source may change once its server is recognized.
-  attendDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
+  checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
 
@@ -194,7 +194,7 @@ function runRound(input: RoundInput): RoundAnswers {
         const words =
           suspect === null
             ? null
-            : mustGet(asked, suspect.source).duplicates?.tell(suspect, scaler.namespace);
+            : mustGet(known, suspect.source).duplicates?.describe(suspect, scaler.namespace);
         return words == null
           ? []
           : [words === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${words}`];
@@ -202,15 +202,15 @@ function runRound(input: RoundInput): RoundAnswers {
       return told.length === 0 ? null : told.filter((words) => words !== '');
     },
     ageOf: async (source) => {
-      const ages = asked.get(source)?.ages;
+      const ages = known.get(source)?.ages;
       return ages === undefined ? UNKNOWN_AGE : ages.read({ periodSeconds, signal, round });
     },
   };
 }
 
 /** Checks at most one suspect per source. */
-function attendDuplicates(
-  { plan, needed, asked, signal, round }: RoundInput,
+function checkDuplicates(
+  { plan, needed, known, signal, round }: RoundInput,
   isKnown: (source: string) => boolean,
 ): void {
   const bySource = new Map<string, Suspect[]>();
@@ -226,8 +226,8 @@ function attendDuplicates(
     });
   for (const [name, suspects] of bySource) {
     if (!isKnown(name)) continue;
-    const { queue, duplicates } = mustGet(asked, name);
-    duplicates?.attend(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
+    const { queue, duplicates } = mustGet(known, name);
+    duplicates?.checkOne(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
   }
 }
 

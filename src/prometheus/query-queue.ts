@@ -14,7 +14,7 @@ export interface QueryReport {
   readonly answerClass: Answer['class'];
   /** Null unless the class is `failed`. */
   readonly reason: FailureReason | null;
-  /** How far the server's clock is ahead of ours, within the accuracy of the round trip; null: no value. */
+  /** How far the server's clock is ahead of the local clock, within the accuracy of the round trip; null: no value. */
   readonly clockAheadSeconds: number | null;
 }
 

@@ -108,6 +108,6 @@ function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): v
   }
 }
 
-export function keyOf({ name }: SourceConfig, asked: string): string {
-  return `${name}\n${asked}`;
+export function keyOf({ name }: SourceConfig, query: string): string {
+  return `${name}\n${query}`;
 }

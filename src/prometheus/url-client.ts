@@ -92,8 +92,8 @@ export function createUrlClient(
     return result;
   };
 
-  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (asked) => {
-    const result = await get(BUILD_INFO_PATH, asked);
+  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (options) => {
+    const result = await get(BUILD_INFO_PATH, options);
     return result.kind === 'failed' || result.status >= 500
       ? 'unavailable'
       : engineOfBuild(result) === 'victoriametrics';

@@ -7,7 +7,7 @@ const ESCAPABLE = /["'\\\p{Cc}]/gu;
 
 const ESCAPE_LETTERS: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' };
 
-/** The characters of escape sequences that stand for another character. */
+/** The characters of escape sequences that mean another character. */
 const UNESCAPED: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',
@@ -44,7 +44,7 @@ export function stringLiteral(text: string): string {
   return `"${escapeString(text, '"')}"`;
 }
 
-/** Returns the content of a string literal with its quotes. An unknown escape sequence stands for its character. */
+/** Returns the content of a string literal with its quotes. An unknown escape sequence means its character. */
 export function readStringLiteral(literal: string): string {
   const quote = literal.charAt(0) as Quote;
   const isClosed = literal.length > 1 && literal.endsWith(quote);

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 
 export interface HostCheckOptions {
-  /** `server.allowedHosts` of the service config; in `*.example.com` the star stands for one label. */
+  /** `server.allowedHosts` of the service config; in `*.example.com` the star matches one label. */
   readonly allowed: readonly string[];
   /** The names in the certificate of the API server: its service proxy forwards the host name of the request. */
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Names that only the cluster resolves: nobody outside can register them. */
+/** Names that only the cluster resolves: nobody outside the cluster can register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**

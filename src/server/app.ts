@@ -79,20 +79,20 @@ function createPages({
 }
 
 /** Answers 200 and `ok`, or 503 and the problems, one per line. */
-function probe(complaints: () => readonly string[]): RequestHandler {
+function probe(readProblems: () => readonly string[]): RequestHandler {
   return (_request, response) => {
-    const wrong = complaints();
-    response.status(wrong.length === 0 ? 200 : 503).type('text/plain');
-    response.send(wrong.length === 0 ? 'ok\n' : wrong.map((line) => `${line}\n`).join(''));
+    const problems = readProblems();
+    response.status(problems.length === 0 ? 200 : 503).type('text/plain');
+    response.send(problems.length === 0 ? 'ok\n' : problems.map((line) => `${line}\n`).join(''));
   };
 }
 
 /** Express recognizes an error handler by its four parameters. */
 function failure(onError: AppParts['onError']): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    const complaint = complaintOf(error);
-    if (complaint !== null) {
-      response.status(400).json({ error: complaint });
+    const message = clientErrorOf(error);
+    if (message !== null) {
+      response.status(400).json({ error: message });
       return;
     }
     onError(error, request.path);
@@ -102,7 +102,7 @@ function failure(onError: AppParts['onError']): ErrorRequestHandler {
 }
 
 /** Returns the message for an error of the client: a parameter, or a malformed path such as `/%zz`; else null. */
-function complaintOf(error: unknown): string | null {
+function clientErrorOf(error: unknown): string | null {
   if (error instanceof BadRequest) return error.message;
   return error instanceof URIError ? 'the path of the request is malformed' : null;
 }

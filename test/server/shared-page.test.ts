@@ -41,7 +41,7 @@ describe('createSharedPage', () => {
     expect(await second).toBe('200 b\n');
   });
 
-  it('answers 503 with Retry-After where 2 clients may wait, to a third', async () => {
+  it('answers 503 with Retry-After to a third client if 2 may wait', async () => {
     const { get, url, renderings } = await start(2);
     const waiting = [get(), get()];
     await eventually(() => renderings.length === 1);
@@ -58,7 +58,7 @@ describe('createSharedPage', () => {
     expect(await Promise.all(waiting)).toEqual(['200 a\n', '200 a\n']);
   });
 
-  it('stops rendering when the last client has left, and begins again 1,000 ms after it began', async () => {
+  it('stops rendering when the last client has left, and starts again 1,000 ms after the last start', async () => {
     const { get, clock, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
@@ -79,7 +79,7 @@ describe('createSharedPage', () => {
     expect(await next).toBe('200 b\n');
   });
 
-  it('goes on rendering while one of 2 clients is left', async () => {
+  it('continues rendering while one of 2 clients is left', async () => {
     const { get, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
@@ -95,7 +95,7 @@ describe('createSharedPage', () => {
     expect(await stays).toBe('200 a\n');
   });
 
-  it('answers 500 to all who wait when it fails, and renders for the next one', async () => {
+  it('answers 500 to all waiting clients if it fails, and renders for the next one', async () => {
     const { get, clock, renderings } = await start();
     const first = get();
     await eventually(() => renderings.length === 1);
