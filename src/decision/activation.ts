@@ -17,7 +17,8 @@ export interface Activation {
 }
 
 /**
- * Returns the state of activation, or null if it does not apply: only if `minReplicas` is 0 and a metric has a threshold.
+ * Returns the state of activation, or null if it does not apply: only if `minReplicas` is 0 and a metric has a
+ * threshold.
  * Source: algorithm.md, step 5.
  */
 export function readActivation(snapshot: Snapshot): Activation | null {

@@ -70,7 +70,9 @@ export interface PodGroups {
   readonly ignored: readonly string[];
 }
 
-/** The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4. */
+/**
+ * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
+ */
 export type LimitName =
   | 'untrusted_metric'
   | 'stabilization'

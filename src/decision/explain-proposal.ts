@@ -10,8 +10,8 @@ import type { Snapshot } from './snapshot.js';
 
 /**
  * Returns a metric's value and target, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of the
- * requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count, the pods
- * that are filled in, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count, the
+ * pods that are filled in, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;

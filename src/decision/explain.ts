@@ -46,8 +46,9 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * Returns the message of the Event for a change, as the HPA words it (`cpu resource utilization ... above target`) where
- * that is true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of their own.
+ * Returns the message of the Event for a change, as the HPA words it (`cpu resource utilization ... above target`)
+ * where that is true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of their
+ * own.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;

@@ -84,7 +84,9 @@ function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
-/** Returns an instant of the years 1 to 9999 in UTC: with an offset it could be outside, where RFC 3339 cannot write it. */
+/**
+ * Returns an instant of the years 1 to 9999 in UTC: with an offset it could be outside, where RFC 3339 cannot write it.
+ */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
   if (instant === null || parseInstant(formatInstant(instant)) === null)

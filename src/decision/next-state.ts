@@ -12,8 +12,8 @@ import type { Recommendation, Snapshot, State } from './snapshot.js';
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
 /**
- * Returns the recommendations that this decision starts from. For the first decision of a scaler the current count is one,
- * made now, so that nothing scales down during the first window. An empty list is not a first decision.
+ * Returns the recommendations that this decision starts from. For the first decision of a scaler the current count is
+ * one, made now, so that nothing scales down during the first window. An empty list is not a first decision.
  * (algorithm.md, point 26)
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {

@@ -33,9 +33,9 @@ interface Unscheduled {
 
 /**
  * Returns the highest floor and the lowest ceiling of the schedules that are active or ramping, in place of the
- * document's; a floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and that
- * of the schedule in proportion to the time, rounded up: it is reached at the start, and gone `rampSeconds` after the end.
- * (algorithm.md, step 1)
+ * document's; a floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and
+ * that of the schedule in proportion to the time, rounded up: it is reached at the start, and gone `rampSeconds` after
+ * the end. (algorithm.md, step 1)
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -55,8 +55,8 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 }
 
 /**
- * Returns the highest ceiling that may have led to the current count; a count above it is lowered at once. The ceiling of
- * a schedule counts while it is active, and after that until the next scale-up: if no schedule allowed more than the
+ * Returns the highest ceiling that may have led to the current count; a count above it is lowered at once. The ceiling
+ * of a schedule counts while it is active, and after that until the next scale-up: if no schedule allowed more than the
  * document at the last scale-up, the count was within the document's maximum, and lowering that takes effect at once.
  * (reliability.md, decision 8)
  */

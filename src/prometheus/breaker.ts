@@ -5,8 +5,8 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 /** Keeps the queries of a round from a data source that answers none. */
 export interface Breaker {
   /**
-   * Returns the result of `ask`, or a failure without calling it. `round` grows from round to round; `ask` must pass the
-   * answer that it receives to `learn`.
+   * Returns the result of `ask`, or a failure without calling it. `round` grows from round to round; `ask` must pass
+   * the answer that it receives to `learn`.
    */
   readonly run: (round: number, ask: () => Promise<Answer>) => Promise<Answer>;
   /** Records the answer to a query that was sent. */
@@ -19,10 +19,10 @@ export interface Breaker {
 const MOST_FAILURES = 5;
 
 /**
- * Creates a breaker that acts at the start of a round: if at least the last five queries have failed without an answer in
- * between, the first query of the round is sent alone and the others wait for it. If it fails, they fail without being
- * sent; if it is answered, they are sent, so that a source that has recovered misses no round. A running round is never
- * interrupted: queries that always fail must not block the queries that are answered.
+ * Creates a breaker that acts at the start of a round: if at least the last five queries have failed without an answer
+ * in between, the first query of the round is sent alone and the others wait for it. If it fails, they fail without
+ * being sent; if it is answered, they are sent, so that a source that has recovered misses no round. A running round is
+ * never interrupted: queries that always fail must not block the queries that are answered.
  */
 export function createBreaker(): Breaker {
   let failuresInARow = 0;

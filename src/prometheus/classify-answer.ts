@@ -42,9 +42,9 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
 const HARMLESS_WARNING = 'PromQL info';
 
 /**
- * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`, warnings,
- * result type, number of series, values. Keeps NaN and infinite values: samples.ts judges them. An empty vector with a
- * warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
+ * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
+ * warnings, result type, number of series, values. Keeps NaN and infinite values: samples.ts judges them. An empty
+ * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
   const json = parseObject(http.body);
@@ -69,7 +69,8 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A proxy's 401, 403 and 429 are more specific than the body; otherwise the `errorType` is more specific than the status.
+  // A proxy's 401, 403 and 429 are more specific than the body; otherwise the `errorType` is more specific than the
+  // status.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);

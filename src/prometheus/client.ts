@@ -77,7 +77,8 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // A server that answers without a start time does not report any: the start time of another server says nothing of it.
+  // A server that answers without a start time does not report any: the start time of another server says nothing of
+  // it.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
     return instant === 'unavailable' ? null : instant;

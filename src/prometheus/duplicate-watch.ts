@@ -21,11 +21,17 @@ type Ask = (query: string) => Promise<Answer>;
 export interface DuplicateWatch {
   /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
-  /** Returns the first check of a resource, to be awaited, because duplicates would scale up at once. Null: already checked. */
+  /**
+   * Returns the first check of a resource, to be awaited, because duplicates would scale up at once. Null: already
+   * checked.
+   */
   readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
   /** Returns the config with the form of its queries that counts each container once, if duplicates were found. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
-  /** Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was one. */
+  /**
+   * Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was
+   * one.
+   */
   readonly describe: (suspect: Suspect, namespace: string) => string | null;
   /** The highest number of copies of any series; 1: no duplicates. */
   readonly highestCount: () => number;

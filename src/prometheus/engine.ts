@@ -31,8 +31,9 @@ export function isVictoriaMetricsAnswer(body: string): boolean {
 }
 
 /**
- * Returns the server that sent the build information: VictoriaMetrics has only a version, while all builds of Prometheus
- * have a revision. The header alone is not enough, because vmauth also sets it in front of Prometheus. Null: unknown.
+ * Returns the server that sent the build information: VictoriaMetrics has only a version, while all builds of
+ * Prometheus have a revision. The header alone is not enough, because vmauth also sets it in front of Prometheus. Null:
+ * unknown.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.kind === 'failed' || page.status !== 200) return null;

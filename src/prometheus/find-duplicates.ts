@@ -8,7 +8,10 @@ import { labelOf } from './series-index.js';
 export interface Duplicates {
   /** The highest number of series of any such thing. */
   readonly times: number;
-  /** The labels in which the series differ, the likeliest cause first, with some values; '' means that the label is absent. */
+  /**
+   * The labels in which the series differ, the likeliest cause first, with some values; '' means that the label is
+   * absent.
+   */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
   /** The namespaces of the affected containers; empty for the query of a document. */
   readonly namespaces: readonly string[];
@@ -40,7 +43,9 @@ type Ask = (query: string) => Promise<Answer>;
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
-/** Labels of scrape jobs and of replicas of Prometheus; those that usually distinguish replicas and clusters come first. */
+/**
+ * Labels of scrape jobs and of replicas of Prometheus; those that usually distinguish replicas and clusters come first.
+ */
 const CAUSES = [
   /replica/,
   /^(?:receive|prometheus)$/,
@@ -61,8 +66,8 @@ const MAX_SELECTORS = 3;
 const SAME_WITHIN = 0.02;
 
 /**
- * Returns the containers for which a resource query finds several series, by any label; null: none, or the query failed.
- * Sends up to three queries with small answers, two of them only if there are duplicates.
+ * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
+ * failed. Sends up to three queries with small answers, two of them only if there are duplicates.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -92,9 +97,9 @@ function eachOnce(selector: VectorSelector): string {
 }
 
 /**
- * Returns the labels by which the series of a document's query are duplicates: replicas of Prometheus, or two scrape jobs
- * for one target; null: none. Their values must be equal, because such a label may also be what the query counts. Sends
- * one query per selector, with a bounded answer.
+ * Returns the labels by which the series of a document's query are duplicates: replicas of Prometheus, or two scrape
+ * jobs for one target; null: none. Their values must be equal, because such a label may also be what the query counts.
+ * Sends one query per selector, with a bounded answer.
  */
 export async function findQueryDuplicates(
   ask: Ask,

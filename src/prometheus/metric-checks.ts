@@ -31,9 +31,9 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after its guard and freshness: unchanged if both hold; `partial` if one of them holds on
- * a partial answer; `failed` if one of them failed; else `missing`. If the document reads missing as 0 it is `invalid`
- * instead: data that is known to be absent or old must not become 0.
+ * Returns the answer of a metric after its guard and freshness: unchanged if both hold; `partial` if one of them holds
+ * on a partial answer; `failed` if one of them failed; else `missing`. If the document reads missing as 0 it is
+ * `invalid` instead: data that is known to be absent or old must not become 0.
  * Source: contract.md, section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {

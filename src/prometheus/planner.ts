@@ -25,11 +25,14 @@ import type { SourceConfig } from './source-config.js';
 
 /** The answers of the sources in one round. */
 export interface RoundAnswers {
-  /** Returns the answers for a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only for a scaler that is not due. */
+  /**
+   * Returns the answers for a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only
+   * for a scaler that is not due.
+   */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. Sent after the
-   * metrics of the round; only the caller waits for it. Unset: the source ranks no pods. Never rejects.
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. Sent after
+   * the metrics of the round; only the caller waits for it. Unset: the source ranks no pods. Never rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /**

@@ -10,8 +10,8 @@ export type PodRanking =
   | { readonly kind: 'unusable'; readonly message: string };
 
 /**
- * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods: the missing ones could
- * be just those that should be removed first.
+ * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods: the missing ones
+ * could be just those that should be removed first.
  */
 export function rankPods(answer: Answer, namespace: string, podNames: readonly string[]): PodRanking {
   if (answer.class === 'missing') return { kind: 'empty' };

@@ -16,7 +16,9 @@ export type Probe = (request: {
   readonly accept?: string;
 }) => Promise<SendResult>;
 
-/** Creates a probe with the credentials of a data source. It sends them to the hosts of the source only. Never throws. */
+/**
+ * Creates a probe with the credentials of a data source. It sends them to the hosts of the source only. Never throws.
+ */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
   const connect = createConnection(config, clock, env);
   const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));

@@ -27,7 +27,10 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/type=["']?password/i, 'a login page'],
 ];
 
-/** Returns the kind of a server that is not Prometheus, as part of a sentence (`a Grafana`); null if the page does not show it. */
+/**
+ * Returns the kind of a server that is not Prometheus, as part of a sentence (`a Grafana`); null if the page does not
+ * show it.
+ */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)
     return LOGIN_WORDS.test(location) ? 'a login page' : null;

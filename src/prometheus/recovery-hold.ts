@@ -42,8 +42,8 @@ export type SampleOutcome =
 const PROCESS_START = 'no earlier values are known';
 
 /**
- * Returns the hold of one metric after one more round. A failed query changes nothing: the next answer shows whether data
- * was lost, by the start time of the source and the length of its silence.
+ * Returns the hold of one metric after one more round. A failed query changes nothing: the next answer shows whether
+ * data was lost, by the start time of the source and the length of its silence.
  * Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
@@ -63,7 +63,8 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const youth = youthOf(input);
   if (youth !== null) {
-    // Each answer until the server is H old counts as a gap, and after that the metric must return values for another H.
+    // Each answer until the server is H old counts as a gap, and after that the metric must return values for another
+    // H.
     const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
@@ -97,7 +98,9 @@ function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
   return { began: loss.at, cause: loss.why };
 }
 
-/** Returns H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`). */
+/**
+ * Returns H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`).
+ */
 export function holdSeconds(query: string, periodSeconds: number, maxSeconds: number): number {
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }

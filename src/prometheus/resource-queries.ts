@@ -23,8 +23,8 @@ export function namespacesPattern(namespaces: readonly string[]): string {
 }
 
 /**
- * Returns the rate window of a resource query: that of `$window`, else that of `resourceWindows`, else the largest range
- * in the query; 0 for an instantaneous gauge.
+ * Returns the rate window of a resource query: that of `$window`, else that of `resourceWindows`, else the largest
+ * range in the query; 0 for an instantaneous gauge.
  */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
   if (takesWindow(source, resource)) return source.resourceWindowSeconds;

@@ -64,9 +64,9 @@ export function toSamples(
 }
 
 /**
- * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two series
- * for one pod (and container), no `pod` label, or what `sample-rules.ts` rejects. Partial: a partial answer, some NaN, or
- * a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
+ * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
+ * series for one pod (and container), no `pod` label, or what `sample-rules.ts` rejects. Partial: a partial answer,
+ * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {

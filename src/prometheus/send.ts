@@ -65,7 +65,8 @@ class TooLargeError extends Error {}
 
 /**
  * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
- * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never throws.
+ * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never
+ * throws.
  */
 export async function send(request: Request): Promise<SendResult> {
   const { signIn } = request.connection;

@@ -9,8 +9,8 @@ const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
 
 /**
- * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: 1,000 scalers with 5 pods
- * each would otherwise go through 5,000 series a thousand times.
+ * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: 1,000 scalers with 5
+ * pods each would otherwise go through 5,000 series a thousand times.
  */
 export function indexByPod(series: readonly Series[]): PodIndex {
   const known = podIndexes.get(series);

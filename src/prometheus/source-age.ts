@@ -33,7 +33,8 @@ export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 export interface SourceAges {
   /**
    * Reads the age after this call, so that it holds for every answer before it: an engine may be killed, emptied and
-   * restarted between an answer and an earlier reading. `periodSeconds`: the sync period of the due scalers. Never rejects.
+   * restarted between an answer and an earlier reading. `periodSeconds`: the sync period of the due scalers. Never
+   * rejects.
    */
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
@@ -56,8 +57,9 @@ const LEAST_SHARE_LEFT = 0.5;
 const LONGEST_LOSS_MS = 900_000;
 
 /**
- * The silence of a source that counts as a gap: it may have lost its history meanwhile, or scraped nothing. After a long
- * network partition without a restart, a rate is a quarter of its value at the second scrape, and the start time is old.
+ * The silence of a source that counts as a gap: it may have lost its history meanwhile, or scraped nothing. After a
+ * long network partition without a restart, a rate is a quarter of its value at the second scrape, and the start time
+ * is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
@@ -157,8 +159,8 @@ function createHistoryWatch(clock: Clock): {
 }
 
 /**
- * Keeps the last loss, for scalers that query the source only after their data has returned. Its age is elapsed time, so
- * that setting the wall clock does not change it.
+ * Keeps the last loss, for scalers that query the source only after their data has returned. Its age is elapsed time,
+ * so that setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;

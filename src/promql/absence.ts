@@ -28,9 +28,9 @@ interface State {
 type Outage = 'gone' | 'down';
 
 /**
- * Returns where a query returns a constant while its data is missing: after a failed scrape the constant would be used as
- * the metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so
- * `or (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
+ * Returns where a query returns a constant while its data is missing: after a failed scrape the constant would be used
+ * as the metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so `or
+ * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {

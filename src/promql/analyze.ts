@@ -38,8 +38,8 @@ export function analyzeQuery(query: string): QueryFacts | null {
 }
 
 /**
- * Returns whether no series of the result can have the label: `sum(x)` and `sum without (pod) (x)` have no `pod`. False if
- * that depends on the data.
+ * Returns whether no series of the result can have the label: `sum(x)` and `sum without (pod) (x)` have no `pod`. False
+ * if that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);

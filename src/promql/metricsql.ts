@@ -82,8 +82,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Returns a MetricsQL query as the nearest PromQL, with the same length, so that offsets hold: for the syntax tree only,
- * never to be sent. Null for a query without known MetricsQL, and for WITH templates.
+ * Returns a MetricsQL query as the nearest PromQL, with the same length, so that offsets hold: for the syntax tree
+ * only, never to be sent. Null for a query without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);

@@ -12,7 +12,9 @@ export interface UnknownFunction {
 
 /** A query and its syntax tree. */
 export interface ParsedQuery {
-  /** The query with variables and unknown functions replaced by valid syntax of the same length, so that offsets hold. */
+  /**
+   * The query with variables and unknown functions replaced by valid syntax of the same length, so that offsets hold.
+   */
   readonly text: string;
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
@@ -40,8 +42,8 @@ const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
 
 /**
- * Returns the syntax tree of a query, which may contain variables and functions of other servers. Never fails. Keeps the
- * last 200: documents share queries, and each one is analyzed for errors, names and ranges.
+ * Returns the syntax tree of a query, which may contain variables and functions of other servers. Never fails. Keeps
+ * the last 200: documents share queries, and each one is analyzed for errors, names and ranges.
  */
 export function parseQuery(query: string): ParsedQuery {
   const known = kept.get(query);
@@ -98,7 +100,9 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/** Returns a function name of this length that the grammar accepts with any operands; with one letter only a sign fits. */
+/**
+ * Returns a function name of this length that the grammar accepts with any operands; with one letter only a sign fits.
+ */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';

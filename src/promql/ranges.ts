@@ -22,8 +22,8 @@ interface Ranges {
 
 /**
  * Returns the largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without
- * one; ignores `offset`. Nested ranges are not added up. 0 for a query that selects nothing. An unknown range (`step()`, a
- * variable, a unit of another server) counts as at least 300.
+ * one; ignores `offset`. Nested ranges are not added up. 0 for a query that selects nothing. An unknown range
+ * (`step()`, a variable, a unit of another server) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;

@@ -12,9 +12,9 @@ export interface Segment {
 export type Quote = '"' | "'" | '`';
 
 /**
- * Splits a query into code, string literals and comments; together they are the whole text. Like the lexer of Prometheus:
- * `"` and `'` have backslash escapes, backticks have none, a comment ends with its line. Never fails: an unclosed string
- * extends to the end of the text.
+ * Splits a query into code, string literals and comments; together they are the whole text. Like the lexer of
+ * Prometheus: `"` and `'` have backslash escapes, backticks have none, a comment ends with its line. Never fails: an
+ * unclosed string extends to the end of the text.
  */
 export function splitSegments(query: string): readonly Segment[] {
   const segments: Segment[] = [];

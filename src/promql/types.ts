@@ -45,8 +45,8 @@ interface Context {
 }
 
 /**
- * Returns the types of a query's expressions by the rules of Prometheus, and every violation. Unknown functions accept and
- * return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
+ * Returns the types of a query's expressions by the rules of Prometheus, and every violation. Unknown functions accept
+ * and return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
  */
 export function inferTypes(query: string, expressions: readonly Expression[]): Typed {
   const types: (ValueType | null)[] = [];

@@ -90,7 +90,9 @@ function placeInString(text: string, segment: Segment, isRegex: boolean): readon
     .map(({ 1: name = '', index }) => ({ name, offset: segment.from + index, place: 'string', isRegex }));
 }
 
-/** `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash. */
+/**
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash.
+ */
 function isDollarEscaped(
   text: string,
   dollar: number,
@@ -113,9 +115,9 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 
 /**
  * Returns the query with the variables of `values` replaced; other variables stay. No value can end the string literal
- * that contains it. Right of `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular
- * expressions. Where a duration is expected, a duration is written unchanged; elsewhere in the code a value becomes a
- * string literal.
+ * that contains it. Right of `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are
+ * regular expressions. Where a duration is expected, a duration is written unchanged; elsewhere in the code a value
+ * becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return placeVariables(query)

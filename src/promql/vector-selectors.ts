@@ -32,7 +32,9 @@ export interface VectorSelector {
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns the selectors of a query in order, each distinct selector and range once. Variables must have been replaced. */
+/**
+ * Returns the selectors of a query in order, each distinct selector and range once. Variables must have been replaced.
+ */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();

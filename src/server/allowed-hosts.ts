@@ -14,8 +14,8 @@ const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 /**
  * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
  * service and then read the service as its own site (DNS rebinding); it cannot choose the Host header that the browser
- * sends. IP addresses, single labels (Services, localhost), names of Services with `.svc` and the names of the API server
- * pass.
+ * sends. IP addresses, single labels (Services, localhost), names of Services with `.svc` and the names of the API
+ * server pass.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {

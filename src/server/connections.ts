@@ -6,8 +6,8 @@ import { RequestGate } from './request-gate.js';
 import { createSpareTime } from './spare-time.js';
 
 /**
- * Connections beyond the bound, until the client has sent its request. Clients that reconnect together must not fill them
- * before the request of a probe, which arrives shortly after its connection.
+ * Connections beyond the bound, until the client has sent its request. Clients that reconnect together must not fill
+ * them before the request of a probe, which arrives shortly after its connection.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
@@ -17,8 +17,8 @@ const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Answers the requests of `server` with `app`: one at a time per connection, and at most `most` connections in total. At
- * that bound a client that sends a request takes the place of the client that has sent none for longest, else of the
+ * Answers the requests of `server` with `app`: one at a time per connection, and at most `most` connections in total.
+ * At that bound a client that sends a request takes the place of the client that has sent none for longest, else of the
  * client that has not read its answer for longest: neither blocks others. (Node's own `maxConnections` drops the new
  * one.) If all connections are being answered, a new client gets an answer to a probe and 503 to anything else.
  */

@@ -18,8 +18,8 @@ export interface PageTurnOptions extends SpareTimeOptions {
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * 256 clients that each request a large list would delay decisions and probes for seconds, so pages are rendered in spare
- * time, and not at all if the client has left. While too many bytes are unsent, the answer is 503.
+ * 256 clients that each request a large list would delay decisions and probes for seconds, so pages are rendered in
+ * spare time, and not at all if the client has left. While too many bytes are unsent, the answer is 503.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;

@@ -16,9 +16,10 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that passes one request at a time to Node's HTTP server: the next one is read after the answer to the last
- * one has been sent. Node itself parses all that has arrived and keeps an answer for each request: one segment can hold
- * 1,000 requests, for which a client that never reads would make it keep 1,000 answers. Drops a client that stops reading.
+ * A connection that passes one request at a time to Node's HTTP server: the next one is read after the answer to the
+ * last one has been sent. Node itself parses all that has arrived and keeps an answer for each request: one segment can
+ * hold 1,000 requests, for which a client that never reads would make it keep 1,000 answers. Drops a client that stops
+ * reading.
  *
  * Requests that are sent ahead are read, and long answers are sent, in spare time: the kernel accepts megabytes for a
  * client that never reads, and Node would send all of it and answer all requests within one turn of the event loop.

@@ -33,7 +33,10 @@ export class ListenError extends Error {
 
 const CLOSE_GRACE_MS = 1000;
 
-/** Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or the host is not an address of this machine. */
+/**
+ * Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or the host is not an address of
+ * this machine.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
   const server = createServer(SERVER_LIMITS);

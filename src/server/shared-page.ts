@@ -20,8 +20,8 @@ const MOST_WAITING = 64;
 
 /**
  * Serves a page with one rendering at a time, which all waiting clients share and which is kept for 1 s. A rendering is
- * aborted when all of them have left; the next one begins at least 1 s later, so that clients that connect and disconnect
- * cannot keep the service rendering.
+ * aborted when all of them have left; the next one begins at least 1 s later, so that clients that connect and
+ * disconnect cannot keep the service rendering.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;

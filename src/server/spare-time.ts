@@ -18,9 +18,9 @@ const LONGEST_WAIT_MS = 250;
 
 /**
  * Runs work in the order it was queued: for 2 ms at a time, then nothing for four times as long as that really took.
- * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the event
- * loop after each slice is not enough: a round needs some 50 turns, and each would take as long as a slice.)
- * Node accepts one connection per turn of the event loop: while new ones arrive no work is done, else a probe after 300 of
+ * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the
+ * event loop after each slice is not enough: a round needs some 50 turns, and each would take as long as a slice.) Node
+ * accepts one connection per turn of the event loop: while new ones arrive no work is done, else a probe after 300 of
  * them would wait for 300 slices.
  */
 export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {

@@ -4,7 +4,10 @@ import { rescaleReason } from '../../src/decision/explain.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
-/** Returns the reason for pods that request one core each and started an hour ago; each uses `usage` cores, null: no sample. */
+/**
+ * Returns the reason for pods that request one core each and started an hour ago; each uses `usage` cores, null: no
+ * sample.
+ */
 function reasonOf(pods: readonly { readonly usage: number | null; readonly ready: boolean }[]): string {
   const startTime = '2026-01-01T00:00:00Z';
   const since = '2026-01-01T00:00:10Z';

@@ -1,6 +1,9 @@
 import type { Member } from './valid-queries.js';
 
-/** Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the metric. */
+/**
+ * Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the
+ * metric.
+ */
 export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string, object?])[] = [
   // Types.
   ['external', 'rate(http_requests_total)', 'query-type', 'write http_requests_total[5m]'],

@@ -4,7 +4,8 @@ import type { Limit, LimitContext } from './limit.js';
 
 /**
  * CHPA's forbidden windows: no scale-up (scale-down) until more than the window has passed since the last scale-up
- * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables it.
+ * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables
+ * it.
  */
 export const applyForbiddenWindow: Limit = (replicas, context) => {
   const { current } = context;

@@ -10,8 +10,9 @@ import { stabilize } from './stabilization.js';
 import { limitStep } from './step-limit.js';
 
 /**
- * Every limit in the order applied; each starts from the result of the previous one. Without `behavior`, `scale_up_limit`
- * and `stabilization` are those of the HPA; every other limit applies only if the document or a fault requires it.
+ * Every limit in the order applied; each starts from the result of the previous one. Without `behavior`,
+ * `scale_up_limit` and `stabilization` are those of the HPA; every other limit applies only if the document or a fault
+ * requires it.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
   { name: 'stabilization', apply: stabilize },

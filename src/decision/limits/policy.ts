@@ -21,8 +21,8 @@ export const applyPolicies: Limit = (replicas, context) => {
 };
 
 /**
- * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change. Never
- * past the current count in the other direction: a policy slows a change, it does not reverse it.
+ * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change.
+ * Never past the current count in the other direction: a policy slows a change, it does not reverse it.
  * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points
  * 31-33).
  */

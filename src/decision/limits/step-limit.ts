@@ -11,8 +11,8 @@ const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
  * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in it, but always
- * allows 1. Source: reliability.md, D6 and D8. It does not apply to a document whose maximum was lowered (decision 8), but
- * does to the ceiling of a schedule (decision 16).
+ * allows 1. Source: reliability.md, D6 and D8. It does not apply to a document whose maximum was lowered (decision 8),
+ * but does to the ceiling of a schedule (decision 16).
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);

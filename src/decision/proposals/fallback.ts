@@ -10,9 +10,9 @@ export function failingKey({ type, identity }: MetricSpec): string {
 }
 
 /**
- * Returns the metric with the proposal of the document's fallback if it has had none for `afterSeconds`; else unchanged.
- * `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps a higher count.
- * The time does not count at 0 replicas: no fallback scales up from 0, unless its `afterSeconds` is 0.
+ * Returns the metric with the proposal of the document's fallback if it has had none for `afterSeconds`; else
+ * unchanged. `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps a
+ * higher count. The time does not count at 0 replicas: no fallback scales up from 0, unless its `afterSeconds` is 0.
  * Source: algorithm.md, step 3; the modes are the fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {

@@ -23,9 +23,9 @@ export interface GroupedPods {
 }
 
 /**
- * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and for
- * all metrics with `podWarmupSeconds`; other metrics count pods that are not Ready, too. Without a sample a pod is missing,
- * Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and
+ * for all metrics with `podWarmupSeconds`; other metrics count pods that are not Ready, too. Without a sample a pod is
+ * missing, Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -78,8 +78,8 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 /**
  * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
  * measurement; a young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
- * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: counted as idle,
- * it would keep the count from rising. Source: reliability.md, D5.
+ * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: counted as
+ * idle, it would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

@@ -11,7 +11,9 @@ export interface Pick {
   readonly firstFailing: JudgedMetric | null;
   /** The first metric whose proposal is that of the fallback. */
   readonly firstReplaced: JudgedMetric | null;
-  /** Whether every proposal comes from a full value, or from a fallback that may lower; else the count must not fall. */
+  /**
+   * Whether every proposal comes from a full value, or from a fallback that may lower; else the count must not fall.
+   */
   readonly isTrusted: boolean;
 }
 

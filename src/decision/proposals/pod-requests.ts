@@ -6,8 +6,8 @@ export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { 
 
 /**
  * Returns the requests of each pod for a resource, by pod name, or an error: every pod that the selector matches must
- * have a request, even if it is ignored, and so must each of its containers. With `container` only that container counts,
- * and pod-level requests do not. The error names the containers first, because they are what must be fixed.
+ * have a request, even if it is ignored, and so must each of its containers. With `container` only that container
+ * counts, and pod-level requests do not. The error names the containers first, because they are what must be fixed.
  * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {

@@ -41,8 +41,8 @@ export function countReadyPods(pods: readonly Pod[]): number {
 }
 
 /**
- * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is specReplicas;
- * the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
+ * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is
+ * specReplicas; the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
  * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(

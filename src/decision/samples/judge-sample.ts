@@ -14,8 +14,9 @@ const FORM = {
 } as const;
 
 /**
- * Returns the sample that the decision uses: an error for numbers that cannot be a measurement (NaN, infinite, negative,
- * the wrong number of series), and the value 0 for an error that the document reads as zero (`onMissing`, `onNaN`).
+ * Returns the sample that the decision uses: an error for numbers that cannot be a measurement (NaN, infinite,
+ * negative, the wrong number of series), and the value 0 for an error that the document reads as zero (`onMissing`,
+ * `onNaN`).
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);

@@ -8,7 +8,9 @@ import type { SignIn } from './sign-in.js';
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
 const REQUEST_MS = 5000;
-/** Tokens of the metadata server and of Google's token endpoint last an hour; for others it is the shortest lifetime. */
+/**
+ * Tokens of the metadata server and of Google's token endpoint last an hour; for others it is the shortest lifetime.
+ */
 const LIFETIME_MS = 3_600_000;
 
 /**

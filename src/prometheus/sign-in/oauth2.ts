@@ -8,7 +8,9 @@ import { createRenewed, type Fetched } from './renewed.js';
 import type { SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
-/** Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus. */
+/**
+ * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus.
+ */
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;
   const http = createTokenHttp({ clock, tls: config.tls, what });

@@ -27,9 +27,9 @@ const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Keeps the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if that
- * is later. The old value is used meanwhile: no query waits, and a shorter outage has no effect. One fetch at a time.
- * `what` begins each message.
+ * Keeps the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
+ * that is later. The old value is used meanwhile: no query waits, and a shorter outage has no effect. One fetch at a
+ * time. `what` begins each message.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;
