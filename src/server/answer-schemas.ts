@@ -11,7 +11,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** What a schema describes, as a type that nothing may change. */
+/** The deeply readonly type of what a schema describes. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -198,7 +198,7 @@ export const eventSchemas = {
       reason: z.string().nullable(),
       limits: z.array(limitName),
     })
-    .describe('Replicas were changed, or a change was held back.'),
+    .describe('Replicas were changed, or a change was held.'),
   failure: z
     .object({
       ...about,

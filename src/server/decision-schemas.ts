@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { ConditionType, LimitName } from '../decision/decision.js';
 import type { SampleErrorKind } from '../decision/snapshot.js';
 
-/** RFC 3339, UTC. */
 export const time = z.string().meta({ format: 'date-time' });
 
-/** A count of replicas, pods or cycles. */
 export const count = z.int().min(0);
 
 const names = z.array(z.string());
@@ -78,17 +76,17 @@ export const limitStepSchema = z
     reason: z.string(),
     until: time.nullable().describe('When the limit ends, if known.'),
   })
-  .describe('One step that changed the count.');
+  .describe('A step that changed the count.');
 
 const decisionFields = {
   currentReplicas: count,
   desiredReplicas: count,
   action: z.enum(['scale-up', 'scale-down', 'none']),
   reason: z.string(),
-  recommendedReplicas: count.nullable().describe('Before any limit.'),
+  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
   minReplicas: count,
   maxReplicas: count,
-  metrics: z.array(metricResultSchema).describe('In the order of the document; empty on a short cut.'),
+  metrics: z.array(metricResultSchema).describe('In the order of the document; empty if no metric was used.'),
   limits: z.array(limitStepSchema).describe('In the order applied.'),
   conditions: z.array(conditionSchema),
 };
@@ -113,7 +111,7 @@ export const decisionSchema = z
   .object({ ...decisionFields, state: stateSchema })
   .describe('The decision that `promscaler decide` prints for the snapshot.');
 
-/** The document as it was written, with the defaults of the service config; `promscaler schema` describes it. */
+/** The document as written, with the defaults of the service config. */
 export const documentSchema = z
   .record(z.string(), z.unknown())
   .describe('A scaler document; `promscaler schema` prints its schema.');

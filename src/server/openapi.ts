@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const documents = new Map<string, Json>();
 
-/** The OpenAPI 3.1 document of all pages, made once. `version` is that of promscaler. */
+/** Returns the OpenAPI 3.1 document of all pages. `version` is that of promscaler. */
 export function openApiDocument(version: string): Json {
   const made = documents.get(version) ?? createDocument(version);
   documents.set(version, made);
@@ -70,7 +70,7 @@ function componentSchemas(): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNoise(schema)]));
 }
 
-/** Zod adds an address and a dialect to each schema and the largest exact number to each integer. */
+/** Zod adds `$id` and `$schema` to each schema, and the largest safe integer to each integer. */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);
   if (typeof value !== 'object' || value === null) return value;

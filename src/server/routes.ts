@@ -1,6 +1,6 @@
 import type { SchemaName } from './schema-names.js';
 
-/** What the pages take and give: the app serves these, the OpenAPI document describes them. */
+/** Requests and answers of the pages: the app serves them, the OpenAPI document describes them. */
 export type RouteId =
   | 'healthz'
   | 'readyz'
@@ -15,11 +15,11 @@ export type RouteId =
 
 export interface Route {
   readonly id: RouteId;
-  /** As OpenAPI writes it: `/api/v1/scalers/{namespace}/{name}`. */
+  /** In the syntax of OpenAPI: `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. Whatever else is answered (405, 413, 414, 421, 500) is an Error. */
+  /** By status. Any other answer (405, 413, 414, 421, 500) is an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -33,11 +33,11 @@ export interface Parameter {
 export interface RouteAnswer {
   readonly description: string;
   readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
-  /** Left out: any text, or any object. */
+  /** Unset: any text, or any object. */
   readonly schema?: SchemaName;
 }
 
-/** What `limit` and `step` may be, and what holds where they are left out. */
+/** Bounds and defaults of `limit` and `step`. */
 export const LIMITS = {
   scalers: { standard: 500, least: 1, most: 500 },
   decisions: { standard: 20, least: 1, most: 100 },

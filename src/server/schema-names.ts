@@ -23,7 +23,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** What the schemas are called in the OpenAPI document. */
+/** The schemas by their names in the OpenAPI document. */
 export const NAMED_SCHEMAS = {
   ScalerList: scalerListSchema,
   Scaler: scalerSchema,

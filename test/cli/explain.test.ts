@@ -41,7 +41,7 @@ Holds: nothing holds it now
 Conditions
   AbleToScale     True   ReadyForNewScale: the recommendation matches the highest one of its window
   ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
-  ScalingActive   True   ValidMetricFound: a count could be calculated from Resource metric cpu
+  ScalingActive   True   ValidMetricFound: the replica count was calculated from Resource metric cpu
 
 Last scale-up: none known; last scale-down: none known
 `);
@@ -229,7 +229,7 @@ describe('every vector', () => {
         const decision = decide(snapshot);
         const text = explainLines({ snapshot, decision, status: null, now: snapshot.now }).join('\n');
         return /undefined|NaN|Infinity|\[object|a ratio of/.test(
-          text.replace(/value is (?:NaN|-?Infinity)|is NaN/g, ''),
+          text.replace(/value (?:is )?(?:NaN|-?Infinity)|is NaN/g, ''),
         )
           ? [name]
           : [];
@@ -364,7 +364,7 @@ describe('explain of a Deployment without requests', () => {
       'decided at 2026-01-01T00:00:00Z: cpu: container app requests no cpu (pod a and 3 more): stays at 4\n',
     );
     expect(text).toContain(
-      'no count could be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
+      'the replica count could not be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
     );
   });
 

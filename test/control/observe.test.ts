@@ -157,7 +157,7 @@ describe('metrics that have only just come back', () => {
     const { record } = await world.cycle();
 
     expect(record.snapshot?.state.holdScaleDownUntil).toBe(at(300));
-    expect(record.snapshot?.state.holdReason).toContain('metric "load" must give values for 300 s');
+    expect(record.snapshot?.state.holdReason).toContain('metric "load" must return values for 300 s');
     expect(record.decision).toMatchObject({ desiredReplicas: 5, limits: [{ limit: 'recovery_hold' }] });
   });
 

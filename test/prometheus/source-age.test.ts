@@ -11,7 +11,7 @@ const targets = (count: number): Answer => values([{ labels: {}, value: count }]
 const none: Answer = { class: 'missing', message: 'no series' };
 const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
 
-/** A source that gives these answers one after the other, the last one for ever; null for a start time: it tells none. */
+/** A source with these answers in order, then always the last one; null for a start time: it reports none. */
 function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)[] = [null]) {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -41,7 +41,7 @@ function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)
 }
 
 describe('the age of a source', () => {
-  it('is its start time where it tells one, and nothing else is asked', async () => {
+  it('is its start time if it reports one, without any query', async () => {
     const { read, asked } = setUp([none], [at(-50)]);
 
     await expect(read()).resolves.toEqual({ startTime: at(-50), history: KEPT });
@@ -78,17 +78,17 @@ describe('the age of a source', () => {
     await expect(states(2)).resolves.toEqual(['kept', state]);
   });
 
-  it('is lost for as long as nothing is left, and kept from when all targets are back', async () => {
+  it('is lost while nothing is left, and kept when all targets have returned', async () => {
     const { states } = setUp([targets(10), none, none, targets(3), targets(9)]);
 
     await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
   });
 
-  it('remembers when a loss was found, and why, after the data asked for is there again', async () => {
+  it('keeps when a loss was detected, and why, after the data has returned', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10)]);
     await states(4);
 
-    // Found by the second reading, at 30 s.
+    // Detected by the second reading, at 30 s.
     const why = 'the source has lost earlier data (0 of 10 targets are left)';
     await expect(read()).resolves.toEqual({
       startTime: null,
@@ -96,7 +96,7 @@ describe('the age of a source', () => {
     });
   });
 
-  it('remembers a loss of targets of which some are left, which the next reading no longer finds', async () => {
+  it('keeps a partial loss of targets, which the next reading no longer detects', async () => {
     const { states, read } = setUp([targets(10), targets(3)]);
 
     await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
@@ -196,7 +196,7 @@ describe('the age of a source', () => {
     await expect(read()).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(75) } } });
   });
 
-  it('does not take the gap of an earlier loss for another one, which a longer period still asks for', async () => {
+  it('does not detect the gap of an earlier loss again, which is in the range of a longer period', async () => {
     const { clock, states, read } = setUp([targets(10), none, targets(10), none, none]);
     await states(3);
     clock.advance(15_000);
@@ -213,7 +213,7 @@ describe('the age of a source', () => {
     await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30 + seconds) } } });
   });
 
-  it('says nothing where there never were targets, and after a quarter of an hour without them', async () => {
+  it('is kept if there never were targets, and after 15 minutes without them', async () => {
     await expect(setUp([none]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
 
     const { states } = setUp([targets(10), none]);
@@ -223,7 +223,7 @@ describe('the age of a source', () => {
     expect(all.slice(61)).toEqual(Array(9).fill('kept'));
   });
 
-  it('is read once for those who ask at the same time, and again for who asks after it was sent', async () => {
+  it('is read once for concurrent callers, and again for a caller after the query was sent', async () => {
     const { read, clock, startCount } = setUp([none], [at(0), at(10)]);
     const together = [read(), read(), read()];
     await Promise.resolve();

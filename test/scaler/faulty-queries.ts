@@ -1,6 +1,9 @@
 import type { Member } from './valid-queries.js';
 
-/** Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the metric. */
+/**
+ * Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the
+ * metric.
+ */
 export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string, object?])[] = [
   // Types.
   ['external', 'rate(http_requests_total)', 'query-type', 'write http_requests_total[5m]'],
@@ -24,8 +27,8 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
   ['external', 'abs(x[5m])', 'query-type', 'abs() takes an instant vector, and x[5m] is a range vector'],
   ['external', 'x[5m] + y', 'query-type', 'operator + takes a scalar or an instant vector'],
   ['external', 'sum(x)[5m]', 'query-type', 'write a subquery'],
-  ['external', 'sum(x) offset 5m', 'query-type', 'offset is for a selector'],
-  ['external', 'sum(x) @ 100', 'query-type', '@ is for a selector'],
+  ['external', 'sum(x) offset 5m', 'query-type', 'offset applies to a selector'],
+  ['external', 'sum(x) @ 100', 'query-type', '@ applies to a selector'],
   ['external', 'avg_over_time(5)', 'query-type', 'avg_over_time() takes a range vector, and 5 is a scalar'],
   ['external', 'vector(sum(x))', 'query-type', 'write scalar(sum(x))'],
   ['external', 'sum(x) or 0', 'query-type', 'write vector(0)'],
@@ -50,9 +53,9 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
     'histogram_quantile() takes a scalar',
   ],
   ['external', 'quantile_over_time(x[5m], 0.9)', 'query-type', 'quantile_over_time() takes a scalar'],
-  ['external', 'sum(x) > bool 1 + bool 2', 'query-type', 'bool is for comparisons'],
+  ['external', 'sum(x) > bool 1 + bool 2', 'query-type', 'bool applies to comparisons'],
   ['external', '1 > 2 * sum(x) + (3 > 2)', 'query-type', 'needs bool'],
-  ['external', 'sum(x) * on (a) 2', 'query-type', 'on(...) is for two vectors'],
+  ['external', 'sum(x) * on (a) 2', 'query-type', 'on(...) applies to two vectors'],
   ['external', 'x and on (a) group_left y', 'query-type', 'group_left is not allowed with and'],
   ['external', '{job=~".*"}', 'query-type', 'needs a matcher that does not match the empty string'],
   ['external', 'sum({namespace=""})', 'query-type', 'needs a matcher'],

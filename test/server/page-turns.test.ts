@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('createPageTurns', () => {
-  it('does not make a page whose client has left', async () => {
+  it('does not render a page whose client has left', async () => {
     let made = 0;
     const { turns, url, closed } = await start(new ManualClock(), (_request, response) => {
       made += 1;
@@ -75,7 +75,7 @@ describe('createPageTurns', () => {
   });
 });
 
-/** Turns come when a test calls them. */
+/** The test calls the turns. */
 async function start(
   clock: ManualClock,
   page: RequestHandler,

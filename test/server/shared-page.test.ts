@@ -52,7 +52,7 @@ describe('createSharedPage', () => {
     expect([third.status, third.headers.get('retry-after'), await third.json()]).toEqual([
       503,
       '1',
-      { error: 'too many clients wait for this page' },
+      { error: 'too many clients wait for this page: retry later' },
     ]);
     expect(await Promise.all(waiting)).toEqual(['200 a\n', '200 a\n']);
   });
@@ -94,7 +94,7 @@ describe('createSharedPage', () => {
     expect(await stays).toBe('200 a\n');
   });
 
-  it('answers 500 to all who wait when it fails, and renders for the next one', async () => {
+  it('answers 500 to all waiting clients if it fails, and renders for the next one', async () => {
     const { get, clock, renderings } = await start();
     const first = get();
     await eventually(() => renderings.length === 1);

@@ -183,7 +183,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const streams = createEventStreams({ feed, clock });
   let connections = 0;
   const app = createApp({
-    ailments: election.ailments,
+    healthProblems: election.ailments,
     waitingFor: () => [
       ...(cluster.isSynced() ? [] : ['the pods and targets of the cluster have not been listed yet']),
       ...resources.waitingFor(),

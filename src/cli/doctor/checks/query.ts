@@ -1,3 +1,4 @@
+import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import type { Answer } from '../../../prometheus/answer.js';
@@ -85,8 +86,7 @@ async function noSeries(asked: Asked): Promise<Finding> {
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
-  const isWanted = 'onMissing' in metric && metric.onMissing === 'zero';
-  if (isWanted) return make.ok('');
+  if (isReadAsZero(metric, 'missing')) return make.ok('');
   // A regular expression that is compared as text matches nothing, whatever the data.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
@@ -113,7 +113,7 @@ function judgeSeries(asked: Asked, answer: Answered): Finding {
   const { source = null, clock = null } = asked.inquiry ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const { sample } = toSample(metric, answer, { namespace, pods: pods ?? [], now, source });
-  if (sample.form !== 'error') return judgeSample(asked, sample);
+  if (sample.form !== 'error') return judgeCoverage(asked, sample);
   if (sample.kind === 'nan')
     return make.failed(
       `${who}: ${sample.error}`,
@@ -123,7 +123,7 @@ function judgeSeries(asked: Asked, answer: Answered): Finding {
 }
 
 /** A usable sample: whether it is whole, and tells of each ready pod. */
-function judgeSample({ metric, make, pods }: Asked, sample: Exclude<Sample, ErrorSample>): Finding {
+function judgeCoverage({ metric, make, pods }: Asked, sample: Exclude<Sample, ErrorSample>): Finding {
   const who = nameMetric(metric);
   if (sample.partial !== null)
     return make.warning(
@@ -178,9 +178,10 @@ function judgeShape(
         ? 'sum by (pod) (...) in the query keeps it; for a total over all pods write type: External'
         : `sum by (pod) (...) in the query keeps it; where another label names the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
     );
-  if (metric.type === 'Object' && selected.length !== 1)
+  const countError = seriesCountError(metric, selected.length);
+  if (countError !== null)
     return make.failed(
-      `${who}: ${selected.length} series, an Object metric needs exactly one; they differ in ${listSome(differing(selected, labelNames))}`,
+      `${who}: ${countError}; they differ in ${listSome(differing(selected, labelNames))}`,
       `sum(...) around the query, or a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)

@@ -8,30 +8,30 @@ import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Recommendation, Snapshot, State } from './snapshot.js';
 
-/** The longest period of the HPA's own policies, which hold where a document has no `behavior`. */
+/** The longest period of the HPA's default policies, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
 /**
- * Recommendations as this decision starts from them: at the first decision ever the current count is one of now, so
- * that nothing scales down during the first window. An empty list is not a first decision. (algorithm.md, point 26)
+ * Returns the recommendations that this decision starts from. For the first decision of a scaler the current count is
+ * one, made now, so that nothing scales down during the first window. An empty list is not a first decision.
+ * (algorithm.md, point 26)
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
   return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
 }
 
-/** What a decision adds to the state. */
 export interface Outcome {
   readonly desired: number;
-  /** The recommendation to remember; null where none was made. */
+  /** The recommendation to store; null if none was made. */
   readonly recommended: number | null;
-  /** The metrics that were looked at; null on a short cut. */
+  /** Null if the decision used no metric. */
   readonly metrics: readonly JudgedMetric[] | null;
-  /** Null where it takes no part. */
+  /** Null if activation does not apply. */
   readonly activation: Activation | null;
 }
 
-/** The state the next decision starts from, if the change is made. (algorithm.md, step 7) */
-export function remember(snapshot: Snapshot, outcome: Outcome): State {
+/** Returns the state that the next decision starts from, if this one is carried out. (algorithm.md, step 7) */
+export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
@@ -67,14 +67,14 @@ function downscaleProposals(
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
-/** A 0 is ours where this decision makes it, or where it was: a decision for a 0 that is there says nothing of who set it. */
+/** A 0 is ours if this decision sets it, or if it already was: a decision that keeps a 0 does not show who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Without pods a metric may well have no value: at 0 replicas the time does not run, so that a workload that wakes up
- * does not jump to its fallback at once.
+ * Without pods it is normal for a metric to have no value: the time does not count at 0 replicas, so that a workload
+ * that scales up from 0 does not use its fallback at once.
  */
 function failingSince(
   { now, state, target }: Snapshot,

@@ -12,23 +12,23 @@ import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from './source-config.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 
-/** One url of a data source, and what earlier requests taught about it. Nothing here throws. */
-export interface Server {
+/** Queries one url of a data source and keeps what its answers reveal. No method throws. */
+export interface UrlClient {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** `unavailable`: it did not answer; null: it answered without saying. */
+  /** `unavailable`: the server did not answer; null: its answer has no start time. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
-  /** Whether it is a VictoriaMetrics; `unavailable`: it did not answer. */
+  /** `unavailable`: the server did not answer. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
-  /** It failed and has not answered since. */
+  /** Whether the last request failed. */
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try the other urls first. Of the queries that ask this of a server that failed, one in 30 s
-   * hears no: it finds out whether the server is back, and the others don't lose half of their time on it.
+   * Whether a query should try the other urls first. After a failure it is false for one query every 30 s, which finds
+   * out whether the server has recovered, so that the other queries do not spend half of their time on it.
    */
   readonly goesLast: () => boolean;
 }
 
-/** What keeps wrong data out: see reliability.md, P3. Mimir's tenant is a header of the config. */
+/** Parameters that prevent wrong data: see reliability.md, P3. The tenant of Mimir is a header of the config. */
 const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>>>> = {
   prometheus: {},
   mimir: {},
@@ -41,26 +41,26 @@ const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
 
-export function createServer(
+export function createUrlClient(
   url: string,
   options: {
     readonly config: SourceConfig;
-    /** Of the whole data source. */
+    /** Shared by all urls of the data source. */
     readonly engine: Engine;
     readonly connect: (isForced?: boolean) => Promise<Connection>;
     readonly clock: Clock;
   },
-): Server {
+): UrlClient {
   const { config, engine, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
   const request = createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null);
-  /** When the next query may try it first; null: it is in no doubt. */
+  /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
 
-  const query: Server['query'] = async (text, { timeoutMs, signal: parent }) => {
+  const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
-      return fail(host, 'rate_limited', 'not asked, its Retry-After has not passed');
+      return fail(host, 'rate_limited', 'not sent: its Retry-After has not passed');
     }
     const ms = Math.ceil(timeoutMs);
     const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };
@@ -92,14 +92,14 @@ export function createServer(
     return result;
   };
 
-  const isVictoriaMetrics: Server['isVictoriaMetrics'] = async (asked) => {
-    const result = await get(BUILD_INFO_PATH, asked);
+  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (options) => {
+    const result = await get(BUILD_INFO_PATH, options);
     return result.kind === 'failed' || result.status >= 500
       ? 'unavailable'
       : engineOfBuild(result) === 'victoriametrics';
   };
 
-  const goesLast: Server['goesLast'] = () => {
+  const goesLast: UrlClient['goesLast'] = () => {
     if (nextTryMs === null) return false;
     if (nextTryMs > clock.monotonicMs()) return true;
     nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
@@ -114,7 +114,7 @@ interface Call {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** What is asked for; JSON unless said otherwise. */
+  /** The media types to accept; default JSON. */
   readonly accept?: string;
 }
 
@@ -123,7 +123,7 @@ interface CallResult {
   readonly secrets: readonly string[];
 }
 
-/** One request, and one more after a 401 that may be due to a replaced token, or where POST is not allowed. */
+/** Sends one request, and one more after a 401 that a replaced token may have caused, or if POST is not allowed. */
 function createRequest(
   url: string,
   connect: (isForced?: boolean) => Promise<Connection>,
@@ -161,7 +161,7 @@ function fail(host: string, reason: FailureReason, message: string): Answer {
   return { class: 'failed', reason, message: `${host}: ${message}` };
 }
 
-/** A server may repeat what it was sent in its error text. */
+/** A server may quote the request in its error text. */
 function redact(answer: Answer, secrets: readonly string[]): Answer {
   const clean = (text: string): string =>
     secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);
