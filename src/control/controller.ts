@@ -5,14 +5,14 @@ import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
-import { findSharedTargets, targetKey } from './conflicts.js';
-import { createEarlyRound } from './early-round.js';
+import { findSharedTargets, targetKey } from './observe/shared-targets.js';
+import { createEarlyRound } from './rounds/early-round.js';
 import type { CycleInput, CycleOutput } from './ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
-import { runRounds } from './rounds.js';
-import type { Round } from './rounds.js';
+import { runRounds } from './rounds/rounds.js';
+import type { Round } from './rounds/rounds.js';
 
 /** Runs the cycles of all scalers, each at the rhythm of its document. */
 export interface Controller {

@@ -1,14 +1,14 @@
 import type { Pause } from '../telemetry/cycle-record.js';
-import { buildRecord, buildUnreadRecord } from './build-record.js';
+import { buildRecord, buildUnreadRecord } from './record/build-record.js';
 import { lastScales } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
-import { rememberCycle } from './memory/remember.js';
+import { rememberCycle } from './record/remember.js';
 import { isStateChanged, restoreMemory, storedStateOf } from './memory/stored-memory.js';
-import { observe } from './observe.js';
-import type { Observation } from './observe.js';
-import { readPause } from './pause.js';
+import { observe } from './observe/observe.js';
+import type { Observation } from './observe/observe.js';
+import { readPause } from './change/pause.js';
 import type { CycleInput, CycleOutput, CyclePorts } from './ports.js';
-import { settle } from './settle.js';
+import { settle } from './change/settle.js';
 
 /**
  * Runs one cycle: observe, decide, act, and the record of it. Failures outside of promscaler are part of the record; an

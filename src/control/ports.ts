@@ -6,7 +6,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
-import type { DeletionCosts } from './deletion-costs.js';
+import type { DeletionCosts } from './deletion-costs/deletion-costs.js';
 import type { Leadership } from './election/leadership.js';
 import type { Memory } from './memory/memory.js';
 

@@ -1,9 +1,9 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { KEPT } from '../../src/prometheus/source-age.js';
-import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
+import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';

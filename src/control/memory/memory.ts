@@ -7,10 +7,10 @@ import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
 import type { Direction } from '../../telemetry/cycle-record.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { INTENT_SECONDS } from '../act.js';
-import type { Shortfall } from '../capacity.js';
-import { NO_REVERSALS } from '../conflicting-writer.js';
-import type { WriterWatch } from '../conflicting-writer.js';
+import { INTENT_SECONDS } from '../change/change-replicas.js';
+import type { Shortfall } from '../observe/capacity.js';
+import { NO_REVERSALS } from './conflicting-writer.js';
+import type { WriterWatch } from './conflicting-writer.js';
 
 /** What the loop keeps of a scaler between two cycles. A value that is replaced as a whole. */
 export interface Memory {

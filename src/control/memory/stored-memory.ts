@@ -4,7 +4,7 @@ import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/en
 import type { StateReading } from '../../kubernetes/state/store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import { afterOwnWrite } from '../conflicting-writer.js';
+import { afterOwnWrite } from './conflicting-writer.js';
 import { freshMemory, lastScales, laterOf, withAnnounced } from './memory.js';
 import type { Memory } from './memory.js';
 

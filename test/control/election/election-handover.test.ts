@@ -3,8 +3,8 @@ import { ElectionRefusedError } from '../../../src/control/election/election-ref
 import { newIdentity } from '../../../src/control/election/election-rules.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { Candidates } from '../candidates.js';
-import type { Candidate } from '../candidates.js';
+import { Candidates } from './candidates.js';
+import type { Candidate } from './candidates.js';
 
 /** `a` leads since second 0 and `b` stands by since second 1. */
 async function leaderAndStandby(): Promise<{

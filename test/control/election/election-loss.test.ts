@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { Candidates } from '../candidates.js';
-import type { Candidate } from '../candidates.js';
+import { Candidates } from './candidates.js';
+import type { Candidate } from './candidates.js';
 
 /** A world in which `a` has led for 21 s, having renewed at 20 s. */
 async function ledFor21Seconds(): Promise<{ readonly world: Candidates; readonly a: Candidate }> {

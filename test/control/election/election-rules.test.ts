@@ -13,7 +13,7 @@ import type { Observation } from '../../../src/control/election/election-rules.j
 import { watchLoopLag } from '../../../src/control/election/loop-lag.js';
 import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { TIMES } from '../candidates.js';
+import { TIMES } from './candidates.js';
 import { at } from '../world.js';
 
 const SPEC: LeaseSpec = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
-import { Candidates } from '../candidates.js';
+import { Candidates } from './candidates.js';
 
 const HELD: LeaseSpec = {
   holderIdentity: 'other-0_uuid',

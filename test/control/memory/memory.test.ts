@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { freshMemory, resolveChange, withoutChange } from '../../../src/control/memory/memory.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { NO_REVERSALS } from '../../../src/control/conflicting-writer.js';
+import { NO_REVERSALS } from '../../../src/control/memory/conflicting-writer.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
 import { at, settledMemory } from '../world.js';
 

@@ -1,0 +1,82 @@
+import type { Decision } from '../../decision/decision.js';
+import type { Intent } from '../../kubernetes/state/entry.js';
+import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { Instant } from '../../units/time.js';
+import { changeReplicas, NOT_WANTED } from './change-replicas.js';
+import type { ScaleResult } from './change-replicas.js';
+import { isUnderWay } from '../memory/memory.js';
+import type { Memory } from '../memory/memory.js';
+import type { CycleInput, CyclePorts } from '../ports.js';
+import { storedStateOf } from '../memory/stored-memory.js';
+import type { Hold } from './why-held.js';
+
+/** The result of carrying out an order. */
+export interface CarriedOut {
+  /** Null where the decision asks for nothing or is held. */
+  readonly result: ScaleResult | null;
+  /** The memory with what the state store holds by now. */
+  readonly memory: Memory;
+}
+
+/** Makes the change that a decision asks for, unless something holds it back. */
+export async function carryOut(
+  input: CycleInput,
+  ports: CyclePorts,
+  wanted: {
+    readonly target: ScaleTarget;
+    readonly memory: Memory;
+    /** Its count is the one to go to. */
+    readonly order: Decision;
+    readonly hold: Hold | null;
+  },
+): Promise<CarriedOut> {
+  const { scaler, now, isCurrent, signal } = input;
+  const { clock, cluster, leadership } = ports;
+  const { target, order, hold } = wanted;
+  await ports.deletionCosts?.attend(input, {
+    target,
+    from: order.currentReplicas,
+    to: order.desiredReplicas,
+    isHeld: hold !== null,
+  });
+  if (order.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
+  const done = await ports.takeTurn();
+  let { memory } = wanted;
+  try {
+    const stop = whyNot(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
+    if (stop !== null) return { result: { kind: 'given-up', message: stop }, memory };
+    const announce = async (intent: Intent): ReturnType<typeof ports.state.put> => {
+      const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
+      const put = { scaler, base: memory.stored, state };
+      const answer = await ports.state.put(put);
+      if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
+      return answer;
+    };
+    // A change that has begun is brought to its end also while the service stops: the cluster has its own deadlines.
+    const patience = new AbortController().signal;
+    const change = {
+      target,
+      from: order.currentReplicas,
+      to: order.desiredReplicas,
+      pending: memory.unresolved,
+      isWanted: isCurrent,
+    };
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, change, patience);
+    return { result, memory };
+  } finally {
+    done();
+  }
+}
+
+function whyNot(
+  memory: Memory,
+  { now, isWanted, ports }: { readonly now: Instant; readonly isWanted: boolean; readonly ports: CyclePorts },
+): string | null {
+  const { leadership } = ports;
+  if (!isWanted) return NOT_WANTED;
+  if (!leadership.mayWrite()) return 'another replica leads';
+  // By the same instant as when the target was read: what was not resolved then is waited for, however late it is.
+  return isUnderWay(memory, leadership.epoch(), now)
+    ? 'a change that another replica has announced is waited for'
+    : null;
+}

@@ -1,0 +1,37 @@
+import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Scaler, TargetRef } from '../../scaler/spec.js';
+import { scalerKey } from '../../scaler/spec.js';
+
+/** One name for a target, whatever version of its API a document writes. */
+export function targetKey(namespace: string, ref: TargetRef): string {
+  const group = ref.apiVersion.includes('/') ? ref.apiVersion.slice(0, ref.apiVersion.indexOf('/')) : '';
+  return `${namespace}/${group}/${ref.kind}/${ref.name}`;
+}
+
+/** The scalers that share a target with another one, and with which: by scaler key. */
+export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, string> {
+  const byTarget = new Map<string, Scaler[]>();
+  for (const scaler of scalers) {
+    const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
+    byTarget.set(key, [...(byTarget.get(key) ?? []), scaler]);
+  }
+  const conflicts = new Map<string, string>();
+  for (const sharing of byTarget.values()) {
+    for (const scaler of sharing) {
+      const other = sharing.find((entry) => entry !== scaler);
+      if (other !== undefined) conflicts.set(scalerKey(scaler), `Scaler ${scalerKey(other)}`);
+    }
+  }
+  return conflicts;
+}
+
+/** Another autoscaler on the scaler's target; null where there is none. */
+export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
+  const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
+  return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
+}
+
+/** `HorizontalPodAutoscaler shop/web`. */
+export function nameOtherScaler({ kind, namespace, name }: OtherScaler): string {
+  return `${kind} ${namespace}/${name}`;
+}

@@ -1,0 +1,83 @@
+import type { Condition } from '../../decision/decision.js';
+import { rescaleReason } from '../../decision/explain.js';
+import type { TargetEvent } from '../../kubernetes/types.js';
+import { rescaleDirection } from '../../telemetry/cycle-record.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { orderText } from './change-reason.js';
+
+/** The reason of a decision in which the document's fallback stands for some metric. */
+const FALLBACK = 'FallbackActive';
+
+/** How things stood before a cycle: the conditions in force, those that the last cycle left out included. */
+export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
+
+/**
+ * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
+ * the first time. A cycle like the one before is worth none.
+ */
+export function eventsOf(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
+  return [
+    ...rescaleEvents(before?.outcome ?? null, record),
+    ...conditionEvents(before?.conditions ?? [], record.conditions),
+    ...writerEvents(before, record),
+  ];
+}
+
+function rescaleEvents(
+  before: CycleRecord['outcome'] | null,
+  { scaler, decision, outcome, pause, reason: told }: CycleRecord,
+): readonly TargetEvent[] {
+  if (decision === null || outcome.to === null) return [];
+  const isResumed = pause === null && told !== undefined;
+  const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
+  const reason = orderText(decision, pause) ?? ownReason;
+  if (rescaleDirection(outcome) !== null) {
+    return [
+      { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
+    ];
+  }
+  if (outcome.kind !== 'failed' || (before?.kind === 'failed' && before.to === outcome.to)) return [];
+  const message = `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`;
+  return [{ type: 'Warning', reason: 'FailedRescale', message }];
+}
+
+function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly TargetEvent[] {
+  return after.flatMap((condition) => {
+    const old = before.find(({ type }) => type === condition.type);
+    if (old?.status === condition.status && old.reason === condition.reason) return [];
+    return [...eventOf(condition), ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
+  });
+}
+
+function writerEvents(before: Standing | null, { conflictingWriter }: CycleRecord): readonly TargetEvent[] {
+  if (conflictingWriter === undefined || before?.conflictingWriter !== undefined) return [];
+  return [{ type: 'Warning', reason: 'ConflictingWriter', message: conflictingWriter.message }];
+}
+
+function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
+  const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
+  const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
+  const isConflict = type === 'Held' && reason === 'ConflictingScaler';
+  const isFallback = type === 'ScalingActive' && reason === FALLBACK;
+  const isShort = type === 'TargetReached' && (reason === 'Unschedulable' || reason === 'RolloutStuck');
+  return isFailure || isFallback || isUnread || isConflict || isShort
+    ? [{ type: 'Warning', reason, message }]
+    : [];
+}
+
+/** Whoever was told that a fallback began wants to know that it is over. */
+function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
+  if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
+  return [
+    { type: 'Normal', reason: 'FallbackEnded', message: 'no metric is replaced by the fallback any more' },
+  ];
+}
+
+/** While another autoscaler holds the target nobody can tell from the condition whether the pause goes on. */
+function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
+  const { type, reason, message } = condition;
+  if (type !== 'Held') return [];
+  if (reason === 'Paused') return [{ type: 'Normal', reason: 'ScalingPaused', message }];
+  if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
+  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is not paused any more' }];
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../../units/clock.js';
+import { sleep } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+
+/** One round: everything that is due at one instant. */
+export interface Round {
+  /** The `now` of every decision of the round. */
+  readonly at: Instant;
+  /** Seconds between the slot and the start of the round. */
+  readonly latenessSeconds: number;
+  /** Slots that passed since the last round while nobody could run them; they are not made up for. */
+  readonly missed: number;
+}
+
+/**
+ * Calls `onRound` at once and then at every multiple of the period since the start, until `signal` is aborted. A round
+ * is not waited for: who takes longer than a period is left out of the next one by the caller. Slots are counted on the
+ * monotonic clock, so a jump of the wall clock neither skips nor repeats one.
+ */
+export async function runRounds(
+  clock: Clock,
+  periodSeconds: number,
+  options: { readonly signal: AbortSignal; readonly onRound: (round: Round) => void },
+): Promise<void> {
+  const periodMs = periodSeconds * 1000;
+  const startMs = clock.monotonicMs();
+  let lastSlot = -1;
+  while (!options.signal.aborted) {
+    const elapsedMs = clock.monotonicMs() - startMs;
+    const slot = Math.floor(elapsedMs / periodMs);
+    if (slot > lastSlot) {
+      const latenessSeconds = (elapsedMs - slot * periodMs) / 1000;
+      options.onRound({ at: clock.now(), latenessSeconds, missed: slot - lastSlot - 1 });
+      lastSlot = slot;
+    }
+    await sleep(clock, startMs + (lastSlot + 1) * periodMs - clock.monotonicMs(), options.signal);
+  }
+}
