@@ -4,10 +4,10 @@ import type { ScaleTarget } from '../../kubernetes/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';
-import { isUnderWay } from '../memory/memory.js';
+import { isUnderWay } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
 import type { CycleInput, CyclePorts } from '../ports.js';
-import { storedStateOf } from '../memory/stored-memory.js';
+import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
 /** The result of carrying out an order. */

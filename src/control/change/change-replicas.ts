@@ -9,6 +9,7 @@ import type { Clock } from '../../units/clock.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
+import { INTENT_SECONDS } from '../memory/unresolved-change.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A change of the target's count that a decision asks for. */
@@ -62,9 +63,6 @@ const MAX_RETRIES = 3;
 
 /** How long a PATCH is tried again that the server had no room for: all of it comes to an end while a service stops. */
 const RATE_LIMITED_MS = 5000;
-
-/** How old what was read and announced may be when the PATCH is sent: D of reliability.md, W3 and W10. */
-export const INTENT_SECONDS = 5;
 
 /** Why a change is given up whose document is gone or another one by now. */
 export const NOT_WANTED = 'the scaler is not wanted any more';

@@ -2,7 +2,7 @@ import type { Decision } from '../../decision/decision.js';
 import type { State } from '../../decision/snapshot.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
-import { withMove, withoutChange } from '../memory/memory.js';
+import { withChange, withoutChange } from '../memory/state-after-change.js';
 
 /**
  * What is to be carried out: the decision itself, or, under a pause that keeps a count, the way to that count, whatever
@@ -26,6 +26,6 @@ export function orderOf(
     ...decision,
     desiredReplicas: replicas,
     action: change > 0 ? 'scale-up' : 'scale-down',
-    state: withMove({ ...state, scaleEvents }, change, now),
+    state: withChange({ ...state, scaleEvents }, change, now),
   };
 }

@@ -7,7 +7,8 @@ import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
 import { carryOut } from './carry-out.js';
 import { afterLook, afterOwnWrite } from '../memory/conflicting-writer.js';
-import { resolveChange, withMove } from '../memory/memory.js';
+import { resolveChange } from '../memory/unresolved-change.js';
+import { withChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 import { orderOf } from './order.js';
 import type { CycleInput, CyclePorts } from '../ports.js';
@@ -82,7 +83,7 @@ function afterMove(
   const writer = isOwn ? afterOwnWrite(memory.writer, null) : afterLook(memory.writer, look);
   const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
   if (!moved.afterConflict) return resolved;
-  return { ...resolved, state: withMove(resolved.state, moved.specReplicas - from, now) };
+  return { ...resolved, state: withChange(resolved.state, moved.specReplicas - from, now) };
 }
 
 /** The same snapshot, with the count that another client has set since. */

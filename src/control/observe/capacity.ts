@@ -2,13 +2,7 @@ import type { Condition } from '../../decision/decision.js';
 import type { ClusterPod, ScaleTarget } from '../../kubernetes/types.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-
-/** Since when a target has had fewer ready pods than it is set to. */
-export interface Shortfall {
-  readonly since: Instant;
-  /** What it is set to: more of them begin to start anew. */
-  readonly wanted: number;
-}
+import type { Shortfall } from '../memory/memory.js';
 
 /** As long as the HPA takes a pod for one that starts (cpu-initialization-period). */
 const STARTING_SECONDS = 300;

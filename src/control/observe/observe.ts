@@ -10,7 +10,8 @@ import { shortfallOf, targetReached } from './capacity.js';
 import { afterLook, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts } from '../ports.js';
-import { forNewTarget, isUnderWay, resolveChange } from '../memory/memory.js';
+import { forNewTarget } from '../memory/memory.js';
+import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
 
 /** A whole snapshot of the scaler's world, or why the target or its pods can't be read. */

@@ -4,7 +4,8 @@ import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from '../change/change-replicas.js';
 import { afterOwnWrite } from '../memory/conflicting-writer.js';
-import { forNewTarget, withMove, withoutChange } from '../memory/memory.js';
+import { forNewTarget } from '../memory/memory.js';
+import { withChange, withoutChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 
 /** What a cycle has done. */
@@ -56,7 +57,7 @@ function madeAt({ now, endedAt, decision, snapshot }: Done): State {
   const change = decision.desiredReplicas - snapshot.target.specReplicas;
   const at = latest(now, endedAt);
   const scaleEvents = state.scaleEvents.map((event) => (event.at === now ? { ...event, at } : event));
-  return withMove({ ...state, scaleEvents }, change, at);
+  return withChange({ ...state, scaleEvents }, change, at);
 }
 
 /** What an admission webhook made of a change is a change all the same: windows and policies count what came of it. */
@@ -64,5 +65,5 @@ function overridden(state: State, { now, endedAt, decision }: Done, replicas: nu
   const change = replicas - decision.currentReplicas;
   if (change === 0) return state;
   const at = latest(now, endedAt);
-  return withMove({ ...state, scaleEvents: [...state.scaleEvents, { at, change }] }, change, at);
+  return withChange({ ...state, scaleEvents: [...state.scaleEvents, { at, change }] }, change, at);
 }

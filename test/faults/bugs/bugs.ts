@@ -137,7 +137,7 @@ export const BUGS: readonly Bug[] = [
     'stored-state-not-read',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
-      'control/memory/stored-memory.js',
+      'control/memory/restore-memory.js',
       'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
@@ -164,7 +164,7 @@ export const BUGS: readonly Bug[] = [
     'change-under-a-foreign-one-not-counted',
     { by: ['I23'], when: ['applied-lost', 'foreign-storm'], hours: 24 },
     edit(
-      'control/memory/memory.js',
+      'control/memory/unresolved-change.js',
       'isOurs ? [change] : widestChanges(unresolved)',
       'isOurs ? [change] : []',
     ),
