@@ -18,7 +18,7 @@ import type { Clock } from '../units/clock.js';
 /** What the pages read. Functions that are asked at each request; none of them may block. */
 export interface AppParts {
   /** What keeps the process from doing its work, one sentence each; none: alive. */
-  readonly ailments: () => readonly string[];
+  readonly healthProblems: () => readonly string[];
   /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
@@ -55,7 +55,7 @@ export function createApp(parts: AppParts): Express {
 const NO_PAGE = 'there is no such page; /api/v1/openapi.json has those there are';
 
 function createPages({
-  ailments,
+  healthProblems,
   waitingFor,
   metrics,
   api,
@@ -65,7 +65,7 @@ function createPages({
   const { inTurn, queue } = createPageTurns({ clock, connections });
   const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
   return {
-    healthz: probe(ailments),
+    healthz: probe(healthProblems),
     readyz: probe(waitingFor),
     metrics: createSharedPage({ ...metrics, clock, queue }),
     listScalers: inTurn(listScalers(api)),

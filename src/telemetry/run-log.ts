@@ -38,8 +38,9 @@ function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord):
     ...(outcome.message === '' ? {} : { detail: outcome.message }),
   };
   if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
-  else if (outcome.kind === 'conflict') log.debug('target changed meanwhile, nothing patched', facts);
-  else if (outcome.kind === 'failed') log.debug('replicas not changed', facts);
+  else if (outcome.kind === 'conflict')
+    log.debug('target changed since the decision; nothing patched', facts);
+  else if (outcome.kind === 'failed') log.debug('failed to change replicas', facts);
   else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
     log.info('change held back', { ...facts, by: outcome.kind });
   }
@@ -66,9 +67,10 @@ function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: Sc
   const facts = { scaler: scalerKey(scaler) };
   const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
   if (now !== undefined && old === undefined) {
-    log.warn('somebody else sets the replicas again and again', { ...facts, detail: now.message });
+    log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
   }
-  if (now === undefined && old !== undefined) log.info('nobody else sets the replicas any more', facts);
+  if (now === undefined && old !== undefined)
+    log.info('no other writer changes spec.replicas anymore', facts);
 }
 
 function logCondition(
@@ -89,9 +91,9 @@ function logCondition(
     reason: after.reason,
     detail: after.message,
   };
-  if (!isBad(after)) log.info('condition is good again', facts);
+  if (!isBad(after)) log.info('condition recovered', facts);
   else if (isWanted(after)) log.info('condition set', facts);
-  else log.warn('condition turned bad', facts);
+  else log.warn('condition degraded', facts);
 }
 
 function isBad({ type, status, reason }: TimedCondition): boolean {

@@ -63,7 +63,7 @@ function changeFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
 function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
   const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
   if ((old === undefined) === (now === undefined)) return [];
-  const message = now?.message ?? 'nobody else sets the replicas any more';
+  const message = now?.message ?? 'no other writer changes spec.replicas anymore';
   return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
@@ -71,6 +71,6 @@ function metricFailures(before: ScalerStatus | null, after: ScalerStatus): reado
   return [...after.metricErrors].flatMap(([subject, error]) => {
     const wasFailing = (before?.metricErrors.get(subject) ?? null) !== null;
     if ((error !== null) === wasFailing) return [];
-    return [{ subject, failing: error !== null, message: error ?? 'it has a value again' }];
+    return [{ subject, failing: error !== null, message: error ?? 'the metric has a value again' }];
   });
 }

@@ -13,7 +13,7 @@ const LOST_ANSWER: PatchScript = (apply) => {
 /** Nothing goes through, no answer comes. */
 const LOST_REQUEST: PatchScript = () => Promise.reject(failure('connection'));
 
-const UNKNOWN_YET = 'the outcome of an earlier change is not known yet';
+const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 
 describe('a PATCH whose answer is lost', () => {
   it('is told as failed and counts for nothing yet', async () => {

@@ -283,7 +283,7 @@ describe('paused-replicas', () => {
     const { record } = await world.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 4, to: 3 });
-    expect(heldOf(record)?.message).toContain('3 replicas were asked for and the server made it 4');
+    expect(heldOf(record)?.message).toContain('3 replicas were requested, but the server set 4');
     expect(world.cluster.arrived).toHaveLength(1);
   });
 

@@ -14,7 +14,7 @@ export function partsOf(
   const clock = new ManualClock();
   const { ledger, archive, history, feed } = { ...createRecords(clock), ...records };
   return {
-    ailments: () => [],
+    healthProblems: () => [],
     waitingFor: () => [],
     metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
     clock: promptly(clock),

@@ -21,7 +21,7 @@ afterEach(async () => {
 describe('pages', () => {
   it('/healthz says ok, or 503 with what ails it', async () => {
     const well = await start();
-    const ill = await start({ ailments: () => ['no round for 60 s', 'event loop 12 s late'] });
+    const ill = await start({ healthProblems: () => ['no round for 60 s', 'event loop 12 s late'] });
 
     expect(await get(well, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     expect(await get(ill, '/healthz')).toMatchObject({

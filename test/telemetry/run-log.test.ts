@@ -62,10 +62,10 @@ describe('logCycle', () => {
     expect(run([record(), found, found, record(), record()])).toEqual([
       [
         'warn',
-        'somebody else sets the replicas again and again',
+        'another writer keeps changing spec.replicas',
         { scaler: 'shop/web', detail: 'kubectl does it' },
       ],
-      ['info', 'nobody else sets the replicas any more', { scaler: 'shop/web' }],
+      ['info', 'no other writer changes spec.replicas anymore', { scaler: 'shop/web' }],
     ]);
   });
 
@@ -77,8 +77,8 @@ describe('logCycle', () => {
     const lines = run([reached, short('Starting'), short('Unschedulable'), short('Unschedulable'), reached]);
 
     expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
-      ['warn', 'condition turned bad', 'Unschedulable'],
-      ['info', 'condition is good again', 'Reached'],
+      ['warn', 'condition degraded', 'Unschedulable'],
+      ['info', 'condition recovered', 'Reached'],
     ]);
   });
 
@@ -118,9 +118,9 @@ describe('logCycle', () => {
     ]);
 
     expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
-      ['warn', 'condition turned bad', 'FailedGetScale'],
-      ['warn', 'condition turned bad', 'FailedUpdateScale'],
-      ['info', 'condition is good again', 'ReadyForNewScale'],
+      ['warn', 'condition degraded', 'FailedGetScale'],
+      ['warn', 'condition degraded', 'FailedUpdateScale'],
+      ['info', 'condition recovered', 'ReadyForNewScale'],
     ]);
   });
 

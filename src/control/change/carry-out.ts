@@ -77,6 +77,6 @@ function whyNot(
   if (!leadership.mayWrite()) return 'another replica leads';
   // By the same instant as when the target was read: what was not resolved then is waited for, however late it is.
   return isUnderWay(memory, leadership.epoch(), now)
-    ? 'a change that another replica has announced is waited for'
+    ? 'waiting for a change that another replica has announced'
     : null;
 }

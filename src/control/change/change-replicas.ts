@@ -65,10 +65,10 @@ const MAX_RETRIES = 3;
 const RATE_LIMITED_MS = 5000;
 
 /** Why a change is given up whose document is gone or another one by now. */
-export const NOT_WANTED = 'the scaler is not wanted any more';
+export const NOT_WANTED = 'the scaler was removed or changed';
 
 /** Why a change waits that would take the place of one that may have been made. */
-const OUTCOME_UNKNOWN = 'the outcome of an earlier change is not known yet';
+const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
  * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
@@ -106,7 +106,7 @@ export async function changeReplicas(
     const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;
     return { kind: 'failed', message: error.message, unresolved };
   }
-  const message = `the target changed ${MAX_RETRIES + 1} times while its replicas were to be set`;
+  const message = `the target changed ${MAX_RETRIES + 1} times while setting its replicas`;
   return { kind: 'failed', message, unresolved: null };
 }
 
@@ -194,11 +194,11 @@ function whatMoved(
   afterConflict: boolean,
 ): Extract<ScaleResult, { kind: 'moved' | 'recreated' }> | null {
   if (scale.uid !== target.uid) {
-    return { kind: 'recreated', message: 'the target was deleted and created anew' };
+    return { kind: 'recreated', message: 'the target was deleted and recreated' };
   }
   if (scale.specReplicas === from) return null;
   const { specReplicas, statusReplicas, resourceVersion } = scale;
-  const message = `replicas are ${specReplicas} by now, the decision started from ${from}`;
+  const message = `replicas are ${specReplicas} now, but the decision started from ${from}`;
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 

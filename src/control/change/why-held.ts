@@ -34,7 +34,7 @@ export function whyHeld(input: {
   const { isDryRun } = input;
   // A dry run beside the autoscaler that is to be replaced is what it is there for.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
-    const message = `${conflict} scales the same target: nothing is patched until it is gone`;
+    const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   const { order, pause } = input;
@@ -56,7 +56,7 @@ function heldByPause({ message }: Pause): Hold {
 
 /** What it means that the state of a scaler can't be stored. Source: reliability.md, W11. */
 export function degradedMessage(why: string): string {
-  return `${why}: nothing is scaled down, and the windows of scale-ups hold only as long as this process runs`;
+  return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
 /** Asking again for what was overridden would be a fight; a different count, or a different base, is no repetition. */
@@ -64,6 +64,6 @@ function heldByOverride({ override }: Memory, decision: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;
   if (decision.desiredReplicas !== wanted || decision.currentReplicas !== got) return null;
-  const message = `${wanted} replicas were asked for and the server made it ${got}: not asked again`;
+  const message = `${wanted} replicas were requested, but the server set ${got}; not requested again`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
 }

@@ -65,7 +65,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const key = scalerKey(scaler);
     if (complaints.get(key) === kind) return;
     complaints.set(key, kind);
-    log.warn('deletion costs of pods could not be set, Kubernetes chooses by itself', { scaler: key, error });
+    log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
   };
 
   const write = async (
@@ -102,20 +102,20 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);
     const ranking = rankPods(answer, scaler.namespace, names);
-    if (ranking.kind === 'unusable') complain(scaler, 'query', `its query: ${ranking.message}`);
+    if (ranking.kind === 'unusable') complain(scaler, 'query', `query failed: ${ranking.message}`);
     const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();
     const changes = planCosts(pods, { to, values, order: wish.order });
     const isDone = await write(scaler, changes, signal);
     if (isDone && ranking.kind !== 'unusable') complaints.delete(scalerKey(scaler));
     if (changes.length > 0)
-      log.debug('deletion costs of pods', { scaler: scalerKey(scaler), ...costsOf(changes) });
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costsOf(changes) });
   };
 
   const tidy = async ({ scaler, signal }: Attended, { target, from }: Wanted): Promise<void> => {
     const changes = planTidying(podCosts.list(scaler.namespace, target.selector), from);
     await write(scaler, changes, signal);
     if (changes.length > 0)
-      log.debug('deletion costs of pods', { scaler: scalerKey(scaler), ...costsOf(changes) });
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costsOf(changes) });
   };
 
   /** One after the other for each scaler; what it throws is never more than a line in the log. */
@@ -144,7 +144,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
         await endedWithin(clock, COSTS_MS, marked);
         // What has not been sent by now must not come after the change of replicas.
         ending.abort();
-        if (!progress.isDone) complain(scaler, 'late', `they were not there after ${COSTS_MS} ms`);
+        if (!progress.isDone) complain(scaler, 'late', `not set after ${COSTS_MS} ms`);
         return;
       }
       const key = scalerKey(scaler);

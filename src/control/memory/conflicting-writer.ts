@@ -55,8 +55,8 @@ export function afterLook(given: WriterWatch, { replicas, managers, now }: Look)
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
   const { since, managers } = watch;
   if (since === null || isOver(watch, now)) return null;
-  const who = managers.length === 0 ? 'somebody' : managers.join(', ');
-  const message = `${who} has set other replicas than promscaler three times within ten minutes: let only one of them set spec.replicas`;
+  const who = managers.length === 0 ? 'another client' : managers.join(', ');
+  const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it`;
   return { managers, since: formatInstant(since), message };
 }
 

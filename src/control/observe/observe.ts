@@ -123,7 +123,7 @@ function lookedAt(
 function whyStale(cluster: Cluster, namespace: string): string | null {
   const age = cluster.cacheAgeSeconds(namespace);
   return age > STALE_CACHE_SECONDS
-    ? `the API server has told nothing of the pods for ${Math.floor(age)} s`
+    ? `the API server has sent nothing about the pods for ${Math.floor(age)} s`
     : null;
 }
 

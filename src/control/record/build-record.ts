@@ -122,7 +122,7 @@ function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | nu
             kind: 'replaced',
             from,
             to: result.replicas,
-            message: `asked for ${to}, the server made it ${result.replicas}`,
+            message: `requested ${to}, but the server set ${result.replicas}`,
           };
     case 'moved':
     case 'recreated':

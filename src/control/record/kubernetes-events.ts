@@ -15,7 +15,7 @@ export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflicting
  * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
  * the first time. A cycle like the one before is worth none.
  */
-export function eventsOf(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
+export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
     ...rescaleEvents(before?.outcome ?? null, record),
     ...conditionEvents(before?.conditions ?? [], record.conditions),
@@ -68,9 +68,7 @@ function eventOf({ type, status, reason, message }: Condition): readonly TargetE
 /** Whoever was told that a fallback began wants to know that it is over. */
 function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
   if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
-  return [
-    { type: 'Normal', reason: 'FallbackEnded', message: 'no metric is replaced by the fallback any more' },
-  ];
+  return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
 }
 
 /** While another autoscaler holds the target nobody can tell from the condition whether the pause goes on. */
@@ -79,5 +77,5 @@ function pauseEvents(old: Condition | undefined, condition: Condition): readonly
   if (type !== 'Held') return [];
   if (reason === 'Paused') return [{ type: 'Normal', reason: 'ScalingPaused', message }];
   if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
-  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is not paused any more' }];
+  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is no longer paused' }];
 }

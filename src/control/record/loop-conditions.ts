@@ -46,7 +46,7 @@ export function heldCondition(cycle: {
   }
   if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
   if (override !== null) {
-    const message = `${override.wanted} replicas were asked for and the server made it ${override.got}`;
+    const message = `${override.wanted} replicas were requested, but the server set ${override.got}`;
     return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
   }
   if (degraded !== null) {
@@ -60,6 +60,6 @@ export function uniqueConditions(duplicates: readonly string[] | null): readonly
   if (duplicates === null) return [];
   const type = 'MetricsUnique';
   return duplicates.length === 0
-    ? [{ type, status: 'True', reason: 'NoDuplicates', message: 'each series is in the data once' }]
+    ? [{ type, status: 'True', reason: 'NoDuplicates', message: 'each series exists once' }]
     : [{ type, status: 'False', reason: 'DuplicateSeries', message: duplicates.join('; ') }];
 }

@@ -15,7 +15,7 @@ export function accepted({ problems, scaler }: ObjectVerdict): StatedCondition {
     const message = ['the document is in force', ...problems.map(lineOf)].join('\n');
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
   }
-  const goesOn = scaler === null ? [] : ['its last good version goes on'];
+  const goesOn = scaler === null ? [] : ['the last valid version stays in force'];
   const message = [...errors.map(lineOf), ...goesOn].join('\n');
   return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
 }

@@ -20,7 +20,7 @@ export function readyOf(acceptance: StatedCondition, decided: readonly StatedCon
   );
   if (failing !== undefined) return { ...failing, type: 'Ready' };
   if (able === undefined || active === undefined) {
-    const message = 'no decision has been taken yet';
+    const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   const message = 'the document is in force and its target can be scaled';

@@ -82,7 +82,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
     try {
       return await pass();
     } catch (error) {
-      ports.log.error('statuses could not be computed by a fault of promscaler itself', { error });
+      ports.log.error('failed to compute status of Scalers: internal error', { error });
       return FAULT_MS;
     }
   };
@@ -122,7 +122,7 @@ function settle(
     if (told.has(kind)) return;
     told.add(kind);
     const message = error instanceof Error ? error.message : String(error);
-    log.warn('the status of a scaler could not be written', {
+    log.warn('failed to write status of Scaler', {
       scaler: scalerKey(one.object),
       error: message,
       ...(mend === undefined ? {} : { mend }),

@@ -43,7 +43,7 @@ const PENDING: Intent = {
   generation: 1,
   at: at(-15),
 };
-const UNKNOWN_YET = 'the outcome of an earlier change is not known yet';
+const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 
 const FAILED: PutResult = { kind: 'failed', message: 'the store is away' };
 

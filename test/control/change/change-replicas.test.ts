@@ -262,7 +262,7 @@ describe('changeReplicas at a failure', () => {
       expect(cluster.arrived).toHaveLength(6);
     });
 
-    it('sends no second where the scaler is not wanted any more, or somebody has set 7', async () => {
+    it('sends no second where the scaler was removed or changed, or somebody has set 7', async () => {
       const unwanted = busyFor(1, 1);
       const moved = busyFor(1, 1);
       const clock = new ManualClock();

@@ -142,7 +142,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect(record.outcome.kind).toBe('patched');
     expect(rig.pods()).toHaveLength(3);
     expect(rig.annotations()).toEqual({});
-    expect(rig.warnings.map(({ facts }) => facts?.['error'])).toEqual(['they were not there after 1000 ms']);
+    expect(rig.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
   });
 
   it('goes on where the API server fails', async () => {

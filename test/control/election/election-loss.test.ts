@@ -24,10 +24,7 @@ describe('a leader that cannot renew', () => {
 
     await world.pass(0.002);
     expect([a.mayWrite, a.election.isLeading(), a.changes]).toEqual([false, false, [true, false]]);
-    expect(a.logged('warn')).toEqual([
-      'the Lease could not be renewed; it is tried again',
-      'leadership is lost; standing by',
-    ]);
+    expect(a.logged('warn')).toEqual(['failed to renew Lease; retrying', 'leadership lost; standing by']);
   });
 
   it('counts from the start of the renewal, not from its answer 4 s later', async () => {
@@ -111,7 +108,7 @@ describe('a leader that cannot renew', () => {
 describe('a leader whose Lease somebody else has', () => {
   it.each([
     ['another holder', 'intruder', 'intruder holds the Lease'],
-    ['no holder', '', 'somebody has released the Lease'],
+    ['no holder', '', 'another client has released the Lease'],
   ])('stands by as soon as it sees %s, with 6 s left', async (_, holderIdentity) => {
     const { world, a } = await ledFor21Seconds();
     if (world.lease === null) throw new Error('there is a Lease');
@@ -236,9 +233,9 @@ describe('the liveness of a leader', () => {
     a.clock.stop();
 
     await world.pass(33.9);
-    expect(a.election.ailments()).toEqual([]);
+    expect(a.election.healthProblems()).toEqual([]);
     await world.pass(0.2);
-    expect(a.election.ailments()).toEqual(['leads, but has not renewed its Lease for 35 s']);
+    expect(a.election.healthProblems()).toEqual(['is leader, but has not renewed the Lease for 35 s']);
   });
 
   it('is no matter of a standby, however long the server is away', async () => {
@@ -248,7 +245,7 @@ describe('the liveness of a leader', () => {
     await world.pass(600);
 
     expect(a.election.isLeading()).toBe(false);
-    expect(a.election.ailments()).toEqual([]);
+    expect(a.election.healthProblems()).toEqual([]);
     // The failing attempts of ten minutes are told of once.
     expect(a.logged('warn')).toHaveLength(3);
   });

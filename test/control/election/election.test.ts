@@ -222,6 +222,6 @@ describe('a leader', () => {
 
     expect(a.terms).toHaveLength(1);
     expect(a.mayWrite).toBe(true);
-    expect(a.logged('warn')).toEqual(['the Lease could not be renewed; it is tried again']);
+    expect(a.logged('warn')).toEqual(['failed to renew Lease; retrying']);
   });
 });

@@ -51,8 +51,8 @@ describe('three reversals', () => {
     const unnamed = conflictingWriterOf(reversedAt([0, 1, 2], 'promscaler'), at(2));
 
     expect(named?.managers).toEqual(['argocd-controller']);
-    expect(named?.message).toMatch(/^argocd-controller has set other replicas than promscaler/);
-    expect(unnamed?.message).toMatch(/^somebody has set/);
+    expect(named?.message).toMatch(/^argocd-controller changed spec.replicas after promscaler/);
+    expect(unnamed?.message).toMatch(/^another client changed/);
   });
 });
 

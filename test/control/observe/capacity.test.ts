@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { shortfallOf, targetReached } from '../../../src/control/observe/capacity.js';
-import { eventsOf } from '../../../src/control/record/kubernetes-events.js';
+import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/types.js';
 import { aPod, at } from '../../support/builders.js';
 import { World } from '../world.js';
@@ -112,7 +112,11 @@ describe('a cycle', () => {
       ({ conditions }) => conditions.find(({ type }) => type === 'TargetReached')?.reason,
     );
     expect(reasons).toEqual(['Starting', 'Unschedulable']);
-    expect([eventsOf(null, first), eventsOf(first, second), eventsOf(second, third)]).toEqual([
+    expect([
+      kubernetesEvents(null, first),
+      kubernetesEvents(first, second),
+      kubernetesEvents(second, third),
+    ]).toEqual([
       [],
       [
         {

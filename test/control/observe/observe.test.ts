@@ -116,7 +116,7 @@ describe('a watch that has gone quiet', () => {
           limit: 'recovery_hold',
           from: 3,
           to: 5,
-          reason: 'the API server has told nothing of the pods for 181 s',
+          reason: 'the API server has sent nothing about the pods for 181 s',
           until: at(15),
         },
       ],

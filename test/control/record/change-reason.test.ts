@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
-import { eventsOf } from '../../../src/control/record/kubernetes-events.js';
+import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
 import { reasonOf } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { World } from '../world.js';
@@ -21,7 +21,7 @@ function annotate(world: World, annotations: Readonly<Record<string, string>>): 
 }
 
 const rescaleOf = (record: CycleRecord): string | undefined =>
-  eventsOf(null, record).find(({ reason }) => reason === 'SuccessfulRescale')?.message;
+  kubernetesEvents(null, record).find(({ reason }) => reason === 'SuccessfulRescale')?.message;
 
 describe('the reason of a change by a pause', () => {
   it('is the pause, and not what the metrics ask for', async () => {

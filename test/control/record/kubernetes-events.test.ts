@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventsOf } from '../../../src/control/record/kubernetes-events.js';
+import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
 import type { TargetEvent } from '../../../src/kubernetes/types.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
@@ -17,7 +17,7 @@ async function eventsAfter(
   for (const step of steps) {
     step();
     const { record } = await world.nextCycle();
-    events.push([...eventsOf(before, record)]);
+    events.push([...kubernetesEvents(before, record)]);
     before = record;
   }
   return events;
@@ -25,7 +25,7 @@ async function eventsAfter(
 
 const nothing = (): void => undefined;
 
-describe('eventsOf', () => {
+describe('kubernetesEvents', () => {
   it('tells nothing of two cycles that change nothing', async () => {
     expect(await eventsAfter(new World(), nothing, nothing)).toEqual([[], []]);
   });
@@ -146,7 +146,7 @@ describe('eventsOf', () => {
     ];
 
     expect(shortCut.conditions.some(({ type }) => type === 'ScalingActive')).toBe(false);
-    expect(eventsOf({ conditions: standing, outcome: shortCut.outcome }, again)).toEqual([]);
+    expect(kubernetesEvents({ conditions: standing, outcome: shortCut.outcome }, again)).toEqual([]);
   });
 
   it('tells nothing of a 0 that a person has set', async () => {
@@ -216,7 +216,7 @@ describe('eventsOf', () => {
           type: 'Warning',
           reason: 'ConflictingWriter',
           message:
-            'argocd-controller has set other replicas than promscaler three times within ten minutes: let only one of them set spec.replicas',
+            'argocd-controller changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it',
         },
       ],
       [],

@@ -110,7 +110,7 @@ describe('Accepted', () => {
     const found = status({ verdict: verdict({ problems }) });
 
     expect(shown(found, 'Accepted')?.message).toBe(
-      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nits last good version goes on',
+      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nthe last valid version stays in force',
     );
     expect(found.currentReplicas).toBe(3);
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { watchSourceClocks } from '../../src/telemetry/source-clocks.js';
+import { createClockWarnings } from '../../src/control/clock-warnings.js';
 
 describe('the clock of a data source', () => {
   it.each([
@@ -7,11 +7,11 @@ describe('the clock of a data source', () => {
     [-30, []],
     [30.1, [['warn', 30]]],
     [-31, [['warn', -31]]],
-  ])('that is %d s ahead is told of beyond 30 s', (ahead, told) => {
-    expect(linesOf([ahead])).toEqual(told);
+  ])('that is %d s ahead is logged beyond 30 s', (ahead, lines) => {
+    expect(linesOf([ahead])).toEqual(lines);
   });
 
-  it('is told of once, and again after it was right', () => {
+  it('is logged once, and again after it was in sync', () => {
     expect(linesOf([90, 91, 0, 0, 90])).toEqual([
       ['warn', 90],
       ['info', undefined],
@@ -28,7 +28,7 @@ function linesOf(steps: readonly number[]): readonly (readonly [string, unknown]
       lines.push([level, facts?.['aheadSeconds']]);
     };
   const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
-  const tell = watchSourceClocks(log);
-  for (const ahead of steps) tell('default', ahead);
+  const { sourceClockAhead } = createClockWarnings(log);
+  for (const ahead of steps) sourceClockAhead('default', ahead);
   return lines;
 }
