@@ -70,7 +70,7 @@ function afterPause(memory: Memory, isPaused: boolean): Memory {
   return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
 }
 
-/** Stores a new state at the end only: a change was announced before it was made. */
+/** Stores a new state at the end: the intent of a change was stored before its PATCH. */
 function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
   const { uid } = memory;
   const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);

@@ -12,20 +12,19 @@ import type { Hold } from './why-held.js';
 
 /** The result of carrying out an order. */
 export interface CarriedOut {
-  /** Null where the decision asks for nothing or is held. */
+  /** Null if the order changes nothing or is held. */
   readonly result: ScaleResult | null;
-  /** The memory with what the state store holds by now. */
+  /** The memory, with the entry as last stored. */
   readonly memory: Memory;
 }
 
-/** Makes the change that a decision asks for, unless something holds it back. */
+/** Carries out an order unless it is held: deletion costs, a turn, the intent, the PATCH. */
 export async function carryOut(
   input: CycleInput,
   ports: CyclePorts,
   wanted: {
     readonly target: ScaleTarget;
     readonly memory: Memory;
-    /** Its count is the one to go to. */
     readonly order: Decision;
     readonly hold: Hold | null;
   },
@@ -33,18 +32,18 @@ export async function carryOut(
   const { scaler, now, isCurrent, signal } = input;
   const { clock, cluster, leadership } = ports;
   const { target, order, hold } = wanted;
-  await ports.deletionCosts?.attend(input, {
+  await ports.deletionCosts?.update(input, {
     target,
     from: order.currentReplicas,
     to: order.desiredReplicas,
     isHeld: hold !== null,
   });
   if (order.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
-  const done = await ports.takeTurn();
+  const releaseTurn = await ports.takeTurn();
   let { memory } = wanted;
   try {
-    const stop = whyNot(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
-    if (stop !== null) return { result: { kind: 'given-up', message: stop }, memory };
+    const message = whyGivenUp(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
+    if (message !== null) return { result: { kind: 'given-up', message }, memory };
     const announce = async (intent: Intent): ReturnType<typeof ports.state.put> => {
       const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
       const put = { scaler, base: memory.stored, state };
@@ -52,8 +51,8 @@ export async function carryOut(
       if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
       return answer;
     };
-    // A change that has begun is brought to its end also while the service stops: the cluster has its own deadlines.
-    const patience = new AbortController().signal;
+    // A change in flight finishes even while the service stops: each request has its own deadline.
+    const neverAborted = new AbortController().signal;
     const change = {
       target,
       from: order.currentReplicas,
@@ -61,21 +60,21 @@ export async function carryOut(
       pending: memory.unresolved,
       isWanted: isCurrent,
     };
-    const result = await changeReplicas({ clock, cluster, leadership, announce }, change, patience);
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, change, neverAborted);
     return { result, memory };
   } finally {
-    done();
+    releaseTurn();
   }
 }
 
-function whyNot(
+function whyGivenUp(
   memory: Memory,
   { now, isWanted, ports }: { readonly now: Instant; readonly isWanted: boolean; readonly ports: CyclePorts },
 ): string | null {
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
   if (!leadership.mayWrite()) return 'another replica leads';
-  // By the same instant as when the target was read: what was not resolved then is waited for, however late it is.
+  // By the instant at which the target was read: a change that was unresolved then still is, however late it is now.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica has announced'
     : null;

@@ -12,35 +12,34 @@ import type { Leadership } from '../election/leadership.js';
 import { INTENT_SECONDS } from '../memory/unresolved-change.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** A change of the target's count that a decision asks for. */
+/** A change of the replicas of a target. */
 export interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** An earlier change of it whose outcome is not known; null: none. */
+  /** An earlier change of the target with an unknown result; null: none. */
   readonly pending: Intent | null;
-  /** Asked just before each PATCH, since what comes before it may have taken seconds. Left out: always. */
+  /** Checked directly before each PATCH: the steps before it may take seconds. Default: always true. */
   readonly isWanted?: () => boolean;
 }
 
-/** What a change needs. */
 export interface ChangePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly leadership: Leadership;
-  /** Stores what is about to be done, so that a crash in the midst of it loses nothing. */
+  /** Stores the intent, so that a crash between the PATCH and its response loses no window. */
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
 export type ScaleResult =
   /**
-   * The server answered with the count now in force; other than asked for where an admission webhook changed it.
-   * `unannounced`: why the change could not be announced; null: it was.
+   * `replicas`: the count in the response; differs from the requested one if an admission webhook changed it.
+   * `unannounced`: why the intent could not be stored; null: it was stored.
    */
   | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
   /**
-   * Somebody else has changed the count since the decision. `afterConflict`: seen after a PATCH of ours was refused for
-   * it, so that it may have been an earlier one of ours.
+   * Another client has changed the count since the decision. `afterConflict`: found after a conflict, so that the other
+   * client may be an earlier PATCH of this process.
    */
   | {
       readonly kind: 'moved';
@@ -51,33 +50,30 @@ export type ScaleResult =
       readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** Nothing was sent: another replica has written or leads, or it took too long. */
+  /** Nothing was sent: another replica leads or has written, the scaler was removed, or the read is too old. */
   | { readonly kind: 'given-up'; readonly message: string }
-  /** Nothing was sent: a scale-down that could not be announced. */
+  /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
-  /** `unresolved`: the change, where it may have gone through all the same; null: it has not. */
+  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not. */
   | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
-/** How often a PATCH is tried again when nothing but the resourceVersion has moved. */
+/** Retries after a conflict that did not change the count. */
 const MAX_RETRIES = 3;
 
-/** How long a PATCH is tried again that the server had no room for: all of it comes to an end while a service stops. */
+/** How long to retry after 429: a stopping service waits for it. */
 const RATE_LIMITED_MS = 5000;
 
-/** Why a change is given up whose document is gone or another one by now. */
 export const NOT_WANTED = 'the scaler was removed or changed';
 
-/** Why a change waits that would take the place of one that may have been made. */
 const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
  * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
- * Patches nothing where the live count is not the one that the decision started from, where this process does not lead
- * any more, later than 5 s after the read, or while an earlier change may have been made that its precondition does not
- * exclude. A conflict is read and announced anew, never sent again as it was; so is a PATCH that was answered with 429,
- * after its `Retry-After`. Where nothing can be stored a scale-up goes on without an intent, a scale-down does not.
- * Throws on a count that is no count: that is our own fault and must not reach the server. Source: reliability.md, W3,
- * W4, W10, W11, W12.
+ * Patches nothing if the live count differs from `from`, if this process is not the leader, later than 5 s after the
+ * read, or if an earlier change may have been applied that the precondition does not exclude. After a conflict, or 429
+ * and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a scale-up goes
+ * on without it, a scale-down does not. Throws if `to` is not a valid count, which is a defect of promscaler.
+ * Source: reliability.md, W3, W4, W10, W11, W12.
  */
 export async function changeReplicas(
   ports: ChangePorts,
@@ -99,7 +95,7 @@ export async function changeReplicas(
         return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
       progress.sent = null;
       if (answer === null) progress.conflicts += 1;
-      else await waitForRoom(ports.clock, answer, { endMs, signal });
+      else await waitForRetry(ports.clock, answer, { endMs, signal });
     }
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
@@ -111,13 +107,13 @@ export async function changeReplicas(
 }
 
 interface Progress {
-  /** The PATCH that is on its way. */
+  /** The intent of the PATCH in flight. */
   sent: Intent | null;
   unannounced: string | null;
   conflicts: number;
 }
 
-/** All that comes before a PATCH; the result where there must be none. */
+/** Does all steps before a PATCH. Returns its intent, or the result if there must be no PATCH. */
 async function prepare(
   ports: ChangePorts,
   change: ScaleChange,
@@ -126,9 +122,9 @@ async function prepare(
   const { clock, cluster, leadership } = ports;
   const { target, from, to } = change;
   for (;;) {
-    const begun = { at: clock.now(), ms: clock.monotonicMs() };
+    const start = { at: clock.now(), ms: clock.monotonicMs() };
     const scale = await cluster.readScale(target.namespace, target.ref, signal);
-    const moved = whatMoved(change, scale, progress.conflicts > 0);
+    const moved = findMove(change, scale, progress.conflicts > 0);
     if (moved !== null) return moved;
     const { resourceVersion } = scale;
     if (!isExcluded(change.pending, resourceVersion)) return { kind: 'given-up', message: OUTCOME_UNKNOWN };
@@ -141,7 +137,7 @@ async function prepare(
       earlier,
       resourceVersion,
       generation,
-      at: begun.at,
+      at: start.at,
     };
     const wasUnannounced = progress.unannounced !== null;
     const announced = wasUnannounced ? null : await ports.announce(intent);
@@ -152,30 +148,30 @@ async function prepare(
     }
     if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
     if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
-    const seconds = ageSeconds(clock, begun);
+    const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
-    // What failed may have taken long to do so: without the intent there is another try, on a count read anew.
+    // Storing the intent may have failed slowly: try once more without it, with a new read.
     if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
   }
 }
 
 /**
- * Whether of an earlier change and ours one can go through at most, for they have the same precondition. Else the earlier
- * one may have been made and taken back since: ours would take the place of its intent, and its window would be lost.
+ * Returns whether at most one of the earlier change and this one can be applied: they have the same precondition.
+ * Otherwise the earlier one may have been applied and reverted; replacing its intent would lose its window.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
 }
 
-/** What an earlier PATCH may still come to: it has the same precondition as ours. */
+/** Returns the counts that an earlier PATCH may still set: it has the same precondition. */
 function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   if (pending === null) return [];
   return [...new Set(announcedCounts(pending))].filter((count) => count !== to);
 }
 
-/** By the clock that went further: a virtual machine that was stopped may show it by one of them alone. */
-function ageSeconds(clock: Clock, begun: { readonly at: Instant; readonly ms: number }): number {
-  return Math.max(secondsBetween(begun.at, clock.now()), (clock.monotonicMs() - begun.ms) / 1000);
+/** By the clock that shows more: after a virtual machine was paused, only one of them may show it. */
+function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
+  return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
 }
 
 function tooLate(seconds: number): string {
@@ -188,7 +184,7 @@ function assertCount(replicas: number): void {
   }
 }
 
-function whatMoved(
+function findMove(
   { target, from }: ScaleChange,
   scale: Scale,
   afterConflict: boolean,
@@ -202,8 +198,8 @@ function whatMoved(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** Throws the error where the server has no room in time. */
-async function waitForRoom(
+/** Waits as the server asks; throws the error if that takes too long. */
+async function waitForRetry(
   clock: Clock,
   error: KubernetesError,
   { endMs, signal }: { readonly endMs: number; readonly signal: AbortSignal },
@@ -213,7 +209,7 @@ async function waitForRoom(
   await sleep(clock, waitMs, signal);
 }
 
-/** The count that the server answers with; null where a precondition did not hold; a 429 where it had no room. */
+/** Returns the count in the response; null after a conflict; the error after 429. */
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,

@@ -5,9 +5,9 @@ import type { Instant } from '../../units/time.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 
 /**
- * What is to be carried out: the decision itself, or, under a pause that keeps a count, the way to that count, whatever
- * was decided and whatever the bounds are: it is a person's order. It counts for windows and policies as any change of
- * ours. A 0 of an order is a 0 of ours, also where the target was there already: it wakes up when the pause is over.
+ * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to that count,
+ * which overrides the bounds too. The change counts for windows and policies. A fixed 0 sets `zeroedBySelf`, even if the
+ * target is at 0 already: the target is scaled up again after the pause.
  */
 export function orderOf(
   decision: Decision,

@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** The annotations of a target that stop its scaling. Source: contract.md section 6; `reason` is told, no more. */
+/** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */
 export const PAUSE_ANNOTATIONS = {
   paused: 'promscaler.dev/paused',
   until: 'promscaler.dev/paused-until',
@@ -14,31 +14,31 @@ export const PAUSE_ANNOTATIONS = {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Of a reason; it goes into a condition and an Event. */
+/** A reason becomes part of a condition and an Event. */
 const MAX_REASON_LENGTH = 200;
 
 /**
- * The pause in force at `now`; null: none. The document's and the annotations' hold side by side: neither loosens the
- * other. `paused-until` ends the annotations' pause at that very instant. An annotation that can't be read stops more
- * rather than less, and the message says so: whoever wrote it wanted the scaling to stop.
+ * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until` ends
+ * the pause by annotations, at that instant. An invalid annotation pauses more rather than less, and the message reports
+ * it: its author wanted to stop the scaling.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
   annotations: Annotations,
   now: Instant,
 ): Pause | null {
-  const [annotated, written] = [pauseByAnnotation(annotations, now), pauseByDocument(spec)];
-  if (annotated === null || written === null) return annotated ?? written;
+  const [annotated, documented] = [pauseByAnnotation(annotations, now), pauseByDocument(spec)];
+  if (annotated === null || documented === null) return annotated ?? documented;
   return {
     by: 'both',
-    direction: annotated.direction === written.direction ? annotated.direction : 'both',
+    direction: annotated.direction === documented.direction ? annotated.direction : 'both',
     until: null,
     replicas: annotated.replicas,
-    message: `${annotated.message}; ${written.message}`,
+    message: `${annotated.message}; ${documented.message}`,
   };
 }
 
-/** Whether a change of the count is stopped. A count to be kept stops no change: it is the change. */
+/** Returns whether the pause prevents an action. A fixed count prevents none: it replaces the decision. */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
   return direction === 'both' || direction === action;
@@ -65,14 +65,14 @@ function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null
   const until = untilText === undefined ? null : parseInstant(untilText.trim());
   if (until !== null && until <= now) return null;
   const replicas = countText === undefined ? null : readCount(countText.trim());
-  // A count to be kept is meant for both directions.
+  // A fixed count applies to both directions.
   const direction = replicas === null ? (DIRECTIONS.get(state ?? 'true') ?? 'both') : 'both';
   const reason = oneLine(annotations[PAUSE_ANNOTATIONS.reason] ?? '');
   const facts = [
     `${SUBJECTS[direction]} is paused by annotation${until === null ? '' : ` until ${formatInstant(until)}`}`,
     ...(replicas === null ? [] : [`kept at ${replicas}`]),
     ...(reason === '' ? [] : [reason]),
-    ...doubtsOf(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
+    ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
   return { by: 'annotation', direction, until, replicas, message: facts.join('; ') };
 }
@@ -85,24 +85,24 @@ const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([
 
 const SUBJECTS = { both: 'scaling', 'scale-up': 'scale-up', 'scale-down': 'scale-down' } as const;
 
-/** What was written and could not be read, and what it is taken for. */
-function doubtsOf(
+/** Describes each invalid annotation and how it is interpreted. */
+function invalidAnnotations(
   annotations: Annotations,
   read: { readonly isDirection: boolean } & Pick<Pause, 'until' | 'replicas'>,
 ): readonly string[] {
   const { paused, until, replicas } = PAUSE_ANNOTATIONS;
-  const doubt = (name: string, isRead: boolean, meaning: string): readonly string[] => {
+  const describe = (name: string, isRead: boolean, meaning: string): readonly string[] => {
     const text = annotations[name];
     return text === undefined || isRead ? [] : [`${name} ${JSON.stringify(oneLine(text, 60))} is ${meaning}`];
   };
   return [
-    ...doubt(paused, read.isDirection, 'read as "true"'),
-    ...doubt(until, read.until !== null, 'no RFC 3339 time: no end'),
-    ...doubt(replicas, read.replicas !== null, 'no count: the present one stays'),
+    ...describe(paused, read.isDirection, 'invalid, interpreted as "true"'),
+    ...describe(until, read.until !== null, 'not an RFC 3339 time: the pause has no end'),
+    ...describe(replicas, read.replicas !== null, 'not a count: the current count is kept'),
   ];
 }
 
-/** Printable text of one line, whatever a person has written. */
+/** Returns a value of an annotation as one printable line. */
 function oneLine(text: string, maxLength = MAX_REASON_LENGTH): string {
   return text
     .replace(/[\s\p{C}]+/gu, ' ')

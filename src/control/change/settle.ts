@@ -6,7 +6,7 @@ import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
 import { carryOut } from './carry-out.js';
-import { afterLook, afterOwnWrite } from '../memory/conflicting-writer.js';
+import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { resolveChange } from '../memory/unresolved-change.js';
 import { withChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
@@ -20,26 +20,25 @@ const MAX_DECISIONS = 3;
 
 /** A decision and its result. */
 export interface Settled {
-  /** What the decision was made on. */
   readonly snapshot: Snapshot;
   readonly decision: Decision;
-  /** What was to be carried out: the decision, or the way to the count that a pause keeps. */
+  /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
   readonly order: Decision;
-  /** Null where nothing kept the order from being carried out. */
+  /** Null if the order was not held. */
   readonly hold: Hold | null;
-  /** Null where there was nothing to change, or the order was held. */
+  /** Null if the order changes nothing or was held. */
   readonly result: ScaleResult | null;
   readonly memory: Memory;
   /** Seconds that deciding took, over all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 
-/** What does not change however often the cycle decides. */
+/** The facts that are the same for all decisions of a cycle. */
 export interface Circumstances {
   readonly target: ScaleTarget;
   readonly otherScaler: OtherScaler | null;
   readonly pause: Pause | null;
-  /** Why the state of the scaler cannot be stored; null: it can. */
+  /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
   readonly isDryRun: boolean;
 }
@@ -65,29 +64,29 @@ export async function settle(
   const { result, memory } = await carryOut(input, ports, { target, memory: given.memory, order, hold });
   const settled = { snapshot, decision, order, hold, result, memory, decideSeconds };
   if (result?.kind !== 'moved') return settled;
-  const moved = afterMove(memory, result, { from: decision.currentReplicas, now });
+  const moved = memoryAfterMove(memory, result, { from: decision.currentReplicas, now });
   if (decisionsLeft <= 1) return { ...settled, memory: moved };
-  const next = { snapshot: movedTo(snapshot, result, moved), memory: moved, circumstances };
+  const next = { snapshot: snapshotAfterMove(snapshot, result, moved), memory: moved, circumstances };
   const later = await settle(input, ports, next, decisionsLeft - 1);
   return { ...later, decideSeconds: decideSeconds + later.decideSeconds };
 }
 
-/** A change of our own whose outcome is not known may have been the one that was found. */
-function afterMove(
+/** The other client may be an earlier PATCH of this process with an unknown result. */
+function memoryAfterMove(
   memory: Memory,
   moved: Extract<ScaleResult, { kind: 'moved' }>,
   { from, now }: { readonly from: number; readonly now: Instant },
 ): Memory {
-  const look = { replicas: moved.specReplicas, managers: [], now };
+  const read = { replicas: moved.specReplicas, managers: [], now };
   const isOwn = memory.unresolved !== null || moved.afterConflict;
-  const writer = isOwn ? afterOwnWrite(memory.writer, null) : afterLook(memory.writer, look);
+  const writer = isOwn ? afterOwnWrite(memory.writer, null) : afterRead(memory.writer, read);
   const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
   if (!moved.afterConflict) return resolved;
   return { ...resolved, state: withChange(resolved.state, moved.specReplicas - from, now) };
 }
 
-/** The same snapshot, with the count that another client has set since. */
-function movedTo(
+/** Returns the snapshot with the count that another client has set. */
+function snapshotAfterMove(
   snapshot: Snapshot,
   { specReplicas, statusReplicas }: Snapshot['target'],
   { state }: Memory,

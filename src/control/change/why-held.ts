@@ -6,33 +6,32 @@ import { nameOtherScaler } from '../observe/shared-targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
 
-/** What keeps a decision from being carried out; it does not change what is decided. */
+/** Prevents a decision from being carried out, without changing it. */
 export interface Hold {
-  /** Of the condition `Held`. */
+  /** Reason of the condition `Held`. */
   readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
   readonly message: string;
 }
 
-/** The first thing that stands in the way of acting on this scaler's decisions; null where nothing does. */
+/** Returns the hold with the highest priority; null: the order is carried out. */
 export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
-  /** What is to be carried out. */
   readonly order: Decision;
   readonly pause: Pause | null;
   readonly sharesTargetWith: string | null;
   readonly otherScaler: OtherScaler | null;
-  /** Why the state of the scaler can't be stored; null: it can. */
+  /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** The document or the service has asked for it. */
+  /** By the document or the service. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
   const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
   const conflict = input.sharesTargetWith ?? other;
   const { isDryRun } = input;
-  // A dry run beside the autoscaler that is to be replaced is what it is there for.
+  // A dry run is meant to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
     const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
@@ -54,16 +53,16 @@ function heldByPause({ message }: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message };
 }
 
-/** What it means that the state of a scaler can't be stored. Source: reliability.md, W11. */
+/** Describes an unusable state store and its effect. Source: reliability.md, W11. */
 export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/** Asking again for what was overridden would be a fight; a different count, or a different base, is no repetition. */
-function heldByOverride({ override }: Memory, decision: Decision): Hold | null {
+/** Requesting an overridden count again would fight the webhook. Another count, or the same from another one, may pass. */
+function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;
-  if (decision.desiredReplicas !== wanted || decision.currentReplicas !== got) return null;
+  if (order.desiredReplicas !== wanted || order.currentReplicas !== got) return null;
   const message = `${wanted} replicas were requested, but the server set ${got}; not requested again`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
 }

@@ -8,35 +8,33 @@ import type { Log } from '../../units/log.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Leadership } from '../election/leadership.js';
-import { planCosts, planTidying } from './plan-costs.js';
+import { planCosts, planRemovals } from './plan-costs.js';
 
-/** Which pods go in a scale-down, by their deletion costs. */
+/** Sets the deletion costs that choose the pods of a scale-down. */
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`: gives the pods that should go first their costs, for a
-   * second at most. What fails or is late is told in the log and otherwise ignored. In every other cycle it takes away
-   * the costs of ours that pods have survived with, and nobody waits for that. Never throws.
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. Logs
+   * failures and delays and ignores them. In any other cycle, removes leftover costs of promscaler in the background.
+   * Never throws.
    */
-  readonly attend: (input: Attended, wanted: Wanted) => Promise<void>;
-  /** Resolves when nothing is under way. */
+  readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
+  /** Resolves when no removal is in flight. */
   readonly idle: () => Promise<void>;
 }
 
-/** What a cycle starts from, as far as it is needed here. */
-export interface Attended {
+/** The part of the input of a cycle that deletion costs depend on. */
+export interface CostInput {
   readonly scaler: Scaler;
   readonly answers: RoundAnswers;
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }
 
-/** What the cycle came to. */
-export interface Wanted {
+/** The change that a cycle has decided. */
+export interface CostedChange {
   readonly target: ScaleTarget;
-  /** The present count, and the one that was decided. */
   readonly from: number;
   readonly to: number;
-  /** The decision is not carried out. */
   readonly isHeld: boolean;
 }
 
@@ -45,26 +43,26 @@ export interface DeletionCostPorts {
   readonly podCosts: PodCosts;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly log: Log;
-  /** For all scalers: nothing is written. */
+  /** For all scalers: no pod is patched. */
   readonly dryRun: boolean;
 }
 
-/** The longest that a scale-down waits for the costs of its pods. */
+/** The longest delay of a scale-down. */
 const COSTS_MS = 1000;
 
-/** The pod is another one by now, or gone: nothing was lost that anybody would miss. */
+/** The pod has changed or was deleted: no cost is lost. */
 const HARMLESS: ReadonlySet<KubernetesErrorKind> = new Set(['conflict', 'not_found']);
 
-/** Remembers nothing but what it has complained of: which costs are ours is written on the pods. */
+/** Keeps no state except logged failures: annotations of the pods mark the costs of promscaler. */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   const { clock, podCosts, leadership, log } = ports;
-  const complaints = new Map<string, string>();
-  const underWay = new Map<string, Promise<void>>();
+  const loggedFailures = new Map<string, string>();
+  const inFlight = new Map<string, Promise<void>>();
 
-  const complain = (scaler: Scaler, kind: string, error: string): void => {
+  const logFailure = (scaler: Scaler, kind: string, error: string): void => {
     const key = scalerKey(scaler);
-    if (complaints.get(key) === kind) return;
-    complaints.set(key, kind);
+    if (loggedFailures.get(key) === kind) return;
+    loggedFailures.set(key, kind);
     log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
   };
 
@@ -86,83 +84,88 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // Too late, or the end of the term: that is told of elsewhere, or nothing to tell.
+    // Too late, which the caller logs, or the end of the term, which is no failure.
     if (signal.aborted) return false;
-    complain(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? MEND : ''));
+    logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;
   };
 
-  const mark = async (
-    { scaler, answers }: Attended,
-    { target, to }: Wanted,
-    { wish, signal }: { readonly wish: PodDeletionCost; readonly signal: AbortSignal },
+  const setCosts = async (
+    { scaler, answers }: CostInput,
+    { target, to }: CostedChange,
+    { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
   ): Promise<void> => {
     const answer = (await answers.ranking?.(scalerKey(scaler))) ?? null;
     if (answer === null || signal.aborted || !leadership.mayWrite()) return;
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);
     const ranking = rankPods(answer, scaler.namespace, names);
-    if (ranking.kind === 'unusable') complain(scaler, 'query', `query failed: ${ranking.message}`);
+    if (ranking.kind === 'unusable') logFailure(scaler, 'query', `query failed: ${ranking.message}`);
     const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();
-    const changes = planCosts(pods, { to, values, order: wish.order });
+    const changes = planCosts(pods, { to, values, order });
     const isDone = await write(scaler, changes, signal);
-    if (isDone && ranking.kind !== 'unusable') complaints.delete(scalerKey(scaler));
+    if (isDone && ranking.kind !== 'unusable') loggedFailures.delete(scalerKey(scaler));
     if (changes.length > 0)
-      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costsOf(changes) });
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
   };
 
-  const tidy = async ({ scaler, signal }: Attended, { target, from }: Wanted): Promise<void> => {
-    const changes = planTidying(podCosts.list(scaler.namespace, target.selector), from);
+  const removeCosts = async (
+    { scaler, signal }: CostInput,
+    { target, from }: CostedChange,
+  ): Promise<void> => {
+    const changes = planRemovals(podCosts.list(scaler.namespace, target.selector), from);
     await write(scaler, changes, signal);
     if (changes.length > 0)
-      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costsOf(changes) });
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
   };
 
-  /** One after the other for each scaler; what it throws is never more than a line in the log. */
-  const guard = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
+  /** Logs what `work` throws. */
+  const logErrors = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      complain(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+      logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
     }
   };
 
   return {
-    attend: async (input, wanted) => {
+    update: async (input, change) => {
       const { scaler, signal } = input;
-      const { from, to, isHeld } = wanted;
+      const { from, to, isHeld } = change;
       if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return;
       if (!input.isCurrent() || !leadership.mayWrite()) return;
-      const wish = scaler.spec.podDeletionCost;
-      if (wish !== null && !isHeld && to < from) {
+      const deletionCost = scaler.spec.podDeletionCost;
+      if (deletionCost !== null && !isHeld && to < from) {
         const ending = new AbortController();
         const progress = { isDone: false };
-        const marked = guard(scaler, () => mark(input, wanted, { wish, signal: ending.signal })).then(() => {
+        const work = logErrors(scaler, () =>
+          setCosts(input, change, { order: deletionCost.order, signal: ending.signal }),
+        ).then(() => {
           progress.isDone = true;
         });
-        await endedWithin(clock, COSTS_MS, marked);
-        // What has not been sent by now must not come after the change of replicas.
+        await endedWithin(clock, COSTS_MS, work);
+        // No cost may be set after the change of replicas.
         ending.abort();
-        if (!progress.isDone) complain(scaler, 'late', `not set after ${COSTS_MS} ms`);
+        if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
         return;
       }
       const key = scalerKey(scaler);
-      if (underWay.has(key) || !hasOwnCosts(podCosts, scaler)) return;
-      underWay.set(
+      if (inFlight.has(key) || !hasOwnCosts(podCosts, scaler)) return;
+      inFlight.set(
         key,
-        guard(scaler, () => tidy(input, wanted)).finally(() => underWay.delete(key)),
+        logErrors(scaler, () => removeCosts(input, change)).finally(() => inFlight.delete(key)),
       );
     },
     idle: async () => {
-      await Promise.all([...underWay.values()]);
+      await Promise.all([...inFlight.values()]);
     },
   };
 }
 
-const MEND = ' (chart value podDeletionCost.enabled: true grants it)';
+const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
 
-/** Pods that cannot be read are told of by the cycle itself. */
+/** The cycle reports pods that cannot be listed. */
 function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
   try {
     return podCosts.hasOwn(namespace);
@@ -171,8 +174,8 @@ function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
   }
 }
 
-/** For the log: which pods got a cost, the first to go first, and which lost it. */
-function costsOf(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {
+/** Returns the fields of the log line: pods with a new cost, in the order of deletion, and pods without one now. */
+function costFacts(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {
   const names = (isSet: boolean): readonly string[] =>
     changes.filter(({ cost }) => (cost !== null) === isSet).map(({ pod }) => pod.pod.name);
   return { set: names(true), removed: names(false) };

@@ -1,15 +1,15 @@
 import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../../scaler/spec.js';
 
-/** More costs than this are not set for one scale-down: the pods that are left Kubernetes chooses by itself. */
+/** The most costs for one scale-down; Kubernetes chooses the remaining pods. */
 export const MAX_COSTS = 100;
 
 /**
- * The costs to set, the cheapest first, so that a scale-down to `to` takes those that the ranking puts first, and those
- * of ours to take away. Costs are from -100 to -1, and only as many pods get one as are to go: pods that go before all
- * others anyway (not ready, or with a cost below 0 that somebody else has set) are counted out. Pods with somebody
- * else's cost, or without a value, get none. Of equal values the pod that was started last goes first, as with
- * Kubernetes; where all pods have the same value, nobody gets a cost.
+ * Returns the costs to set, the lowest first, so that a scale-down to `to` deletes the first pods of the ranking, and the
+ * costs of promscaler to remove. Costs are from -100 to -1. The number of costs is the number of pods to delete, minus
+ * the pods that Kubernetes deletes first anyway: not ready, or with a negative cost of another client. Pods with a cost
+ * of another client, or without a value, get none. Of equal values the youngest pod goes first, as in Kubernetes; if all
+ * values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],
@@ -29,14 +29,14 @@ export function planCosts(
 }
 
 /**
- * The costs of ours to take away where no scale-down of ours is on its way: none as long as there are more pods than
- * wanted, for then they have yet to be obeyed.
+ * Returns the costs of promscaler to remove when it does not scale down: none while there are more pods than replicas,
+ * because the ReplicaSet controller still needs them.
  */
-export function planTidying(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
+export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
 }
 
-/** A pod that its ReplicaSet counts. */
+/** Whether the ReplicaSet counts the pod. */
 function isLiving({ pod: { deleting, phase } }: CostedPod): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }
@@ -51,7 +51,7 @@ function choosePods(
 ): readonly CostedPod[] {
   const [first, others] = [living.filter(goesFirst), living.filter((pod) => !goesFirst(pod))];
   const count = living.length - to - first.length;
-  // All go, or nobody that Kubernetes would not take by itself.
+  // All pods go, or only those that Kubernetes deletes first anyway.
   if (to === 0 || count <= 0) return [];
   const ranked = others
     .filter(isFree)
@@ -60,22 +60,22 @@ function choosePods(
       return value === undefined ? [] : [{ pod, value: order === 'ascending' ? value : -value }];
     })
     .sort((a, b) => compare(a.value, b.value) || compareAge(a.pod, b.pod));
-  const saysNothing = ranked.length === others.length && ranked[0]?.value === ranked.at(-1)?.value;
-  return saysNothing ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
+  const allEqual = ranked.length === others.length && ranked[0]?.value === ranked.at(-1)?.value;
+  return allEqual ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
 }
 
-/** Whom the ReplicaSet controller takes before it looks at our costs. */
+/** Whether the ReplicaSet controller deletes the pod before any pod with a cost of promscaler. */
 function goesFirst(pod: CostedPod): boolean {
   const { phase, ready } = pod.pod;
   return phase !== 'Running' || ready !== true || (!isFree(pod) && (pod.cost ?? 0) < 0);
 }
 
-/** Nobody else has said what this pod costs. */
+/** Whether no other client has set a cost. */
 function isFree({ cost, isOwn }: CostedPod): boolean {
   return cost === null || isOwn;
 }
 
-/** Not by subtraction: two infinite values are equal. */
+/** Not by subtraction: two infinities are equal. */
 function compare(a: number, b: number): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

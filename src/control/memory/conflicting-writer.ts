@@ -2,42 +2,39 @@ import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
-/** What is known of others who replace the replicas that promscaler has set. In memory only. */
+/** Detects other clients that replace the replicas set by promscaler. Not persisted. */
 export interface WriterWatch {
-  /** The count that our last PATCH has left, while it is not known to be another one; else null. */
+  /** The count after the last own PATCH, until another one is read; then null. */
   readonly own: number | null;
-  /** When ours was found replaced, the oldest first: the last three, of the time that counts. */
+  /** When a replaced count was found: the last three within the window, oldest first. */
   readonly reversals: readonly Instant[];
-  /** Since when there have been too many; null: there are not. */
+  /** Since when there is a conflict; null: there is none. */
   readonly since: Instant | null;
-  /** Who else set `spec.replicas`, by `managedFields`; empty where that is not known. */
+  /** Other managers of `spec.replicas` in `managedFields`; empty: not known. */
   readonly managers: readonly string[];
 }
 
-/** Nothing was set, nothing replaced. */
 export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
 
-/** A look at the target's count. */
-export interface Look {
+/** A read of the replicas of the target. */
+export interface ReplicasRead {
   readonly replicas: number;
   readonly managers: readonly string[];
   readonly now: Instant;
 }
 
-/** So many reversals, */
+/** Three reversals within the window are a conflict; a window without one ends it. Source: contract.md, section 6. */
 const CONFLICT_REVERSALS = 3;
-/** within so long, are a conflict; so long without one ends it. Source: contract.md, section 6. */
 const WINDOW_SECONDS = 600;
-/** The field manager of our own PATCHes. */
 const OWN_MANAGER = 'promscaler';
 
-/** After a PATCH of ours that left this count; null: its outcome is not known. */
+/** Updates the watch after an own PATCH; `replicas`: the count in its response, null: not known. */
 export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
   return watch.own === replicas ? watch : { ...watch, own: replicas };
 }
 
-/** After a look: another count than ours is a reversal, once for each of our PATCHes. The same value where nothing is new. */
-export function afterLook(given: WriterWatch, { replicas, managers, now }: Look): WriterWatch {
+/** Updates the watch after a read: a count other than the own one is a reversal, once per PATCH. */
+export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
   const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;
   if (watch.own === null || watch.own === replicas) return watch;
   const others = managers.filter((manager) => manager !== OWN_MANAGER);
@@ -51,7 +48,7 @@ export function afterLook(given: WriterWatch, { replicas, managers, now }: Look)
   };
 }
 
-/** Who takes our values back again and again; null where nobody does. */
+/** Returns the conflict with another writer; null: there is none. */
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
   const { since, managers } = watch;
   if (since === null || isOver(watch, now)) return null;

@@ -4,10 +4,10 @@ import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 
-/** As long as the HPA takes a pod for one that starts (cpu-initialization-period). */
+/** The default of the HPA for pods that start (cpu-initialization-period). */
 const STARTING_SECONDS = 300;
 
-/** What the ready pods of a target are short of, by a look at it; null: nothing. */
+/** Returns the shortfall of ready pods; null: there are enough. */
 export function shortfallOf(
   before: Shortfall | null,
   target: Pick<ScaleTarget, 'specReplicas'>,
@@ -19,7 +19,7 @@ export function shortfallOf(
   return before.wanted === wanted ? before : { since: before.since, wanted };
 }
 
-/** One value for all of them: it is kept with each past decision. */
+/** A shared value, because each past decision holds it. */
 const REACHED: Condition = {
   type: 'TargetReached',
   status: 'True',
@@ -28,9 +28,9 @@ const REACHED: Condition = {
 };
 
 /**
- * Whether the pods that the target is set to are there and ready, and what keeps the others. Of several reasons the one
- * that no waiting mends comes first: Unschedulable, RolloutStuck, RolloutPaused; then Starting for up to 300 s while no
- * container is refused, else NotReady. A paused rollout still scales, but pods of a new template never come.
+ * Returns the condition `TargetReached`: whether all wanted pods are ready, and why not. Reasons that waiting does not
+ * fix come first: Unschedulable, RolloutStuck, RolloutPaused; then Starting, for up to 300 s while no container waits
+ * with an error; else NotReady. A paused rollout still scales, but creates no pods of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,
@@ -60,8 +60,8 @@ function whyShort(
   if (waiting.some(({ trouble }) => trouble?.kind === 'unschedulable')) return 'Unschedulable';
   if (rollout === 'stuck') return 'RolloutStuck';
   if (rollout === 'paused') return 'RolloutPaused';
-  const isRefused = waiting.some(({ trouble }) => trouble?.kind === 'waiting');
-  return !isRefused && secondsBetween(since, now) < STARTING_SECONDS ? 'Starting' : 'NotReady';
+  const hasWaitingContainer = waiting.some(({ trouble }) => trouble?.kind === 'waiting');
+  return !hasWaitingContainer && secondsBetween(since, now) < STARTING_SECONDS ? 'Starting' : 'NotReady';
 }
 
 /** `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
@@ -81,7 +81,7 @@ function countReady(pods: readonly ClusterPod[]): number {
   return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
 }
 
-/** Pods that end, or have ended, are replaced by others. */
+/** Pods that terminate or have terminated are replaced. */
 function isAlive({ deleting, phase }: ClusterPod): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

@@ -5,8 +5,8 @@ import { scalerKey } from '../../scaler/spec.js';
 import type { ObserveMetrics } from '../ports.js';
 
 /**
- * Waits for the scaler's answers and makes samples of them, read against the pods as they are by then; then the
- * recovery hold that follows from the samples.
+ * Returns the function that waits for the query results of a scaler, converts them to samples with the pods of that
+ * moment, and advances the recovery hold.
  */
 export function metricObserver(settings: {
   readonly sources: ReadonlyMap<string, SourceConfig>;
@@ -14,13 +14,13 @@ export function metricObserver(settings: {
 }): ObserveMetrics {
   const { sources, recoveryHoldMaxSeconds } = settings;
   return async ({ scaler, memory, answers, now, readPods }) => {
-    const answered = await answers.of(scalerKey(scaler));
-    const answering = scaler.spec.metrics.filter((_, index) => answered[index]?.class !== 'failed');
-    const names = [...new Set(answering.map(({ source }) => source))];
-    // After the answers: a server that is killed and back between the two would vouch for what its successor answers.
+    const results = await answers.of(scalerKey(scaler));
+    const working = scaler.spec.metrics.filter((_, index) => results[index]?.class !== 'failed');
+    const names = [...new Set(working.map(({ source }) => source))];
+    // After the results: a server that restarts in between must not confirm the results of its successor.
     const ages = await Promise.all(names.map(async (name) => [name, await answers.ageOf(name)] as const));
     const pods = readPods();
-    const { samples } = toSamples(scaler, answered, { pods, now, sources });
+    const { samples } = toSamples(scaler, results, { pods, now, sources });
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {
       scaler,
       samples,

@@ -7,36 +7,36 @@ import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubern
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
-import { afterLook, afterOwnWrite } from '../memory/conflicting-writer.js';
+import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts } from '../ports.js';
 import { forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
 
-/** A whole snapshot of the scaler's world, or why the target or its pods can't be read. */
+/** A complete snapshot, or why the target or its pods cannot be read. */
 export type Observation =
   | {
       readonly snapshot: Snapshot;
       readonly target: ScaleTarget;
-      /** Of this target: fresh where it is another object than before. */
+      /** The memory for this target; fresh if the target was recreated. */
       readonly memory: Memory;
       /** Another autoscaler on the target; null: none. */
       readonly otherScaler: OtherScaler | null;
       /** The condition TargetReached. */
       readonly capacity: Condition;
     }
-  /** `target`: null where not even that could be read. */
+  /** `target`: null if it could not be read. */
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
-/** Past this age of the watched pods nothing is scaled down (reliability: a cache may be deaf without knowing it). */
+/** With older pods nothing is scaled down: a watch may be dead without an error. Source: reliability.md. */
 const STALE_CACHE_SECONDS = 180;
 
-/** Reads target, pods and metrics. A failed query is a sample, not a failure. */
+/** Reads target, pods and metrics. A failed query is a sample, not an error. */
 export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
   let target: ScaleTarget | null = null;
   try {
-    // The queries of this round are on their way already; what the target can't be read for is left unused.
+    // The queries of this round are in flight; if the target cannot be read, their results are unused.
     const seen = await readTarget(input, ports.cluster);
     target = seen.target;
     return await observeTarget(input, ports, seen);
@@ -46,19 +46,19 @@ export async function observe(input: CycleInput, ports: CyclePorts): Promise<Obs
   }
 }
 
-async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTarget): Promise<Observation> {
+async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTarget): Promise<Observation> {
   const { scaler, now, signal } = input;
   const { cluster } = ports;
   const { namespace } = scaler;
   const { target } = seen;
   const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
-  const memory = lookedAt(input.memory, known, { target, now });
+  const memory = withWriterCheck(input.memory, known, { target, now });
   let pods: readonly ClusterPod[] = [];
   const readPods = (): Snapshot['pods'] => (pods = cluster.listPods(namespace, target.selector));
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
-  const held = later(metrics.holdScaleDownUntil, staleUntil);
+  const held = laterHold(metrics.holdScaleDownUntil, staleUntil);
   const snapshot: Snapshot = {
     scaler,
     now,
@@ -74,8 +74,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: SeenTar
   return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
 }
 
-/** The target as it is watched; live while a change is unresolved, for the watch may not show it yet. */
-async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<SeenTarget> {
+/** Reads the target from the watch, or live while a change is unresolved: the watch may not show it yet. */
+async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
   const { namespace, spec } = scaler;
   const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
   const generation = target.generation ?? null;
@@ -86,15 +86,15 @@ async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Clust
   return { target: { ...target, ...scale }, generation: isCurrent ? generation : null };
 }
 
-/** `generation`: null where that of the target is not known to be its present one. */
-interface SeenTarget {
+interface ReadTarget {
   readonly target: ScaleTarget;
+  /** Null if it may be older than `target`. */
   readonly generation: number | null;
 }
 
 function memoryOf(
   memory: Memory,
-  { target, generation }: SeenTarget,
+  { target, generation }: ReadTarget,
   { now, epoch }: { readonly now: Instant; readonly epoch: string },
 ): Memory {
   if (memory.uid === null) return { ...memory, uid: target.uid };
@@ -104,8 +104,8 @@ function memoryOf(
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
 }
 
-/** While the outcome of a PATCH of ours is not known, nobody can tell whose count it is. */
-function lookedAt(
+/** While a PATCH is unresolved, its count is not distinguishable from that of another client. */
+function withWriterCheck(
   before: Memory,
   memory: Memory,
   { target, now }: { readonly target: ScaleTarget; readonly now: Instant },
@@ -113,7 +113,7 @@ function lookedAt(
   const { specReplicas: replicas, replicasManagers: managers = [] } = target;
   const { unresolved } = before;
   if (unresolved === null) {
-    return { ...memory, writer: afterLook(memory.writer, { replicas, managers, now }) };
+    return { ...memory, writer: afterRead(memory.writer, { replicas, managers, now }) };
   }
   const isSettled = memory.unresolved === null && before.uid === memory.uid;
   const isMade = isSettled && announcedCounts(unresolved).includes(replicas);
@@ -127,7 +127,7 @@ function whyStale(cluster: Cluster, namespace: string): string | null {
     : null;
 }
 
-function later(a: Snapshot['now'] | null, b: Snapshot['now'] | null): Snapshot['now'] | null {
+function laterHold(a: Snapshot['now'] | null, b: Snapshot['now'] | null): Snapshot['now'] | null {
   if (a === null) return b;
   return b === null ? a : latest(a, b);
 }

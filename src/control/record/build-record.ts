@@ -91,7 +91,7 @@ export function buildUnreadRecord(
   };
 }
 
-/** Only while the dry run is what holds: a pause, or a second document, does not predict the switch to come. */
+/** Only while the dry run is the hold: a decision under another hold does not predict what happens after the dry run. */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
   if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;

@@ -2,9 +2,8 @@ import type { Decision } from '../../decision/decision.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 
 /**
- * Why the count is what it is, where the decision alone does not say it: `7 -> 3: paused by annotation, kept at 3
- * (metrics ask for 9)` under a pause that keeps a count, `resumed: ...` for a change in the first cycle after a pause.
- * Undefined where it is the decision's own reason.
+ * Returns the reason of the count if it is not the reason of the decision: `7 -> 3: paused by annotation, kept at 3
+ * (metrics ask for 9)` in a pause with a fixed count, `resumed: ...` for a change in the first cycle after a pause.
  */
 export function changeReason(
   decision: Decision,
@@ -13,10 +12,9 @@ export function changeReason(
     pause,
     wasPaused,
   }: {
-    /** What is to be carried out. */
     readonly order: Decision;
     readonly pause: Pause | null;
-    /** In the cycle before. */
+    /** In the previous cycle. */
     readonly wasPaused: boolean;
   },
 ): string | undefined {
@@ -26,7 +24,7 @@ export function changeReason(
   return pause === null && wasPaused && from !== to ? `resumed: ${decision.reason}` : undefined;
 }
 
-/** Which count a pause keeps and why, and what would be without it; null where it keeps none. */
+/** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
 export function orderText(decision: Decision, pause: Pause | null): string | null {
   if (pause === null || pause.replicas === null) return null;
   const [subject = '', ...facts] = pause.message.split('; ');

@@ -5,15 +5,15 @@ import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { orderText } from './change-reason.js';
 
-/** The reason of a decision in which the document's fallback stands for some metric. */
+/** The reason of `ScalingActive` while the fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** How things stood before a cycle: the conditions in force, those that the last cycle left out included. */
+/** The state before a cycle, with all conditions in force. */
 export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
- * The Kubernetes Events that a cycle is worth, with the HPA's reasons: each change of replicas, and what went wrong for
- * the first time. A cycle like the one before is worth none.
+ * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: a change of replicas, and each failure when it
+ * begins. A cycle equal to the previous one has none.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -25,10 +25,10 @@ export function kubernetesEvents(before: Standing | null, record: CycleRecord): 
 
 function rescaleEvents(
   before: CycleRecord['outcome'] | null,
-  { scaler, decision, outcome, pause, reason: told }: CycleRecord,
+  { scaler, decision, outcome, pause, reason: recordedReason }: CycleRecord,
 ): readonly TargetEvent[] {
   if (decision === null || outcome.to === null) return [];
-  const isResumed = pause === null && told !== undefined;
+  const isResumed = pause === null && recordedReason !== undefined;
   const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
   const reason = orderText(decision, pause) ?? ownReason;
   if (rescaleDirection(outcome) !== null) {
@@ -65,13 +65,12 @@ function eventOf({ type, status, reason, message }: Condition): readonly TargetE
     : [];
 }
 
-/** Whoever was told that a fallback began wants to know that it is over. */
 function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
   if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
   return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
 }
 
-/** While another autoscaler holds the target nobody can tell from the condition whether the pause goes on. */
+/** Under `ConflictingScaler` the condition does not show whether the pause goes on. */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];

@@ -5,7 +5,7 @@ import type { Memory } from '../memory/memory.js';
 import { degradedMessage } from '../change/why-held.js';
 import type { Hold } from '../change/why-held.js';
 
-/** The conditions of a cycle that could not read its target or its pods. */
+/** Returns the condition of a cycle that could not read its target or its pods. */
 export function cannotReadTarget(failure: KubernetesError): readonly Condition[] {
   const { message } = failure;
   if (failure.kind === 'invalid_selector') {
@@ -14,13 +14,13 @@ export function cannotReadTarget(failure: KubernetesError): readonly Condition[]
   return [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
 }
 
-/** The decision's conditions after its change was made. */
+/** Returns the conditions of the decision after its change was made. */
 export function updateSucceeded(decision: Decision, replicas: number): readonly Condition[] {
   const message = `the target was set to ${replicas} replicas`;
   return replace(decision, { type: 'AbleToScale', status: 'True', reason: 'SucceededRescale', message });
 }
 
-/** The decision's conditions after its change failed. */
+/** Returns the conditions of the decision after its change failed. */
 export function updateFailed(decision: Decision, message: string): readonly Condition[] {
   return replace(decision, { type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale', message });
 }
@@ -30,8 +30,8 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /**
- * Whether, and by what, decisions are kept from being carried out. A pause is told as long as it is in force, also in a
- * cycle that asks for nothing or for the other direction; only another autoscaler goes before it.
+ * Returns the condition `Held`. A pause is reported while it is in force, even in a cycle that it does not affect; only
+ * another autoscaler takes precedence.
  */
 export function heldCondition(cycle: {
   readonly hold: Hold | null;
@@ -55,7 +55,7 @@ export function heldCondition(cycle: {
   return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
 }
 
-/** Whether a metric counts series that are in the data more than once; none where that was never so. */
+/** Returns the condition `MetricsUnique`; none if no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
   if (duplicates === null) return [];
   const type = 'MetricsUnique';

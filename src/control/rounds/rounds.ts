@@ -2,20 +2,20 @@ import type { Clock } from '../../units/clock.js';
 import { sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 
-/** One round: everything that is due at one instant. */
+/** The cycles that are due at one instant. */
 export interface Round {
   /** The `now` of every decision of the round. */
   readonly at: Instant;
   /** Seconds between the slot and the start of the round. */
   readonly latenessSeconds: number;
-  /** Slots that passed since the last round while nobody could run them; they are not made up for. */
+  /** Slots without a round since the last one; they are skipped. */
   readonly missed: number;
 }
 
 /**
- * Calls `onRound` at once and then at every multiple of the period since the start, until `signal` is aborted. A round
- * is not waited for: who takes longer than a period is left out of the next one by the caller. Slots are counted on the
- * monotonic clock, so a jump of the wall clock neither skips nor repeats one.
+ * Calls `onRound` at once and then at each multiple of the period since the start, until `signal` is aborted. Does not
+ * wait for a round; the caller skips cycles that are still running. Slots follow the monotonic clock: setting the wall
+ * clock neither skips nor repeats one.
  */
 export async function runRounds(
   clock: Clock,

@@ -72,10 +72,16 @@ describe('readPause', () => {
   });
 
   it.each([
-    [{ paused: 'yes' }, 'promscaler.dev/paused "yes" is read as "true"'],
-    [{ 'paused-until': 'tomorrow' }, 'promscaler.dev/paused-until "tomorrow" is no RFC 3339 time: no end'],
-    [{ 'paused-replicas': '-1' }, 'promscaler.dev/paused-replicas "-1" is no count: the present one stays'],
-    [{ 'paused-replicas': '2147483648' }, 'is no count'],
+    [{ paused: 'yes' }, 'promscaler.dev/paused "yes" is invalid, interpreted as "true"'],
+    [
+      { 'paused-until': 'tomorrow' },
+      'promscaler.dev/paused-until "tomorrow" is not an RFC 3339 time: the pause has no end',
+    ],
+    [
+      { 'paused-replicas': '-1' },
+      'promscaler.dev/paused-replicas "-1" is not a count: the current count is kept',
+    ],
+    [{ 'paused-replicas': '2147483648' }, 'is not a count'],
   ])('stops more rather than less where it cannot read %j', (annotations, message) => {
     const pause = byAnnotation(annotations);
 

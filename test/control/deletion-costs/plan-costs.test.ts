@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_COSTS, planCosts, planTidying } from '../../../src/control/deletion-costs/plan-costs.js';
+import { MAX_COSTS, planCosts, planRemovals } from '../../../src/control/deletion-costs/plan-costs.js';
 import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
 import { aPod, at } from '../../support/builders.js';
 
@@ -69,11 +69,11 @@ describe('planCosts', () => {
   });
 });
 
-describe('planTidying', () => {
+describe('planRemovals', () => {
   it('takes costs away where 2 pods of 2 are wanted, and waits where there are 3', () => {
     const pods = [costed('a', {}, -1), costed('b')];
 
-    expect(planTidying(pods, 2).map(({ pod, cost }) => [pod.pod.name, cost])).toEqual([['a', null]]);
-    expect(planTidying([...pods, costed('c')], 2)).toEqual([]);
+    expect(planRemovals(pods, 2).map(({ pod, cost }) => [pod.pod.name, cost])).toEqual([['a', null]]);
+    expect(planRemovals([...pods, costed('c')], 2)).toEqual([]);
   });
 });

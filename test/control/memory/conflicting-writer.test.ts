@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  afterLook,
+  afterRead,
   afterOwnWrite,
   conflictingWriterOf,
   NO_REVERSALS,
@@ -13,7 +13,7 @@ import { at, World } from '../world.js';
 function reversedAt(seconds: readonly number[], manager = 'kubectl'): WriterWatch {
   return seconds.reduce((watch, second) => {
     const managers = ['promscaler', manager];
-    return afterLook(afterOwnWrite(watch, 8), { replicas: 5, managers, now: at(second) });
+    return afterRead(afterOwnWrite(watch, 8), { replicas: 5, managers, now: at(second) });
   }, NO_REVERSALS);
 }
 
@@ -36,7 +36,7 @@ describe('three reversals', () => {
     const watch = reversedAt([0, 300, 600]);
 
     expect(conflictingWriterOf(watch, at(now)) !== null).toBe(isConflict);
-    const later = afterLook(watch, { replicas: 5, managers: [], now: at(now) });
+    const later = afterRead(watch, { replicas: 5, managers: [], now: at(now) });
     expect(later.reversals).toHaveLength(isConflict ? 3 : 0);
   });
 
@@ -60,14 +60,14 @@ describe('a look', () => {
   it('at our own count, or where nothing was set, is no reversal and the same value', () => {
     const watch = afterOwnWrite(NO_REVERSALS, 8);
 
-    expect(afterLook(watch, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(watch);
-    expect(afterLook(NO_REVERSALS, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(NO_REVERSALS);
+    expect(afterRead(watch, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(watch);
+    expect(afterRead(NO_REVERSALS, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(NO_REVERSALS);
   });
 
   it('counts one change once, however often it is looked at', () => {
     const watch = reversedAt([0]);
 
-    expect(afterLook(watch, { replicas: 3, managers: ['kubectl'], now: at(15) })).toBe(watch);
+    expect(afterRead(watch, { replicas: 3, managers: ['kubectl'], now: at(15) })).toBe(watch);
   });
 });
 

@@ -244,7 +244,7 @@ describe('writeStatuses, where a write fails', () => {
     },
   );
 
-  it('tells of a 403 that lasts 15 s once with the line that mends it, and tries again after 5 minutes', async () => {
+  it('logs a 403 that lasts 15 s once with its fix, and tries again after 5 minutes', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
@@ -261,7 +261,7 @@ describe('writeStatuses, where a write fails', () => {
     await rig.after(14);
     expect(rig.sent).toHaveLength(believed + 1);
     expect(rig.warnings).toEqual([
-      expect.objectContaining({ scaler: 'shop/web', mend: expect.stringContaining('scalers/status') }),
+      expect.objectContaining({ scaler: 'shop/web', fix: expect.stringContaining('scalers/status') }),
     ]);
   });
 
