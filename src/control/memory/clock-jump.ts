@@ -11,7 +11,7 @@ export interface WallClock {
   readonly setBySeconds: () => number;
 }
 
-/** NTP moves a clock by less; a smaller step changes a window only by itself. */
+/** NTP moves a clock by less; a smaller step changes no window by more than its own size. */
 const STEP_SECONDS = 5;
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { logCycle } from '../../src/telemetry/run-log.js';
+import { logCycle } from '../../src/telemetry/cycle-log.js';
 import type { Facts, Log } from '../../src/units/log.js';
 import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
 

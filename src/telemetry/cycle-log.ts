@@ -5,13 +5,13 @@ import type { CycleRecord, Outcome } from './cycle-record.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from '../units/log.js';
 
-/** Held for one of these is what a person asked for; for any other reason it is something to look at. */
+/** Reasons that a user has caused on purpose; others are logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
 /**
- * Writes what a cycle changed: one line for each change of replicas, for a metric that starts to fail or is back, for
- * a condition that turns bad or good. A cycle like the one before writes nothing at info or above.
+ * Logs the changes of a cycle: one line per change of replicas, per metric that fails or recovers, and per condition that
+ * degrades or recovers. A cycle equal to the previous one logs nothing at info or above.
  */
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   logOutcome(log, before, after.record);
@@ -82,8 +82,8 @@ function logCondition(
   },
 ): void {
   const { before, after } = change;
-  const wasBad = before !== undefined && isBad(before);
-  if (isBad(after) === wasBad && (!wasBad || before.reason === after.reason)) return;
+  const wasDegraded = before !== undefined && isDegraded(before);
+  if (isDegraded(after) === wasDegraded && (!wasDegraded || before.reason === after.reason)) return;
   const facts = {
     scaler: scalerKey(change.scaler),
     condition: after.type,
@@ -91,12 +91,12 @@ function logCondition(
     reason: after.reason,
     detail: after.message,
   };
-  if (!isBad(after)) log.info('condition recovered', facts);
+  if (!isDegraded(after)) log.info('condition recovered', facts);
   else if (isWanted(after)) log.info('condition set', facts);
   else log.warn('condition degraded', facts);
 }
 
-function isBad({ type, status, reason }: TimedCondition): boolean {
+function isDegraded({ type, status, reason }: TimedCondition): boolean {
   switch (type) {
     case 'AbleToScale':
     case 'ScalingActive':

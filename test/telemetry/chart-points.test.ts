@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createHistory } from '../../src/telemetry/history.js';
-import type { History } from '../../src/telemetry/history.js';
+import { createChartPoints } from '../../src/telemetry/chart-points.js';
+import type { ChartPoints } from '../../src/telemetry/chart-points.js';
 import { at } from '../support/builders.js';
 import { CPU, MEMORY, decision, metricResult, record, scaler } from './record-builder.js';
 
@@ -12,66 +12,68 @@ function cycle(seconds: number, percent: number, replicas = 3): ReturnType<typeo
   return record({ at: at(seconds), decision: decision({ currentReplicas: replicas, metrics }) });
 }
 
-function timesOf(history: History, range: Partial<typeof ALL> = {}): readonly number[] {
-  const read = history.read('shop/web', { ...ALL, ...range });
+function timesOf(chartPoints: ChartPoints, range: Partial<typeof ALL> = {}): readonly number[] {
+  const read = chartPoints.read('shop/web', { ...ALL, ...range });
   return (read?.points ?? []).map((point) => (point.at - at(0)) / 1000);
 }
 
-describe('createHistory', () => {
+describe('createChartPoints', () => {
   it('keeps counts, value and target of each cycle, and null where nothing was known', () => {
-    const history = createHistory();
+    const chartPoints = createChartPoints();
 
-    history.add(cycle(0, 55));
-    history.add(record({ at: at(15), snapshot: null, decision: null }));
+    chartPoints.add(cycle(0, 55));
+    chartPoints.add(record({ at: at(15), snapshot: null, decision: null }));
     const failed = metricResult({ error: 'no series', current: {} });
-    history.add(record({ at: at(30), decision: decision({ recommendedReplicas: null, metrics: [failed] }) }));
+    chartPoints.add(
+      record({ at: at(30), decision: decision({ recommendedReplicas: null, metrics: [failed] }) }),
+    );
 
-    expect(history.read('shop/web', ALL)?.points).toEqual([
+    expect(chartPoints.read('shop/web', ALL)?.points).toEqual([
       { at: at(0), counts: [3, 3, 3, 1, 10], values: [55, 60] },
       { at: at(15), counts: [null, null, null, null, null], values: [null, 60] },
       { at: at(30), counts: [3, 3, null, 1, 10], values: [null, 60] },
     ]);
-    expect(history.read('shop/api', ALL)).toBeNull();
+    expect(chartPoints.read('shop/api', ALL)).toBeNull();
   });
 
   it('keeps a value of 0 and 0 replicas apart from what is not known, and 0.1 as 0.1', () => {
-    const history = createHistory();
+    const chartPoints = createChartPoints();
     const read = metricResult({ current: { averageValue: 0.1 } });
     const zero = metricResult({ current: { averageUtilization: 0 } });
 
-    history.add(record({ decision: decision({ currentReplicas: 0, metrics: [zero] }) }));
-    history.add(record({ scaler: scaler('api', [MEMORY]), decision: decision({ metrics: [read] }) }));
+    chartPoints.add(record({ decision: decision({ currentReplicas: 0, metrics: [zero] }) }));
+    chartPoints.add(record({ scaler: scaler('api', [MEMORY]), decision: decision({ metrics: [read] }) }));
 
-    expect(history.read('shop/web', ALL)?.points[0]).toMatchObject({
+    expect(chartPoints.read('shop/web', ALL)?.points[0]).toMatchObject({
       counts: [0, 3, 3, 1, 10],
       values: [0, 60],
     });
-    expect(history.read('shop/api', ALL)?.points[0]?.values[0]).toBe(0.1);
+    expect(chartPoints.read('shop/api', ALL)?.points[0]?.values[0]).toBe(0.1);
   });
 
   it('keeps the first and the last of 5 equal points, and all of those that differ', () => {
-    const history = createHistory();
+    const chartPoints = createChartPoints();
 
-    for (const seconds of [0, 15, 30, 45, 60]) history.add(cycle(seconds, 55));
-    history.add(cycle(75, 56));
-    history.add(cycle(90, 57));
+    for (const seconds of [0, 15, 30, 45, 60]) chartPoints.add(cycle(seconds, 55));
+    chartPoints.add(cycle(75, 56));
+    chartPoints.add(cycle(90, 57));
 
-    expect(timesOf(history)).toEqual([0, 60, 75, 90]);
+    expect(timesOf(chartPoints)).toEqual([0, 60, 75, 90]);
   });
 
   it.each([
     [37, [0, 52]],
     [38, [0, 15, 53]],
   ])('with a period of 15 s takes a pause of %i s for %j', (pause, times) => {
-    const history = createHistory();
+    const chartPoints = createChartPoints();
 
-    for (const seconds of [0, 15, 15 + pause]) history.add(cycle(seconds, 55));
+    for (const seconds of [0, 15, 15 + pause]) chartPoints.add(cycle(seconds, 55));
 
-    expect(timesOf(history)).toEqual(times);
+    expect(timesOf(chartPoints)).toEqual(times);
   });
 
   it('keeps the newest 30 of 120 points as decided, and of what was before one for each 5 minutes', () => {
-    const crowd = createHistory({ fine: 40, coarse: 40, totalBytes: 1 });
+    const crowd = createChartPoints({ fine: 40, coarse: 40, totalBytes: 1 });
 
     for (let index = 0; index < 120; index += 1) crowd.add(cycle(15 * index, index, index));
 
@@ -84,12 +86,12 @@ describe('createHistory', () => {
   });
 
   it('gives the points since an instant, the newest 2 of them, or one for each 60 s', () => {
-    const history = createHistory();
-    for (let index = 0; index < 8; index += 1) history.add(cycle(15 * index, 10 * index, index));
+    const chartPoints = createChartPoints();
+    for (let index = 0; index < 8; index += 1) chartPoints.add(cycle(15 * index, 10 * index, index));
 
-    expect(timesOf(history, { limit: 2 })).toEqual([90, 105]);
-    expect(history.read('shop/web', { ...ALL, since: at(90) })?.points).toHaveLength(2);
-    const joined = history.read('shop/web', { ...ALL, stepSeconds: 60 });
+    expect(timesOf(chartPoints, { limit: 2 })).toEqual([90, 105]);
+    expect(chartPoints.read('shop/web', { ...ALL, since: at(90) })?.points).toHaveLength(2);
+    const joined = chartPoints.read('shop/web', { ...ALL, stepSeconds: 60 });
     expect(joined?.points.map((point) => [point.at, point.counts[0], point.values[0]])).toEqual([
       [at(45), 3, 15],
       [at(105), 7, 55],
@@ -98,22 +100,22 @@ describe('createHistory', () => {
   });
 
   it('keeps the counts, and no value of another metric, where the document asks a new one', () => {
-    const history = createHistory();
+    const chartPoints = createChartPoints();
 
-    history.add(cycle(0, 55));
-    history.add(record({ at: at(15), scaler: scaler('web', [MEMORY, CPU]) }));
+    chartPoints.add(cycle(0, 55));
+    chartPoints.add(record({ at: at(15), scaler: scaler('web', [MEMORY, CPU]) }));
 
-    const read = history.read('shop/web', ALL);
+    const read = chartPoints.read('shop/web', ALL);
     expect(read?.metrics).toEqual([MEMORY, CPU]);
     expect(read?.points[0]).toMatchObject({ counts: [3, 3, 3, 1, 10], values: [null, null, null, null] });
   });
 
   it('forgets a removed scaler', () => {
-    const history = createHistory();
-    history.add(cycle(0, 55));
+    const chartPoints = createChartPoints();
+    chartPoints.add(cycle(0, 55));
 
-    history.remove('shop/web');
+    chartPoints.remove('shop/web');
 
-    expect(history.read('shop/web', ALL)).toBeNull();
+    expect(chartPoints.read('shop/web', ALL)).toBeNull();
   });
 });
