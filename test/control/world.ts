@@ -65,7 +65,7 @@ export function answerOf(total: number, evaluatedAt: Instant): Answer {
   return { class: 'value', series: [{ labels: {}, value: total }], evaluatedAt };
 }
 
-/** The same answers for whoever asks. */
+/** The same answers for all callers. */
 export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
   return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }

@@ -13,7 +13,7 @@ class Rig {
   readonly cluster = new FakeCluster();
   readonly intents: Intent[] = [];
   mayWrite = true;
-  /** What became of an earlier change is not known. */
+  /** The result of an earlier change is not known. */
   pending: Intent | null = null;
   /** What storing the intent comes to. */
   announce: () => PutResult = () => ({ kind: 'written', stored: 'text' });
@@ -98,7 +98,7 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toHaveLength(1);
   });
 
-  it('is stored anew with the new resourceVersion when only that has moved', async () => {
+  it('is stored again with the new resourceVersion when only that has moved', async () => {
     const rig = new Rig();
     rig.cluster.patchScripts.push((apply) => {
       rig.cluster.touch();
@@ -171,7 +171,7 @@ describe('a change whose intent cannot be stored', () => {
     expect(rig.cluster.arrived).toEqual([]);
   });
 
-  it('reads the count anew where the failure took 6 s, and does not raise what was raised meanwhile', async () => {
+  it('reads the count again where the failure took 6 s, and does not raise what was raised meanwhile', async () => {
     const rig = new Rig();
     rig.announce = () => {
       rig.clock.advance(6000);

@@ -55,7 +55,7 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.arrived).toHaveLength(1);
   });
 
-  it('patches nothing where the live count is 6, and tells both counts', async () => {
+  it('patches nothing where the live count is 6, and reports both counts', async () => {
     const cluster = new FakeCluster();
     cluster.setReplicas(6);
 
@@ -140,7 +140,7 @@ describe('changeReplicas at a conflict', () => {
     expect(cluster.specReplicas).toBe(5);
   });
 
-  it('does not retry where somebody set 7 between the read and the PATCH', async () => {
+  it('does not retry if another client set 7 between the read and the PATCH', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => {
       cluster.setReplicas(7);
@@ -152,7 +152,7 @@ describe('changeReplicas at a conflict', () => {
     expect(cluster.specReplicas).toBe(7);
   });
 
-  it('does not retry where the target was created anew between the read and the PATCH', async () => {
+  it('does not retry where the target was recreated between the read and the PATCH', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => {
       cluster.recreate('uid-2');
@@ -262,7 +262,7 @@ describe('changeReplicas at a failure', () => {
       expect(cluster.arrived).toHaveLength(6);
     });
 
-    it('sends no second where the scaler was removed or changed, or somebody has set 7', async () => {
+    it('sends no second where the scaler was removed or changed, or another client has set 7', async () => {
       const unwanted = busyFor(1, 1);
       const moved = busyFor(1, 1);
       const clock = new ManualClock();

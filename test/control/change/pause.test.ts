@@ -50,7 +50,7 @@ describe('readPause', () => {
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:00Z' })).toBeNull();
   });
 
-  it('needs no paused beside paused-until or paused-replicas', () => {
+  it('needs no paused besides paused-until or paused-replicas', () => {
     expect(byAnnotation({ 'paused-until': '2026-01-01T13:00:00Z' })).toMatchObject({ direction: 'both' });
     expect(byAnnotation({ 'paused-replicas': '0' })).toMatchObject({ direction: 'both', replicas: 0 });
   });
@@ -65,7 +65,7 @@ describe('readPause', () => {
     });
   });
 
-  it('tells the reason', () => {
+  it('reports the reason', () => {
     expect(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' })?.message).toBe(
       'scaling is paused by annotation; incident 4711',
     );
@@ -106,7 +106,7 @@ describe('readPause', () => {
     expect(pause).toMatchObject({ direction: both, until: null });
   });
 
-  it('goes on with that of the document when that of the annotations has ended, and tells of both before', () => {
+  it('goes on with that of the document when that of the annotations has ended, and reports both before', () => {
     const annotations = { 'promscaler.dev/paused-until': '2026-01-01T12:00:00Z' };
 
     expect(readPause({ paused: 'scale-up' }, annotations, addSeconds(NOW, -1))).toEqual({
@@ -149,7 +149,7 @@ describe('stops', () => {
     expect(stops(pause('both'), 'none')).toBe(false);
   });
 
-  it('stops nothing where it keeps a count: that is a change of its own', () => {
+  it('stops nothing where it keeps a count: that is an own change', () => {
     expect(stops({ ...pause('both'), replicas: 3 }, 'scale-down')).toBe(false);
   });
 });

@@ -79,7 +79,7 @@ export class CostRig {
     this.#memory = { ...settledMemory(), uid: null };
   }
 
-  /** One cycle that wants so many replicas. */
+  /** One cycle that wants this count. */
   async cycle(
     replicas: number,
     options: {
@@ -144,7 +144,7 @@ export class CostRig {
     await eventually(() => shown() === there(), 'the pods in the watch');
   }
 
-  /** Names of the pods, those that are being deleted left out. */
+  /** Names of the pods, without those being deleted. */
   pods(): readonly string[] {
     return this.simulator.describe(WEB).pods;
   }

@@ -59,7 +59,7 @@ afterAll(async () => {
   await new Promise((resolve) => exporter.close(resolve));
 });
 
-/** What the example's query says, asked as the service asks it; again until the first scrape is there. */
+/** What the example's query says, asked as the service asks it; again until the first scrape succeeded. */
 async function ask(): Promise<PodRanking> {
   const text = readFileSync(new URL('../../../config/scalers/one-per-node.yaml', import.meta.url), 'utf8');
   const [scaler] = readScalers(text, 'one-per-node.yaml').scalers;

@@ -79,7 +79,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect([...rig.pods()].sort()).toEqual(order.slice(1, 4).sort());
   });
 
-  it('leaves the cost alone that somebody else has set, and takes it into account', async () => {
+  it('leaves the cost of another client alone, and takes it into account', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
     await rig.annotate(order[4] ?? '', { [COST]: '-7' });
@@ -157,7 +157,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
   });
 });
 
-describe('a cost of ours on a pod that survived', () => {
+describe('a cost of promscaler on a pod that survived', () => {
   /** The costs are set, and then the change of replicas fails. */
   async function interrupted(): Promise<CostRig> {
     const rig = await start();

@@ -11,8 +11,8 @@ const rbac = {
   admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*', '*/scale'], verbs: ['*'] }] },
 };
 
-/** Real kubectl is the referee: what it writes is what a person writes, and what it reads is what is there. */
-describe('deletion costs beside kubectl annotate', () => {
+/** Real kubectl is the referee: what it writes is what a person writes, and what it reads is what exists. */
+describe('deletion costs next to kubectl annotate', () => {
   let home: string;
   let rig: CostRig;
 
@@ -111,7 +111,7 @@ describe('deletion costs beside kubectl annotate', () => {
     expect(shown).toContain(`${third} 40 \n`);
   });
 
-  it('leaves a cost that kubectl --overwrite has put in place of ours, also in the next scale-down', async () => {
+  it('leaves a cost that kubectl --overwrite has put in place of that of promscaler, also in the next scale-down', async () => {
     const [first = '', second = ''] = await markFor(4);
     await annotate(first, '--overwrite', `${COST}=77`);
 

@@ -112,7 +112,7 @@ export class Candidates {
     return candidate;
   }
 
-  /** Somebody else sets the Lease; null deletes it. */
+  /** Another client sets the Lease; null deletes it. */
   edit(spec: LeaseSpec | null): void {
     this.lease = spec;
     this.revision += 1;
@@ -173,7 +173,7 @@ function seen(spec: LeaseSpec, revision: number): SeenLease {
   return { spec, rawSpec: JSON.stringify(spec), object: { metadata: { resourceVersion: String(revision) } } };
 }
 
-/** One process that contends. Its work is to lead until it is told to stop. */
+/** One process that contends. Its work is to lead until its signal is aborted. */
 export class Candidate {
   readonly name: string;
   readonly identity: string;
@@ -183,7 +183,7 @@ export class Candidate {
   readonly log: (readonly [string, string])[] = [];
   /** Epochs of its terms. */
   readonly terms: string[] = [];
-  /** Terms that have begun and are over, as `onChange` told it. */
+  /** Terms that have begun and are over, as reported by `onChange`. */
   readonly changes: boolean[] = [];
   /** What becomes of its next requests. */
   fate: (verb: Verb) => Fate = () => ({});
@@ -221,7 +221,7 @@ export class Candidate {
     return this;
   }
 
-  /** The seconds between its attempts from now on, one after the other; the last one for good. */
+  /** The seconds between its attempts from now on, one after the other; the last one permanently. */
   waits(...seconds: readonly number[]): this {
     const left = [...seconds];
     this.clock.chance = () => ((left.length > 1 ? left.shift() : left[0]) ?? 0) / 2.4 - 1 / 1.2;

@@ -109,7 +109,7 @@ describe('a leader that is stopped', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it('reads anew and gives it back where the Lease was touched meanwhile', async () => {
+  it('reads it again and releases it where the Lease was touched meanwhile', async () => {
     const { world, a } = await leaderAndStandby();
     world.revision += 1;
     a.stop.abort();
@@ -261,7 +261,7 @@ describe('what the server forbids', () => {
   });
 
   it.each<KubernetesErrorKind>(['connection', 'timeout', 'unauthorized', 'server_error', 'not_found'])(
-    'is no reason to end while the answer is %s: it stands by until the server is there',
+    'is no reason to end while the answer is %s: it stays a follower until the server responds',
     async (refused) => {
       const world = new Candidates();
       const a = world.add('a');

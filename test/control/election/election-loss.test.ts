@@ -105,7 +105,7 @@ describe('a leader that cannot renew', () => {
   });
 });
 
-describe('a leader whose Lease somebody else has', () => {
+describe('a leader whose Lease another candidate holds', () => {
   it.each([
     ['another holder', 'intruder', 'intruder holds the Lease'],
     ['no holder', '', 'another client has released the Lease'],
@@ -122,7 +122,7 @@ describe('a leader whose Lease somebody else has', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stands by where the Lease is gone, and creates it anew in term 1', async () => {
+  it('stands by where the Lease is gone, and recreates it in term 1', async () => {
     const { world, a } = await ledFor21Seconds();
     world.edit(null);
 
@@ -160,7 +160,7 @@ describe('the clocks of a leader', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stand still while its machine is paused for 60 s: the wall clock tells, at once', async () => {
+  it('stand still while its machine is paused for 60 s: the wall clock shows it, at once', async () => {
     const { world, a } = await ledFor21Seconds();
     const b = world.add('b').start();
     a.clock.stop();
@@ -175,24 +175,27 @@ describe('the clocks of a leader', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it.each([5, 12, 16, 60])('after a stop of %s s it writes only while nobody else may', async (seconds) => {
-    const { world, a } = await ledFor21Seconds();
-    const b = world.add('b').start();
-    let isBroken = false;
-    world.onStep = () => (isBroken ||= a.mayWrite && b.mayWrite);
-    a.clock.stop();
-    await world.pass(seconds);
+  it.each([5, 12, 16, 60])(
+    'after a stop of %s s it writes only while no other candidate may',
+    async (seconds) => {
+      const { world, a } = await ledFor21Seconds();
+      const b = world.add('b').start();
+      let isBroken = false;
+      world.onStep = () => (isBroken ||= a.mayWrite && b.mayWrite);
+      a.clock.stop();
+      await world.pass(seconds);
 
-    a.clock.goOn();
-    const mayWriteAtOnce = a.mayWrite;
-    await world.pass(60);
+      a.clock.goOn();
+      const mayWriteAtOnce = a.mayWrite;
+      await world.pass(60);
 
-    // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
-    expect(mayWriteAtOnce).toBe(false);
-    expect(isBroken).toBe(false);
-    expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
-    expect(a.terms).toHaveLength(seconds === 5 ? 1 : seconds === 12 ? 2 : 1);
-  });
+      // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
+      expect(mayWriteAtOnce).toBe(false);
+      expect(isBroken).toBe(false);
+      expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
+      expect(a.terms).toHaveLength(seconds === 5 ? 1 : seconds === 12 ? 2 : 1);
+    },
+  );
 });
 
 describe('an event loop that is late', () => {
@@ -246,7 +249,7 @@ describe('the liveness of a leader', () => {
 
     expect(a.election.isLeading()).toBe(false);
     expect(a.election.healthProblems()).toEqual([]);
-    // The failing attempts of ten minutes are told of once.
+    // The failing attempts of ten minutes are logged once.
     expect(a.logged('warn')).toHaveLength(3);
   });
 });

@@ -55,7 +55,7 @@ describe('mayAcquire', () => {
 describe('observeLease', () => {
   const object = {};
 
-  it('keeps the first time while the text is the same, and begins anew with another one', () => {
+  it('keeps the first time while the spec is the same, and restarts with another one', () => {
     const first = observeLease(null, { ...seenAt(0), object }, 1000);
     const same = observeLease(first, { ...seenAt(0), object }, 9000);
     const other = observeLease(same, { ...seenAt(0), rawSpec: '{"x":1}', object }, 9000);
@@ -115,7 +115,7 @@ describe('retryDelayMs', () => {
 });
 
 describe('watchLoopLag', () => {
-  it('tells how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
+  it('reports how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
     const clock = new ManualClock();
     const lag = watchLoopLag(clock);
 

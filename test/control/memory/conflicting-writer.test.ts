@@ -46,7 +46,7 @@ describe('three reversals', () => {
     expect(conflictingWriterOf(watch, at(1200))?.since).toBe('2026-01-01T00:03:20Z');
   });
 
-  it('name who did it, without promscaler itself; somebody where nobody is named', () => {
+  it('name who did it, without promscaler itself; another client where managedFields names none', () => {
     const named = conflictingWriterOf(reversedAt([0, 1, 2], 'argocd-controller'), at(2));
     const unnamed = conflictingWriterOf(reversedAt([0, 1, 2], 'promscaler'), at(2));
 
@@ -71,7 +71,7 @@ describe('a look', () => {
   });
 });
 
-/** Cycles in which somebody else has set 5 again before each but the first. */
+/** Cycles in which another client has set 5 again before each but the first. */
 async function reverted(world: World, times: number, manager = 'kubectl'): Promise<readonly unknown[]> {
   world.load = 80;
   const found = [(await world.nextCycle()).record.conflictingWriter];
@@ -99,7 +99,7 @@ describe('cycles whose value is set back', () => {
     expect(over.record.conflictingWriter).toBeUndefined();
   });
 
-  it('tell of it also while the target cannot be read', async () => {
+  it('are reported also while the target cannot be read', async () => {
     const world = new World();
     await reverted(world, 3);
     world.cluster.targetFailure = failure('server_error');
@@ -134,7 +134,7 @@ describe('cycles whose value is set back', () => {
     expect(world.memory.writer).toEqual({ ...NO_REVERSALS, own: 9 });
   });
 
-  it('begin anew with another target of the name', async () => {
+  it('restart with another target of the name', async () => {
     const world = new World();
     await reverted(world, 3);
     world.cluster.recreate('uid-2', 5);

@@ -60,7 +60,7 @@ describe('restoreMemory at the first look of another term', () => {
     expect(memory).toEqual({ ...earlier, stored: 'new', isRestored: true, assumedAt: at(-5000) });
   });
 
-  it('knows of no open change when another replica has found out what became of it', () => {
+  it('knows of no open change when another replica has found out its result', () => {
     expect(restoreMemory(earlier, read(stored), now).unresolved).toBeNull();
   });
 
@@ -93,7 +93,7 @@ describe('restoreMemory at the first look', () => {
   it.each<[string, StateReading]>([
     ['there is no store', { kind: 'off', text: null }],
     ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
-    ['nothing is stored and nobody knows since when', { kind: 'none', text: null, since: null }],
+    ['nothing is stored and the time is not known', { kind: 'none', text: null, since: null }],
   ])('has scaled in both directions just now where %s', (_, reading) => {
     const { state, uid } = restoreMemory(unseen, reading, NOW);
 
@@ -116,7 +116,7 @@ describe('lastScales', () => {
     ['there is no store', { kind: 'off', text: null }],
     ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
     ['nothing is stored', { kind: 'none', text: null, since: at(-70) }],
-    ['nothing is stored and nobody knows since when', { kind: 'none', text: null, since: null }],
+    ['nothing is stored and the time is not known', { kind: 'none', text: null, since: null }],
   ])('knows of none where %s, though windows run', (_, reading) => {
     expect(lastOf(reading)).toEqual({ up: null, down: null });
   });
@@ -178,7 +178,7 @@ describe('restoreMemory later on', () => {
     stored: 'old',
   };
 
-  it('is the same value while the text is the same', () => {
+  it('is the same value while the spec is the same', () => {
     expect(restoreMemory(known, { kind: 'unusable', text: 'old', message: 'gone' }, NOW)).toBe(known);
   });
 
@@ -207,7 +207,7 @@ describe('restoreMemory later on', () => {
     expect(taken).toMatchObject({ stored: 'new', isUnsaved: true });
   });
 
-  it('takes an intent over, and keeps the window of its own', () => {
+  it('takes an intent over, and keeps its own window', () => {
     const own = { ...INTENT, epoch: '1/a', to: 3, at: at(-5) };
 
     const taken = restoreMemory({ ...known, unresolved: own }, read({ intent: INTENT }), NOW);

@@ -24,7 +24,7 @@ describe('isStateChanged', () => {
     ['there are other recommendations', { state: { ...before.state, recommendations: null } }, false],
     ['there is another event', { state: { ...before.state, scaleEvents: [{ at: at(0), change: 1 }] } }, true],
     ['the last scale-down is', { state: { ...before.state, lastScaleDown: at(0) } }, true],
-    ['it is at zero by itself', { state: { ...before.state, zeroedBySelf: true } }, true],
+    ['it was set to zero by promscaler', { state: { ...before.state, zeroedBySelf: true } }, true],
     ['a change is unresolved', { unresolved: INTENT }, true],
     ['the target is another one', { uid: 'uid-2' }, true],
   ])('where %s', (_, over, isChanged) => {

@@ -76,7 +76,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts -2 and begins the windows of both directions, when somebody else has set 12', () => {
+  it('counts -2 and begins the windows of both directions, when another client has set 12', () => {
     const memory = unresolved(3);
 
     const resolved = resolveChange(
@@ -94,7 +94,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts the widest change of each direction, when 3, 8 and 7 were asked for and somebody else has set 12', () => {
+  it('counts the widest change of each direction, when 3, 8 and 7 were asked for and another client has set 12', () => {
     const memory = unresolved(3);
     const intent = memory.unresolved === null ? null : { ...memory.unresolved, earlier: [8, 7] };
 

@@ -65,7 +65,7 @@ describe('TargetReached', () => {
     });
   });
 
-  it('tells a paused rollout from a stuck one, and both from pods without a node', () => {
+  it('reports a paused rollout from a stuck one, and both from pods without a node', () => {
     const pods = [...many(2), ...unready(1, CRASH)];
 
     expect(look(3, pods, { rollout: 'stuck' })).toMatchObject({
@@ -87,7 +87,7 @@ describe('shortfallOf', () => {
   const before = { since: at(0), wanted: 5 };
 
   it.each([
-    ['begins anew where more are wanted', 6, { since: at(60), wanted: 6 }],
+    ['restarts where more are wanted', 6, { since: at(60), wanted: 6 }],
     ['goes on where fewer are wanted', 4, { since: at(0), wanted: 4 }],
     ['is over where as many are wanted as are ready', 2, null],
   ])('%s', (_, specReplicas, expected) => {

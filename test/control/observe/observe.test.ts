@@ -46,7 +46,7 @@ describe('a target that cannot be read', () => {
     ]);
   });
 
-  it('keeps the memory as it was, and goes on by itself when it can be read', async () => {
+  it('keeps the memory as it was, and goes on automatically when it can be read', async () => {
     const world = new World();
     const before = settledMemory({ lastScaleUp: at(-100), scaleEvents: [{ at: at(-5), change: 2 }] });
     world.memory = before;
@@ -196,7 +196,7 @@ describe('metrics that have only just come back', () => {
     expect(record.decision?.action).toBe('none');
   });
 
-  it('hold after a restart of the server that nobody saw: it began 10 s ago', async () => {
+  it('hold after a restart of the server that no query saw: it began 10 s ago', async () => {
     const world = new World();
     world.recoveryHoldMaxSeconds = 60;
     for (let count = 0; count < 5; count += 1) await world.nextCycle();

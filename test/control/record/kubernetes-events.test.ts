@@ -26,11 +26,11 @@ async function eventsAfter(
 const nothing = (): void => undefined;
 
 describe('kubernetesEvents', () => {
-  it('tells nothing of two cycles that change nothing', async () => {
+  it('reports nothing for two cycles that change nothing', async () => {
     expect(await eventsAfter(new World(), nothing, nothing)).toEqual([[], []]);
   });
 
-  it('tells of a change from 5 to 8 once, in the words of the HPA', async () => {
+  it('reports a change from 5 to 8 once, in the words of the HPA', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -51,7 +51,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells the size that an admission webhook made of it: 6', async () => {
+  it('reports the size that an admission webhook set: 6', async () => {
     const world = new World();
 
     const [events] = await eventsAfter(world, () => {
@@ -64,7 +64,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells of two changes one after the other, 5 to 10 and 10 to 12', async () => {
+  it('reports two changes one after the other, 5 to 10 and 10 to 12', async () => {
     const world = new World();
     world.load = 120;
 
@@ -76,7 +76,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells of a change that fails in the same way three times once', async () => {
+  it('reports a change that fails in the same way three times once', async () => {
     const world = new World();
     world.load = 80;
     for (let count = 0; count < 3; count += 1) {
@@ -98,7 +98,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells of a failed change to 9 after one to 8', async () => {
+  it('reports a failed change to 9 after one to 8', async () => {
     const world = new World();
     for (let count = 0; count < 2; count += 1) {
       world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
@@ -113,7 +113,7 @@ describe('kubernetesEvents', () => {
     expect(events.map((all) => all.length)).toEqual([1, 1]);
   });
 
-  it('tells of a metric that fails when it begins, again after it was well, and not in between', async () => {
+  it('reports a metric that fails when it begins, again after it was well, and not in between', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -132,7 +132,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('does not tell again of a metric that fails after a cycle that asked none, by the conditions as they stand', async () => {
+  it('does not report again a metric that fails after a cycle that asked none, by the conditions in force', async () => {
     const world = new World();
     world.answers = NO_SERIES;
     const first = (await world.cycle()).record;
@@ -149,13 +149,13 @@ describe('kubernetesEvents', () => {
     expect(kubernetesEvents({ conditions: standing, outcome: shortCut.outcome }, again)).toEqual([]);
   });
 
-  it('tells nothing of a 0 that a person has set', async () => {
+  it('reports nothing for a 0 that a person has set', async () => {
     const world = new World();
 
     expect(await eventsAfter(world, () => world.cluster.setReplicas(0), nothing)).toEqual([[], []]);
   });
 
-  it('tells of pods that cannot be listed once', async () => {
+  it('reports pods that cannot be listed once', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -170,7 +170,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells of a selector that is none', async () => {
+  it('reports a selector that is none', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -185,7 +185,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells of another autoscaler when it appears, not while it stays', async () => {
+  it('reports another autoscaler when it appears, not while it stays', async () => {
     const world = new World();
     world.load = 80;
     const hpa = {
@@ -200,7 +200,7 @@ describe('kubernetesEvents', () => {
     expect(events).toMatchObject([[{ type: 'Warning', reason: 'ConflictingScaler' }], []]);
   });
 
-  it('tells once of another writer, at the third reversal', async () => {
+  it('reports once another writer, at the third reversal', async () => {
     const world = new World();
     world.load = 80;
     const revert = (): void => world.cluster.setReplicas(5, 'argocd-controller');
@@ -223,14 +223,14 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('tells nothing of what a dry run would change', async () => {
+  it('reports nothing for what a dry run would change', async () => {
     const world = new World({ dryRun: true });
     world.load = 80;
 
     expect(await eventsAfter(world, nothing)).toEqual([[]]);
   });
 
-  it('tells of a pause once when it begins, once when it ends, and of nothing in between', async () => {
+  it('reports a pause once when it begins, once when it ends, and of nothing in between', async () => {
     const world = new World();
 
     const events = await eventsAfter(

@@ -36,7 +36,7 @@ describe('runRounds with a period of 15 s', () => {
     expect(rounds.every(({ missed }) => missed === 0)).toBe(true);
   });
 
-  it('ends when it is told to, between two rounds', async () => {
+  it('ends when its signal is aborted, between two rounds', async () => {
     const { clock, stop, rounds, ended } = start(15);
     await clock.advanceAndSettle(20_000);
 
@@ -48,7 +48,7 @@ describe('runRounds with a period of 15 s', () => {
   });
 });
 
-describe('runRounds when nobody could run for 40 s', () => {
+describe('runRounds after 40 s without a run', () => {
   it('counts the 1 slot that passed, makes up for none and says that it is 10 s late', async () => {
     const { clock, rounds } = start(15);
 

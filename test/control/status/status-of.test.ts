@@ -92,7 +92,7 @@ describe('Accepted', () => {
     expect(brief(found, 'Ready')).toBe(`False ${reason}`);
   });
 
-  it('is True with a warning, which it tells', () => {
+  it('is True with a warning, which it reports', () => {
     const warning = problem({ severity: 'warning', message: 'spec.x does nothing', path: 'spec.x' });
 
     const found = status({ verdict: verdict({ problems: [warning] }) });
@@ -104,7 +104,7 @@ describe('Accepted', () => {
     expect(brief(found, 'Ready')).toBe('True Ready');
   });
 
-  it('has the path of each problem first, one a line, and says that the last good version goes on', () => {
+  it('has the path of each problem first, one per line, and says that the last valid version stays in force', () => {
     const problems = [problem(), problem({ message: 'a field is missing', path: 'spec.metrics[0]' })];
 
     const found = status({ verdict: verdict({ problems }) });
@@ -242,7 +242,7 @@ describe('a process that has just begun to lead', () => {
     expect(found).toEqual(earlier);
   });
 
-  it('tells of a refusal at once, and takes away what nothing stands behind any more', () => {
+  it('reports a refusal at once, and removes what is no longer in force', () => {
     const before = showing(object(), status());
     const refused = verdict({ problems: [problem()], scaler: null });
 
