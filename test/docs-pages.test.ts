@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { readServiceConfig } from '../src/config/read-service-config.js';
-import { PAUSE_ANNOTATIONS } from '../src/control/pause.js';
+import { PAUSE_ANNOTATIONS } from '../src/control/change/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
 import { FAILURE_REASONS } from '../src/prometheus/answer.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
@@ -18,10 +18,10 @@ const CONDITIONS = readPage('docs/reference/conditions.md');
 /** Sources that name the reasons of conditions and Events. */
 const REASON_SOURCES = [
   'decision/conditions.ts',
-  'control/loop-conditions.ts',
-  'control/why-held.ts',
-  'control/capacity.ts',
-  'control/events.ts',
+  'control/record/loop-conditions.ts',
+  'control/change/why-held.ts',
+  'control/observe/capacity.ts',
+  'control/record/kubernetes-events.ts',
   'control/status/accepted.ts',
   'control/status/ready.ts',
 ];

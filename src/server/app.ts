@@ -17,9 +17,9 @@ import type { Clock } from '../units/clock.js';
 
 /** The data of the pages. Functions are called for each request; none of them may block. */
 export interface AppParts {
-  /** Why the process does not work, one sentence each; empty: alive. */
+  /** What keeps the process from doing its work, one sentence each; none: alive. */
   readonly healthProblems: () => readonly string[];
-  /** What the service still waits for, one sentence each; empty: ready. */
+  /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };

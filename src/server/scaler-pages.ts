@@ -16,7 +16,7 @@ import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail }
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
-  readonly history: Pick<Records['history'], 'read'>;
+  readonly chartPoints: Pick<Records['chartPoints'], 'read'>;
   readonly writeSnapshot: (snapshot: Snapshot) => unknown;
   readonly writeDecision: (decision: Decision | PastDecision) => unknown;
   readonly version: string;
@@ -118,7 +118,7 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
     const since = readTime(query, 'since');
     const limit = readInteger(query, 'limit', LIMITS.points);
     const stepSeconds = readInteger(query, 'step', LIMITS.step);
-    const history = parts.history.read(key, { since, limit, stepSeconds });
+    const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
     if (history === null) notFound(response, `nothing is known of ${key} yet`);
     else response.json(viewHistory(history, stepSeconds));
   });

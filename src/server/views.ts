@@ -2,10 +2,10 @@ import type { MetricSpec } from '../scaler/spec.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { reasonOf } from '../telemetry/cycle-record.js';
 import type { Pause } from '../telemetry/cycle-record.js';
-import { COUNT_COLUMNS } from '../telemetry/history.js';
-import type { ScalerHistory } from '../telemetry/history.js';
+import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
+import type { ScalerPoints } from '../telemetry/chart-points.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
-import { presentValue, targetValue } from '../telemetry/scaler-series.js';
+import { currentValue, targetValue } from '../telemetry/scaler-series.js';
 import { formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type {
@@ -128,8 +128,8 @@ export function viewDecision(
   };
 }
 
-/** Returns the columns of a scaler's points; `stepSeconds` is the step by which they were joined. */
-export function viewHistory(history: ScalerHistory, stepSeconds: number | null): HistoryView {
+/** Columns of a scaler's points; `stepSeconds` is the step they were joined by. */
+export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
   const { scaler, metrics, points, keptFrom } = history;
   const counts = COUNT_COLUMNS.map(
     (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
@@ -180,7 +180,7 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
       type: spec.type,
       metric: spec.identity,
       unit: metricUnit(spec),
-      value: presentValue(spec, result),
+      value: currentValue(spec, result),
       target: targetValue(spec),
       proposal: result?.proposal ?? null,
       error: result?.error ?? null,

@@ -53,7 +53,7 @@ describe('run, with scalers of the cluster', () => {
     ]);
     const message = rig.condition('web', 'Accepted')?.message;
     expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
-    expect(message).toMatch(/\nits last good version goes on$/);
+    expect(message).toMatch(/\nthe last valid version stays in force$/);
     expect(rig.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
     await rig.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });

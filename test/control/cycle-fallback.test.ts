@@ -55,7 +55,7 @@ describe('a fallback of 180 s across a restart', () => {
     expect(record.decision?.desiredReplicas).toBe(replicas);
   });
 
-  it('begins anew where the metric had a value in between, 5 s or more before the restart', async () => {
+  it('restarts where the metric had a value in between, 5 s or more before the restart', async () => {
     const { world, maps } = storedWorld(FALLBACK);
     world.answers = NO_SERIES;
     await world.cycle();

@@ -103,7 +103,7 @@ describe('the first cycle of a process', () => {
     });
   });
 
-  it('begins anew for another uid, and stores that', async () => {
+  it('restarts for another uid, and stores that', async () => {
     const { world, maps } = storedWorld();
     maps.edit(MAP, KEY, entryOf({ uid: 'uid-0', zeroedBySelf: true, lastScaleUp: at(-5000) }));
 
@@ -169,7 +169,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('an intent that somebody else has left', () => {
+describe('an intent that another client has left', () => {
   const intent = { epoch: '1/other', from: 5, to: 8, earlier: [], resourceVersion: '100', generation: 1 };
 
   it.each([
@@ -275,7 +275,7 @@ describe('a degraded state store', () => {
   });
 });
 
-describe('somebody else who changes the count in the midst of our change', () => {
+describe('another client that changes the count during a change', () => {
   it('begins the window of the direction, for it may have been our own late PATCH', async () => {
     const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     world.load = 80;

@@ -1,9 +1,9 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { KEPT } from '../../src/prometheus/source-age.js';
-import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
+import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
@@ -65,7 +65,7 @@ export function answerOf(total: number, evaluatedAt: Instant): Answer {
   return { class: 'value', series: [{ labels: {}, value: total }], evaluatedAt };
 }
 
-/** The same answers for whoever asks. */
+/** The same answers for all callers. */
 export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
   return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }

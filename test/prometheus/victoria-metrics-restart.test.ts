@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import { runCycle } from '../../src/control/cycle.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
 import type { MetricHold } from '../../src/prometheus/recovery-hold.js';

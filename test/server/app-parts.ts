@@ -12,7 +12,7 @@ export function partsOf(
   { api, ...overrides }: Partial<Omit<AppParts, 'api'>> & { readonly api?: Partial<AppParts['api']> } = {},
 ): AppParts {
   const clock = new ManualClock();
-  const { ledger, archive, history, feed } = { ...createRecords(clock), ...records };
+  const { ledger, archive, chartPoints, feed } = { ...createRecords(clock), ...records };
   return {
     healthProblems: () => [],
     waitingFor: () => [],
@@ -25,7 +25,7 @@ export function partsOf(
     api: {
       ledger,
       archive,
-      history,
+      chartPoints,
       streams: createEventStreams({ feed, clock }),
       writeSnapshot: snapshotToJson,
       writeDecision: decisionToJson,

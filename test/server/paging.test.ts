@@ -189,8 +189,8 @@ describe('/history', () => {
   it('has a column for each count and metric, all with the length of the times', async () => {
     const one = record();
     records.ledger.add(one);
-    records.history.add(one);
-    records.history.add(record({ at: at(15), snapshot: null, decision: null }));
+    records.chartPoints.add(one);
+    records.chartPoints.add(record({ at: at(15), snapshot: null, decision: null }));
 
     expect((await get('/api/v1/scalers/shop/web/history')).body).toEqual({
       namespace: 'shop',

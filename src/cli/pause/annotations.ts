@@ -1,4 +1,4 @@
-import { PAUSE_ANNOTATIONS } from '../../control/pause.js';
+import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
 import { objectIn, textsIn } from '../../kubernetes/json.js';
 import type { JsonObject } from '../../kubernetes/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';

@@ -1,4 +1,4 @@
-import { PAUSE_ANNOTATIONS, readPause } from '../../control/pause.js';
+import { PAUSE_ANNOTATIONS, readPause } from '../../control/change/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';

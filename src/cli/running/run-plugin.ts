@@ -4,11 +4,11 @@ import { DeadlineError, withDeadline } from '../../units/clock.js';
 import type { CommandIo } from '../io.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-const MAX_WORDS = 200;
+const MAX_LINE_LENGTH = 200;
 
 /**
- * Runs the credential plugin of a kubeconfig with our environment and its own, its standard input closed. Of what it
- * writes to standard error only the last line is told, cut off after 200 characters.
+ * Runs the credential plugin of a kubeconfig with the environment of this process and its own variables, standard input
+ * closed. A failure includes the last line of its standard error, truncated to 200 characters.
  */
 export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): RunPlugin {
   return (run) =>
@@ -20,7 +20,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             resolve({ kind: 'done', stdout });
             return;
           }
-          // Not error.message: it repeats the arguments, and all of standard error.
+          // Not error.message: it contains the arguments and all of standard error.
           const reason: unknown = signal.reason;
           const isMissing = error.code === 'ENOENT';
           const why =
@@ -31,7 +31,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });
-        // A plugin that is gone at once has closed its end already.
+        // A plugin that has exited has closed its end of the pipe.
         child.stdin?.on('error', () => undefined);
         child.stdin?.end();
       });
@@ -42,5 +42,5 @@ function lastLine(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.replace(/\p{Cc}+/gu, ' ').trim());
   const last = lines.findLast((line) => line !== '');
   if (last === undefined) return '';
-  return `: ${last.length > MAX_WORDS ? `${last.slice(0, MAX_WORDS)}...` : last}`;
+  return `: ${last.length > MAX_LINE_LENGTH ? `${last.slice(0, MAX_LINE_LENGTH)}...` : last}`;
 }

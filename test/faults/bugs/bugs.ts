@@ -137,7 +137,7 @@ export const BUGS: readonly Bug[] = [
     'stored-state-not-read',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
-      'control/memory/stored-memory.js',
+      'control/memory/restore-memory.js',
       'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
@@ -145,13 +145,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'intent-skipped',
     { by: ['I6'], when: [] },
-    edit('control/act.js', 'wasUnannounced ? null : await ports.announce(intent);', 'null;'),
+    edit(
+      'control/change/change-replicas.js',
+      'wasUnannounced ? null : await ports.announce(intent);',
+      'null;',
+    ),
   ),
   bug(
     'lost-answer-forgotten',
     { by: ['I4', 'I5', 'I23'], when: ['applied-lost', 'applied-504'] },
     edit(
-      'control/act.js',
+      'control/change/change-replicas.js',
       'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
       'const unresolved = null;',
     ),
@@ -160,7 +164,7 @@ export const BUGS: readonly Bug[] = [
     'change-under-a-foreign-one-not-counted',
     { by: ['I23'], when: ['applied-lost', 'foreign-storm'], hours: 24 },
     edit(
-      'control/memory/memory.js',
+      'control/memory/unresolved-change.js',
       'isOurs ? [change] : widestChanges(unresolved)',
       'isOurs ? [change] : []',
     ),
@@ -186,13 +190,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     { by: ['I8'], when: [] },
-    edit('control/carry-out.js', `if (order.action === 'none' || hold !== null)`, 'if (hold !== null)'),
+    edit(
+      'control/change/carry-out.js',
+      `if (order.action === 'none' || hold !== null)`,
+      'if (hold !== null)',
+    ),
   ),
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
     edit(
-      'control/why-held.js',
+      'control/change/why-held.js',
       'const conflict = input.sharesTargetWith ?? other;',
       'const conflict = null;',
     ),
@@ -221,7 +229,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'room-not-waited-for',
     { by: ['I16'], when: ['rate-limited'] },
-    edit('control/act.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
+    edit('control/change/change-replicas.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
   ),
   bug(
     'retry-after-not-waited-for',
@@ -231,7 +239,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'stale-cache-trusted',
     { by: ['I19'], when: ['silent', 'refused', 'hang', 'status'] },
-    edit('control/observe.js', 'const STALE_CACHE_SECONDS = 180;', 'const STALE_CACHE_SECONDS = Infinity;'),
+    edit(
+      'control/observe/observe.js',
+      'const STALE_CACHE_SECONDS = 180;',
+      'const STALE_CACHE_SECONDS = Infinity;',
+    ),
   ),
   bug(
     'silent-watch-kept',

@@ -2,7 +2,7 @@ import { runCycle } from '../../../control/cycle.js';
 import { UNKNOWN_AGE } from '../../../prometheus/source-age.js';
 import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
-import { metricObserver } from '../../../control/observe-metrics.js';
+import { metricObserver } from '../../../control/observe/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
 import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
 import { EMPTY_STATE } from '../../../decision/snapshot.js';
