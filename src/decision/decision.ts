@@ -4,12 +4,10 @@ import type { State } from './snapshot.js';
 
 /** The result of `decide`. Log, metrics, conditions and API read it; nothing is computed twice. */
 export interface Decision {
-  /** `target.specReplicas` of the snapshot. */
   readonly currentReplicas: number;
   /** The replicas to set; equal to `currentReplicas` if nothing is to be done. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
-  /** One sentence for users. */
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
@@ -18,7 +16,6 @@ export interface Decision {
   readonly maxReplicas: number;
   /** One for each metric of the document; empty if no metric was used. */
   readonly metrics: readonly MetricResult[];
-  /** The steps that changed the count, in the order applied. */
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
   /** The state that the next decision starts from, if this one is carried out. */
@@ -51,7 +48,6 @@ export interface FallbackUse {
   readonly replicas: number;
   /** When the metric last had a value, or the time of its first failed query. */
   readonly since: Instant;
-  /** Why the metric has no value now. */
   readonly error: string;
 }
 
@@ -62,7 +58,6 @@ export interface CurrentValue {
   readonly value?: number;
 }
 
-/** Names of pods, grouped by how a metric counts them. */
 export interface PodGroups {
   readonly ready: readonly string[];
   readonly unready: readonly string[];
@@ -85,7 +80,6 @@ export type LimitName =
   | 'max_replicas'
   | 'forbidden_window';
 
-/** A step that changed the count. */
 export interface LimitStep {
   readonly limit: LimitName;
   readonly from: number;

@@ -86,7 +86,6 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   return `${valueAndTarget}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
 }
 
-/** Explains the second pass, over the pods that were filled in. */
 function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): string {
   const { specReplicas } = snapshot.target;
   const proposal = proposalOf(metric);
@@ -161,7 +160,6 @@ function explainTolerance(
   return `, within the tolerance of ${formatNumber((ratio > 1 ? tolerances.up : tolerances.down) * 100)} %${there}`;
 }
 
-/** Names the number of pods if it differs from the replicas of the target. */
 function overPods(
   pods: number,
   { specReplicas, noun }: { readonly specReplicas: number; readonly noun: string },

@@ -20,7 +20,6 @@ export function explainCount(
     readonly desired: number;
     readonly steps: readonly LimitStep[];
     readonly winner: JudgedMetric | null;
-    /** Why activation changed the count. */
     readonly note: string | null;
     readonly snapshot: Snapshot;
   },

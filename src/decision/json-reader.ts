@@ -70,7 +70,6 @@ export function readNumber(field: Field): number {
   return withoutNegativeZero(field.value);
 }
 
-/** Returns an integer from `min` to `MAX_REPLICAS`. */
 export function readInteger(field: Field, min: number): number {
   const { value } = field;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > MAX_REPLICAS) {

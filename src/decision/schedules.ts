@@ -3,7 +3,6 @@ import { recurringAround } from '../schedules/occurrences.js';
 import { addSeconds, formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** The bounds in force at an instant. */
 export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
@@ -15,13 +14,11 @@ export interface Bounds {
   readonly clippedFloor: number | null;
 }
 
-/** The schedule that sets a bound. */
 export interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
   /** `before` a start and `after` an end the bound ramps. */
   readonly phase: 'during' | 'before' | 'after';
-  /** When the phase ends. */
   readonly until: Instant;
 }
 

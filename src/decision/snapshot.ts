@@ -8,7 +8,6 @@ export interface Snapshot {
   /** The time of the decision; `decide` reads no clock. */
   readonly now: Instant;
   readonly target: ReplicaCounts;
-  /** Every pod the target's selector matches. */
   readonly pods: readonly Pod[];
   /** One for each entry of `scaler.spec.metrics`, in the same order. */
   readonly samples: readonly Sample[];
@@ -18,13 +17,11 @@ export interface Snapshot {
 export interface ReplicaCounts {
   /** `.spec.replicas` of the target; 1 if absent there. */
   readonly specReplicas: number;
-  /** `.status.replicas` of the target. */
   readonly statusReplicas: number;
 }
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
-/** The fields of a pod that a decision needs. */
 export interface Pod {
   readonly name: string;
   readonly phase: PodPhase;
@@ -58,7 +55,6 @@ export interface ContainersSample extends Valued {
   readonly containers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Value by pod: Pods. */
 export interface PodsSample extends Valued {
   readonly form: 'pods';
   readonly windowSeconds: number;
@@ -111,7 +107,6 @@ export interface State {
   readonly inactiveSince: Instant | null;
 }
 
-/** The state of a scaler that has never decided. */
 export const EMPTY_STATE: State = {
   lastScaleUp: null,
   lastScaleDown: null,

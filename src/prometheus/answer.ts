@@ -31,7 +31,6 @@ export type Answer =
       readonly evaluatedAt: Instant;
       readonly why: string;
     }
-  /** An empty vector. */
   | { readonly class: 'missing'; readonly message: string }
   /** Not an instant vector or scalar, or a value that is not a number. */
   | { readonly class: 'invalid'; readonly message: string }

@@ -144,7 +144,6 @@ const EPOCH: Instant = instantFromSeconds(0);
 /** The year 9999: RFC 3339 cannot write later times. */
 const LATEST_SECONDS = 253_402_300_799;
 
-/** Returns one element of a vector, or an error message. */
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
   const object = asObject(element);
   if (object === null) return 'an element of the vector is not an object';

@@ -61,7 +61,6 @@ export function createPrometheusClient(
     return again.class === 'failed' ? summary(failures) : again;
   };
 
-  /** Returns the result of the first server that answers. */
   const firstAnswer = async <T>(
     { timeoutMs, signal }: QueryOptions,
     ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,

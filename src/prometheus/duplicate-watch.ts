@@ -60,7 +60,6 @@ export function createDuplicateWatch(parts: {
   const looks = new Map<string, Look>();
   let nextMs = -Infinity;
 
-  /** Running checks, by key. */
   const running = new Map<string, Promise<void>>();
   const look = (suspect: Suspect, ask: Ask): Promise<void> => {
     const key = keyOf(suspect);

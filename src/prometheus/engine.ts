@@ -3,7 +3,6 @@ import type { SourceConfig } from './source-config.js';
 
 /** The kind of server behind a data source, according to its config and answers. */
 export interface Engine {
-  /** The config for this kind of server. */
   readonly config: () => SourceConfig;
   /** Records that it is VictoriaMetrics. No effect if the config sets a flavor. */
   readonly recognize: () => void;

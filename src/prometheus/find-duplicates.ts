@@ -4,7 +4,6 @@ import { type VectorSelector, vectorSelectors } from '../promql/vector-selectors
 import type { Answer, Series } from './answer.js';
 import { labelOf } from './series-index.js';
 
-/** Several series of the same thing. */
 export interface Duplicates {
   /** The highest number of series of any such thing. */
   readonly times: number;
@@ -15,7 +14,6 @@ export interface Duplicates {
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
   /** The namespaces of the affected containers; empty for the query of a document. */
   readonly namespaces: readonly string[];
-  /** Whether the query adds the duplicates up. */
   readonly isAdded: boolean;
 }
 

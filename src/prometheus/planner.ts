@@ -23,7 +23,6 @@ import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The answers of the sources in one round. */
 export interface RoundAnswers {
   /**
    * Returns the answers for a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only
@@ -44,14 +43,12 @@ export interface RoundAnswers {
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
-/** The metrics of all scalers. */
 export interface MetricSource {
   /** Sends each distinct query of the due scalers once, all at the same time within the sources' limits. */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
 
 export interface MetricSourceOptions {
-  /** By name. */
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;

@@ -1,7 +1,6 @@
 import type { Answer } from './answer.js';
 import { indexByPod } from './series-index.js';
 
-/** The ranking of a scaler's pods. */
 export type PodRanking =
   /** By pod, without pods that have no series or NaN. Infinite and negative values are valid here. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }

@@ -12,7 +12,6 @@ export interface QueryReport {
   /** From sending to the answer, over all urls; excludes the wait for a slot. */
   readonly seconds: number;
   readonly answerClass: Answer['class'];
-  /** Null unless the class is `failed`. */
   readonly reason: FailureReason | null;
   /** How far the server's clock is ahead of the local clock, within the accuracy of the round trip; null: no value. */
   readonly clockAheadSeconds: number | null;

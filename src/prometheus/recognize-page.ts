@@ -1,4 +1,3 @@
-/** A page of a server. */
 export interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;

@@ -16,7 +16,6 @@ export interface MetricHold {
   readonly until: Instant;
   /** The last answer other than a failure; null: none yet. */
   readonly lastAnswerAt: Instant | null;
-  /** What caused the gap, as part of a sentence. */
   readonly cause: string;
 }
 
@@ -127,7 +126,6 @@ export interface ScalerHoldInput {
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
-  /** `recoveryHoldMaxSeconds`. */
   readonly maxSeconds: number;
 }
 

@@ -8,7 +8,6 @@ export interface QueryOptions {
   readonly mayRetry?: boolean;
 }
 
-/** Sends a GET for a page of a server. */
 export type GetPage = (
   path: string,
   options: QueryOptions & { readonly accept?: string },

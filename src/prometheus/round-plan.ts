@@ -92,7 +92,6 @@ function planRankings(
   return rankings;
 }
 
-/** Returns the query of a metric and of its checks. */
 function queriesOf({ query, checks }: QueryNeed): readonly string[] {
   const { guard = null, freshness = null } = checks ?? {};
   return [query, guard, freshness?.query ?? null].filter((one) => one !== null);

@@ -21,7 +21,6 @@ import type { SourceConfig } from './source-config.js';
 
 export interface SampleContext {
   readonly namespace: string;
-  /** The pods that the selector of the target matches. */
   readonly pods: readonly Pod[];
   readonly now: Instant;
   /** The data source that answered; null if the service config has none with that name. */

@@ -7,7 +7,6 @@ import type { MetricChecks } from './metric-checks.js';
 import { isByNamespace, resourceQuery } from './resource-queries.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The query of one metric of a scaler. */
 export type MetricNeed =
   | {
       readonly kind: 'query';
@@ -17,7 +16,6 @@ export type MetricNeed =
     }
   /** A resource, queried for several namespaces at once. */
   | { readonly kind: 'resource'; readonly source: SourceConfig; readonly resource: string }
-  /** No query is possible. */
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /** Returns the need of each metric of the scaler, in the order of `spec.metrics`; variables are replaced. */

@@ -60,7 +60,6 @@ const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
 /** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
 
-/** The answer is larger than what will be parsed. */
 class TooLargeError extends Error {}
 
 /**

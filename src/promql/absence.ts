@@ -18,7 +18,6 @@ type Value = 'none' | Known;
 
 interface State {
   readonly value: Value;
-  /** Whether it selects series. */
   readonly reads: boolean;
   /** The first part whose constant contributes to the value. */
   readonly filler: Omit<Filler, 'isWhole'> | null;

@@ -5,14 +5,12 @@ import { findUnmatched, inferLabels } from './labels.js';
 import type { ValueType } from './signatures.js';
 import { type TypeProblem, inferTypes } from './types.js';
 
-/** What the syntax tree of a query shows. */
 export interface QueryFacts {
   /** Operands before the expressions that use them, the whole query last. */
   readonly expressions: readonly Expression[];
   /** The type of the result; null if it is unknown. */
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
-  /** The labels that the series of the result may have. */
   readonly labels: LabelSet;
   /** The part that replaces missing data with a constant; null if there is none. */
   readonly filler: Filler | null;

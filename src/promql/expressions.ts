@@ -4,7 +4,6 @@ import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
 import { type PlacedMatcher, readSelector } from './vector-selectors.js';
 
-/** How a binary operator matches the series of its sides. */
 export interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
@@ -58,7 +57,6 @@ export type Expression = Base &
 /** The members that are specific to an expression's kind. */
 type Shape = Expression extends infer Each ? (Each extends Base ? Omit<Each, keyof Base> : never) : never;
 
-/** The nodes of the grammar that are expressions. */
 const EXPRESSIONS: ReadonlySet<string> = new Set([
   'AggregateExpr',
   'BinaryExpr',

@@ -14,17 +14,14 @@ export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };
 
 export const NO_LABELS: LabelSet = { isOpen: false, names: new Set() };
 
-/** Returns the set of these labels. */
 export function only(names: readonly string[]): LabelSet {
   return closed(new Set(names));
 }
 
-/** Returns whether a series may have the label. */
 export function mayHave({ isOpen, names }: LabelSet, label: string): boolean {
   return names.has(label) !== isOpen;
 }
 
-/** Returns whether a series has no labels. */
 export function isEmpty({ isOpen, names }: LabelSet): boolean {
   return !isOpen && names.size === 0;
 }
@@ -46,7 +43,6 @@ export function intersection(a: LabelSet, b: LabelSet): LabelSet {
   return closed(filter(a, (name) => mayHave(b, name)));
 }
 
-/** Returns the set without some labels. */
 export function without(set: LabelSet, labels: readonly string[]): LabelSet {
   const present = labels.filter((label) => mayHave(set, label));
   if (present.length === 0) return set;
@@ -55,7 +51,6 @@ export function without(set: LabelSet, labels: readonly string[]): LabelSet {
   return closed(filter(set, (name) => !dropped.has(name)));
 }
 
-/** Returns those of `labels` that are in the set. */
 export function keep(set: LabelSet, labels: readonly string[]): LabelSet {
   return only(labels.filter((label) => mayHave(set, label)));
 }

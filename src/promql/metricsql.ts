@@ -18,7 +18,6 @@ interface Token {
 /** Operators that PromQL does not have; all are read as `or`, and the expression keeps its own name. */
 const OPERATORS: ReadonlySet<string> = new Set(['default', 'if', 'ifnot']);
 
-/** Aggregations that PromQL does not have. */
 const AGGREGATIONS: ReadonlySet<string> = new Set([
   'any',
   'bottomk_avg',

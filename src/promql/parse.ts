@@ -4,13 +4,11 @@ import { findQueryLimit, type QueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 import { placeVariables } from './variables.js';
 
-/** A call of a function that the grammar does not know. */
 export interface UnknownFunction {
   readonly name: string;
   readonly offset: number;
 }
 
-/** A query and its syntax tree. */
 export interface ParsedQuery {
   /**
    * The query with variables and unknown functions replaced by valid syntax of the same length, so that offsets hold.

@@ -1,6 +1,5 @@
 import { type Segment, splitSegments } from './segments.js';
 
-/** A limit that a query exceeds. */
 export interface QueryLimit {
   /** `the query has 2600 operators, must have at most 500`. */
   readonly message: string;

@@ -3,7 +3,6 @@ export interface Segment {
   readonly kind: 'code' | 'string' | 'comment';
   readonly from: number;
   readonly to: number;
-  /** The quote of a string literal. */
   readonly quote: Quote | null;
   /** False for a string literal without a closing quote. */
   readonly isClosed: boolean;

@@ -1,10 +1,8 @@
 /** The type of an expression. A range vector is `x[5m]`. */
 export type ValueType = 'scalar' | 'vector' | 'range' | 'string';
 
-/** The parameters and the result of a function. */
 export interface Signature {
   readonly parameters: readonly ValueType[];
-  /** The number of required parameters. */
   readonly required: number;
   /** Whether the last parameter may be repeated. */
   readonly isVariadic: boolean;
@@ -66,7 +64,6 @@ const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, Valu
   ['count_values', 'string'],
 ]);
 
-/** Returns whether it is an aggregation of PromQL. */
 export function isAggregation(name: string): boolean {
   return AGGREGATIONS.has(name);
 }

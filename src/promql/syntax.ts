@@ -24,7 +24,6 @@ export interface SyntaxOptions {
 
 const CLOSER: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
-/** Words of MetricsQL that PromQL does not have. */
 const METRICSQL_WORDS: ReadonlySet<string> = new Set([
   'keep_metric_names',
   'limit',

@@ -23,7 +23,6 @@ export interface Typed {
   readonly problems: readonly TypeProblem[];
 }
 
-/** More problems would not help. */
 const MAX_PROBLEMS = 20;
 
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);

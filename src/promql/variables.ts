@@ -59,7 +59,6 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
 interface CodeBefore {
   /** The last two tokens, the last one first. */
   tokens: readonly [string, string];
-  /** The end of the last token. */
   end: number;
   /** Whether the last square bracket is an opening one. */
   isInRange: boolean;

@@ -2,10 +2,8 @@ import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
 import { readStringLiteral, stringLiteral } from './quoting.js';
 
-/** One label matcher of a selector. */
 export interface LabelMatcher {
   readonly label: string;
-  /** `=`, `!=`, `=~`, `!~`. */
   readonly operator: string;
   /** Without quotes. */
   readonly value: string;
@@ -20,7 +18,6 @@ export interface PlacedMatcher extends LabelMatcher {
 
 /** A selector of a query: `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
-  /** As written. */
   readonly text: string;
   /** The name before the braces, or the quoted name in them; null without a name. */
   readonly metric: string | null;
@@ -52,7 +49,6 @@ export function vectorSelectors(query: string): readonly VectorSelector[] {
   return [...found.values()];
 }
 
-/** Returns the selector without one of its matchers. */
 export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): string {
   const rest = selector.matchers.filter((matcher) => matcher !== left).map(({ text }) => text);
   return selectorText(selector.metric, rest);
@@ -75,7 +71,6 @@ export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
 
-/** Returns the selector of a `VectorSelector` node. */
 export function readSelector(
   query: string,
   node: SyntaxNode,

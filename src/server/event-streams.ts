@@ -8,7 +8,6 @@ export interface EventStreams {
   readonly handle: RequestHandler;
   /** Ends all streams and accepts no more. */
   readonly close: () => void;
-  /** Open streams. */
   readonly size: () => number;
 }
 

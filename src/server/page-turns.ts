@@ -2,7 +2,6 @@ import type { RequestHandler, Response } from 'express';
 import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
-/** Sends large pages one after the other. */
 export interface PageTurns {
   /** Renders the page when its turn comes. It must answer synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;

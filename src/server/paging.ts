@@ -9,7 +9,6 @@ export interface ContinueToken {
   readonly behind: string;
 }
 
-/** Returns the encoded token. */
 export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
@@ -29,7 +28,6 @@ export function readToken(query: Query, list: string): string | null {
 const MAX_BYTES = 1024 * 1024;
 
 export interface Page<Row> {
-  /** JSON of each row. */
   readonly items: readonly string[];
   /** The last row if more rows follow; null: this is the last page. */
   readonly moreBehind: Row | null;

@@ -9,14 +9,12 @@ export class BadRequest extends Error {
   override name = 'BadRequest';
 }
 
-/** The bounds of an integer and its default. */
 export interface Bounds<Standard> {
   readonly standard: Standard;
   readonly least: number;
   readonly most: number;
 }
 
-/** Returns the value of an integer parameter. */
 export function readInteger<Standard>(
   query: Query,
   name: string,

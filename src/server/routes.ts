@@ -37,7 +37,6 @@ export interface RouteAnswer {
   readonly schema?: SchemaName;
 }
 
-/** Bounds and defaults of `limit` and `step`. */
 export const LIMITS = {
   scalers: { standard: 500, least: 1, most: 500 },
   decisions: { standard: 20, least: 1, most: 100 },

@@ -20,7 +20,6 @@ export interface ScalerPageParts {
   readonly writeSnapshot: (snapshot: Snapshot) => unknown;
   readonly writeDecision: (decision: Decision | PastDecision) => unknown;
   readonly version: string;
-  /** Whether this replica is the leader. */
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
 }

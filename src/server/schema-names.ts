@@ -23,7 +23,6 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** The schemas by their names in the OpenAPI document. */
 export const NAMED_SCHEMAS = {
   ScalerList: scalerListSchema,
   Scaler: scalerSchema,

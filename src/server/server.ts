@@ -14,7 +14,6 @@ export interface ServerOptions {
   readonly clock: Clock;
   /** Concurrent connections; default 256. */
   readonly maxConnections?: number;
-  /** Called for each accepted connection. */
   readonly onConnection?: () => void;
 }
 

@@ -3,7 +3,6 @@ import type { Limit, LimitContext } from './limit.js';
 import { policyLimit } from './policy.js';
 import { stepLimit } from './step-limit.js';
 
-/** Raises the count to `minReplicas`. */
 export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
   replicas >= spec.minReplicas
     ? null

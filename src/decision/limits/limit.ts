@@ -3,14 +3,11 @@ import type { Instant } from '../../units/time.js';
 import type { Bounds } from '../schedules.js';
 import type { Recommendation, State } from '../snapshot.js';
 
-/** The input of every limit. */
 export interface LimitContext {
   readonly now: Instant;
   /** With the bounds in force as `minReplicas` and `maxReplicas`. */
   readonly spec: ScalerSpec;
-  /** The origin of the bounds in force. */
   readonly bounds: Bounds;
-  /** `specReplicas` of the target. */
   readonly current: number;
   /** The largest proposal, before any limit. */
   readonly recommended: number;
@@ -19,7 +16,6 @@ export interface LimitContext {
   readonly state: State;
 }
 
-/** The count after a limit. */
 export interface Limited {
   readonly to: number;
   readonly reason: string;

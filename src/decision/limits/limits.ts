@@ -28,9 +28,7 @@ export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit 
 
 export interface LimitedCount {
   readonly replicas: number;
-  /** The steps that changed the count. */
   readonly steps: readonly LimitStep[];
-  /** The count after each step. */
   readonly after: ReadonlyMap<LimitName, number>;
 }
 

@@ -20,7 +20,6 @@ export const limitStep: Limit = (replicas, context) => {
   return { to: limit.replicas, reason: limit.reason, until: limit.until };
 };
 
-/** The lowest count that the limit allows. */
 export interface StepLimit {
   /** At least 0, not above the current count. */
   readonly replicas: number;

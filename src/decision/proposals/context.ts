@@ -5,7 +5,6 @@ import type { Pod, ReplicaCounts, Snapshot } from '../snapshot.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
 
-/** The input of every proposal of one decision. */
 export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
@@ -14,7 +13,6 @@ export interface ProposalContext {
   readonly tolerances: Tolerances;
 }
 
-/** A metric with a value per pod. */
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
 /** The result of a metric's calculation; `error` is set exactly if `proposal` is null. */
@@ -33,7 +31,6 @@ export function proposalContext(snapshot: Snapshot): ProposalContext {
   };
 }
 
-/** Returns a result without a proposal. */
 export function noProposal(error: string, seen: Partial<Proposal> = {}): Proposal {
   const nothing: CurrentValue = {};
   return { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null, ...seen, proposal: null, error };

@@ -1,13 +1,10 @@
 import type { MetricResult } from '../decision.js';
 import type { JudgedMetric } from './propose.js';
 
-/** The outcome of all proposals. */
 export interface Pick {
   /** The largest proposal; null if no metric has one. */
   readonly replicas: number | null;
-  /** The first metric with the largest proposal. */
   readonly winner: JudgedMetric | null;
-  /** The first metric without a proposal. */
   readonly firstFailing: JudgedMetric | null;
   /** The first metric whose proposal is that of the fallback. */
   readonly firstReplaced: JudgedMetric | null;

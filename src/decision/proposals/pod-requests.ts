@@ -23,7 +23,6 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
   return first === undefined ? { requests } : { error: describeMissing(first, missing, resource) };
 }
 
-/** What is missing in one pod. */
 interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';

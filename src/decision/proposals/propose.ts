@@ -9,7 +9,6 @@ import type { ValueSample } from '../samples/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import { proposeFromTotal } from './total-metrics.js';
 
-/** A metric, its judged sample and its result. */
 export interface JudgedMetric {
   readonly spec: MetricSpec;
   readonly result: MetricResult;

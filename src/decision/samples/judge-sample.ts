@@ -4,7 +4,6 @@ import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './samp
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;
 
-/** The form of sample that each type of metric is calculated from. */
 const FORM = {
   Resource: 'containers',
   ContainerResource: 'containers',

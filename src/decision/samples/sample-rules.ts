@@ -1,7 +1,6 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ErrorSample, SampleErrorKind } from '../snapshot.js';
 
-/** The outcome for the values of all series of one metric. */
 export interface ValuesVerdict {
   /** Null if at least one value is usable, or if there are no values at all. */
   readonly error: ErrorSample | null;
