@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { KubernetesError } from '../../../src/kubernetes/types.js';
-import { createRetryDelays, type RetryDelays, type Verb } from '../../../src/kubernetes/watch/retry-delays.js';
+import {
+  createRetryDelays,
+  type RetryDelays,
+  type Verb,
+} from '../../../src/kubernetes/watch/retry-delays.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const busy = (retryAfterSeconds: number | null): KubernetesError =>
