@@ -6,6 +6,13 @@ import { parseSource, readSources } from './architecture/sources.js';
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = readSources(ROOT, 'src');
 
+/** To be emptied: nothing may be added. */
+const KNOWN_CYCLES: readonly string[] = [
+  'src/prometheus: send.ts -> sign-in -> send.ts',
+  'src/simulator: api -> crd -> api',
+  'src/simulator: api -> validation -> api',
+];
+
 describe('src', () => {
   it('is where the sources are', () => {
     expect(SOURCES.map(({ file }) => file)).toContain('src/units/time.ts');
@@ -15,8 +22,8 @@ describe('src', () => {
     expect(findBreaches(SOURCES)).toEqual([]);
   });
 
-  it('imports in no circle', () => {
-    expect(findCycles(SOURCES)).toEqual([]);
+  it('has no import cycle among the files and folders of a folder, but for those known', () => {
+    expect(findCycles(SOURCES)).toEqual(KNOWN_CYCLES);
   });
 });
 
@@ -118,9 +125,27 @@ describe('findCycles', () => {
       parseSource('src/units/c.ts', "export { a } from './a.js';"),
     ];
 
-    expect(findCycles(sources)).toEqual([
-      'src/units/a.ts -> src/units/b.ts -> src/units/c.ts -> src/units/a.ts',
-    ]);
+    expect(findCycles(sources)).toEqual(['src/units: a.ts -> b.ts -> c.ts -> a.ts']);
+  });
+
+  it('finds a circle of folders whose files import in none', () => {
+    const sources = [
+      parseSource('src/units/one/a.ts', "import { b } from '../two/deep/b.js';"),
+      parseSource('src/units/two/c.ts', "import { d } from '../one/d.js';"),
+      parseSource('src/units/one/d.ts', ''),
+      parseSource('src/units/two/deep/b.ts', ''),
+    ];
+
+    expect(findCycles(sources)).toEqual(['src/units: one -> two -> one']);
+  });
+
+  it('finds a circle of a folder and a file next to it', () => {
+    const sources = [
+      parseSource('src/units/one/a.ts', "import type { B } from '../b.js';"),
+      parseSource('src/units/b.ts', "import { c } from './one/c.js';"),
+    ];
+
+    expect(findCycles(sources)).toEqual(['src/units: one -> b.ts -> one']);
   });
 
   it('takes two ways to one file for no circle', () => {

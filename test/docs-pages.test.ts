@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isPlainObject } from '../src/scaler/plain.js';
 import { parse } from 'yaml';
 import { readServiceConfig } from '../src/config/read-service-config.js';
-import { PAUSE_ANNOTATIONS } from '../src/control/pause.js';
+import { PAUSE_ANNOTATIONS } from '../src/control/change/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
 import { FAILURE_REASONS } from '../src/prometheus/answer.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { readScalers } from '../src/scaler/read-scalers.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
+import { isObject } from './docs/json-object.js';
 import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
 
 const CONDITIONS = readPage('docs/reference/conditions.md');
@@ -18,10 +18,10 @@ const CONDITIONS = readPage('docs/reference/conditions.md');
 /** Sources that name the reasons of conditions and Events. */
 const REASON_SOURCES = [
   'decision/conditions.ts',
-  'control/loop-conditions.ts',
-  'control/why-held.ts',
-  'control/capacity.ts',
-  'control/events.ts',
+  'control/record/loop-conditions.ts',
+  'control/change/why-held.ts',
+  'control/observe/capacity.ts',
+  'control/record/kubernetes-events.ts',
   'control/status/accepted.ts',
   'control/status/ready.ts',
 ];
@@ -121,7 +121,7 @@ const EXAMPLES = PAGES.flatMap(examplesOf);
 /** test/chart/alerts.test.ts runs promtool over the rules. */
 function isRules(text: string): boolean {
   const value: unknown = parse(text);
-  return isPlainObject(value) && 'groups' in value;
+  return isObject(value) && 'groups' in value;
 }
 
 describe('a YAML example', () => {

@@ -7,17 +7,18 @@ const ROOT = join(import.meta.dirname, '..');
 const page = (name: string): string => readFileSync(join(ROOT, 'docs/design', name), 'utf8');
 const ALGORITHM = page('algorithm.md');
 const RELIABILITY = page('reliability.md');
+const CONTRACT = page('contract.md');
 
 /** All lines of `src` and `test` that cite a page, with the line behind each, for a citation may go on there. */
 const CITATIONS = ['src', 'test']
   .flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   )
-  .filter((name) => name.endsWith('.ts') && name !== 'test/docs.test.ts')
+  .filter((name) => name.endsWith('.ts') && !/^test\/docs[./-]/.test(name))
   .flatMap((name) => {
     const lines = readFileSync(join(ROOT, name), 'utf8').split('\n');
     return lines.flatMap((line, index) =>
-      /(algorithm|reliability|snapshot)\.md/.test(line)
+      /(algorithm|contract|reliability|snapshot)\.md/.test(line)
         ? [
             {
               where: `${name}:${index + 1}`,
@@ -43,6 +44,9 @@ function requirementIds(): ReadonlySet<string> {
 const IDS = requirementIds();
 const POINTS = new Set([...ALGORITHM.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number)));
 const SECTIONS = new Set([...ALGORITHM.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)));
+const CONTRACT_SECTIONS = new Set(
+  [...CONTRACT.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)),
+);
 const DECISIONS = [...RELIABILITY.slice(RELIABILITY.indexOf('## 11.')).matchAll(/^(\d+)\. /gm)].length;
 
 /** The part of a citation of `name` that may name an id: up to the end of the sentence. */
@@ -57,7 +61,7 @@ describe('what comments and tests cite', () => {
   it('is found in the pages', () => {
     expect(CITATIONS.length).toBeGreaterThan(50);
     expect(IDS.size).toBeGreaterThan(150);
-    expect([POINTS.size, SECTIONS.size, DECISIONS]).toEqual([37, 6, 16]);
+    expect([POINTS.size, SECTIONS.size, CONTRACT_SECTIONS.size, DECISIONS]).toEqual([37, 6, 8, 16]);
   });
 
   it('exists under its id in reliability.md', () => {
@@ -70,12 +74,14 @@ describe('what comments and tests cite', () => {
     expect(missing).toEqual([]);
   });
 
-  it('exists as a decision of reliability.md, and as a point, step or section of algorithm.md', () => {
+  it('exists as a decision of reliability.md, as a section of contract.md, and as a point, step or section of algorithm.md', () => {
     const missing = CITATIONS.flatMap(({ where, text }) => {
       const decisions = [...cited(text, 'reliability.md').matchAll(/\bdecisions? (\d+)/g)];
+      const contract = [...cited(text, 'contract.md').matchAll(/\bsections? (\d+)/g)];
       const numbers = [...cited(text, 'algorithm.md').matchAll(/\b(point|step|section)s? (\d+)/g)];
       return [
         ...decisions.filter(([, number]) => Number(number) > DECISIONS),
+        ...contract.filter(([, number]) => !CONTRACT_SECTIONS.has(Number(number))),
         ...numbers.filter(([, kind, number]) => !isThere(kind ?? '', Number(number))),
       ].map(([found]) => `${where}: ${found}`);
     });

@@ -1,30 +1,30 @@
 import { Worker } from 'node:worker_threads';
-import { deepFreeze } from '../scaler/plain.js';
+import { deepFreeze } from '../scaler/plain-json.js';
 import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { placeless } from './document-set.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
-/** A text of 1 MiB takes 1 to 5 s of a whole processor; a container may have a fifth of one. */
+/** 1 MiB takes 1 to 5 s of one CPU; a container may have a fifth of one. */
 const DEADLINE_MS = 60_000;
 
-/** A text of 1 MiB takes up to 300 MiB. A container has more in all, and the service must survive a worker. */
+/** 1 MiB takes up to 300 MiB of heap. The container has more in total, and the process must survive its worker. */
 const MEMORY_MIB = 384;
 
 export interface BackgroundReaderOptions {
   readonly clock: Clock;
-  /** Ends a reading that is under way. */
+  /** Aborts a read in progress. */
   readonly signal: AbortSignal;
-  /** The module of the worker; default: the one beside this. */
+  /** The module of the worker. Default: reading-worker.js. */
   readonly entry?: URL;
 }
 
 /**
- * Reads small texts in this thread and large ones in a worker, so that no document, whatever is in it, keeps rounds,
- * probes and the renewal of the Lease waiting. The worker starts with the first large text (50 ms) and ends with
- * `close`; one that takes too long or too much memory is ended, and that is the problem of the text it was reading.
+ * Reads small sources in this thread and large ones in a worker, so that no document delays rounds, probes and the
+ * renewal of the Lease. The worker starts with the first large source (50 ms) and ends with `close`. A worker that
+ * exceeds its time or memory is terminated, which is a problem of the source that it was reading.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);
@@ -35,7 +35,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
   };
   const ask = (request: WorkerRequest): Promise<WorkerAnswer> => {
     worker ??= startWorker(options.entry);
-    return answerOf(worker, request, options);
+    return requestAnswer(worker, request, options);
   };
   return {
     read: async (source, read) => {
@@ -50,7 +50,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
         }
       } catch (cause) {
         end();
-        documents.push(unfinished(source.file, cause));
+        documents.push(abortedDocument(source.file, cause));
       }
       return documents;
     },
@@ -58,25 +58,25 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
   };
 }
 
-/** Without the environment: it may hold secrets, and a worker needs none of it. */
+/** Without environment variables: they may hold secrets, and the worker needs none. */
 function startWorker(entry = new URL('./reading-worker.js', import.meta.url)): Worker {
   return new Worker(entry, { env: {}, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB } });
 }
 
-/** Why a text could not be read to its end. */
 class ReadingError extends Error {
   override name = 'ReadingError';
 }
 
-function unfinished(file: string, cause: unknown): ReadDocument {
+function abortedDocument(file: string, cause: unknown): ReadDocument {
   const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isMemory && !(cause instanceof ReadingError)) return failedDocument(null, file, cause);
   const why = isMemory ? `it takes more than ${MEMORY_MIB} MiB of memory` : cause.message;
-  const problem = placeless('yaml-size', `reading ${file}: ${why}; what is not read stays as it was`, file);
+  const message = `reading ${file}: ${why}; documents that were not read stay unchanged`;
+  const problem = unplacedProblem({ code: 'yaml-size', message }, file);
   return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 
-function answerOf(
+function requestAnswer(
   worker: Worker,
   request: WorkerRequest,
   { clock, signal }: BackgroundReaderOptions,
@@ -91,7 +91,7 @@ function answerOf(
     const fail = (error: Error): void => settle(() => reject(error));
     const onMessage = (answer: WorkerAnswer): void => settle(() => resolve(answer));
     const onError = (error: unknown): void => fail(error instanceof Error ? error : new Error(String(error)));
-    const onExit = (): void => fail(new ReadingError('the thread that was reading it has ended'));
+    const onExit = (): void => fail(new ReadingError('the worker thread exited'));
     const onStop = (): void => fail(new ReadingError('the service stops'));
     const late = (): void => fail(new ReadingError(`it takes longer than ${DEADLINE_MS / 1000} s`));
     const cancel = clock.after(DEADLINE_MS, late);
@@ -102,7 +102,7 @@ function answerOf(
   });
 }
 
-/** Copied from another thread, a scaler has lost that it must not be changed. */
+/** A copy from another thread is not frozen. */
 function frozen(document: ReadDocument): ReadDocument {
   return { ...document, scaler: deepFreeze(document.scaler) };
 }

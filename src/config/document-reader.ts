@@ -1,38 +1,35 @@
-import { stringify } from 'yaml';
-import { type ReadDocument, type ReadOptions, eachDocument, failedDocument } from '../scaler/read-scalers.js';
-import { API_VERSION } from '../scaler/schema.js';
+import {
+  type ReadDocument,
+  type ReadOptions,
+  eachDocument,
+  failedDocument,
+  readScalerDocument,
+} from '../scaler/read-scalers.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
+import { type DocumentObject, readObjectDocument } from './object-document.js';
 
-/** What is to be read: a text, or an object of the cluster as the text that it would be in a file. */
+/** A YAML text, or an object of the cluster. */
 export interface DocumentSource {
-  /** What the user calls it. */
+  /** The name to show for it in problems. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
 }
 
-/** A document that is an object of the cluster. */
-export interface DocumentObject {
-  readonly namespace: string;
-  readonly name: string;
-  /** Its `spec` as JSON; empty: it has none. */
-  readonly specText: string;
-}
-
-/** Reads documents without keeping anybody waiting. */
+/** Reads scaler documents without blocking the event loop for long. */
 export interface DocumentReader {
-  /** Never rejects: whatever goes wrong is a problem of the document. */
+  /** Never rejects: a failure is a problem of the document. */
   readonly read: (source: DocumentSource, options: ReadOptions) => Promise<readonly ReadDocument[]>;
-  /** Gives back what reading needs; it may be used again. */
+  /** Releases the worker, if any. `read` starts it again. */
   readonly close: () => void;
 }
 
 /**
- * Reads in this thread, and lets others have a turn between two documents, not within one: for texts of up to
- * `MAX_SMALL_LENGTH`, and where nobody else waits.
+ * Reads in this thread and yields between documents, not within one: for sources up to `MAX_SMALL_LENGTH`, and for
+ * commands without other work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // One for all texts: thousands of small ones keep others waiting as a large one does.
+  // One for all sources: thousands of small ones block for as long as one large one.
   const nextTurn = takeTurns(clock);
   return {
     read: async (source, options) => {
@@ -48,36 +45,24 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading a text takes up to 3 us a character, and 30 us until the parser has been compiled: a longer one would keep
- * everybody waiting for more than 100 ms.
+ * Reading takes up to 3 us per character, and 30 us before the parser is compiled: a longer source would block the event
+ * loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
 
-/** Whether the text is short enough to be read beside other work. */
 export function isSmall({ content }: DocumentSource): boolean {
   return ('text' in content ? content.text : content.object.specText).length <= MAX_SMALL_LENGTH;
 }
 
-/** The documents of a source one by one. Never throws. */
+/** Yields the documents of a source. Never throws. */
 export function* eachSourceDocument(
   { file, content }: DocumentSource,
   options: ReadOptions,
 ): Generator<ReadDocument> {
   try {
-    yield* eachDocument('text' in content ? content.text : writeObject(content.object), file, options);
+    if ('text' in content) yield* eachDocument(content.text, file, options);
+    else yield readScalerDocument(readObjectDocument(content.object, file), file, options);
   } catch (cause) {
     yield failedDocument(null, file, cause);
   }
-}
-
-/** Without folding and aliases: what the reader says of a line should be found in the user's own. */
-function writeObject({ namespace, name, specText }: DocumentObject): string {
-  const spec: unknown = specText === '' ? undefined : JSON.parse(specText);
-  const document = {
-    apiVersion: API_VERSION,
-    kind: 'Scaler',
-    metadata: { name, namespace },
-    ...(spec === undefined ? {} : { spec }),
-  };
-  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -1,25 +1,30 @@
-import { checkSchema } from '../scaler/check-schema.js';
-import { type Finding, type Path, finding } from '../scaler/rules/finding.js';
-import { isPlainObject, readPlain } from '../scaler/plain.js';
+import { checkSchema } from '../scaler/schema/check-schema.js';
+import { type Finding, type Path, finding } from '../scaler/problems/finding.js';
+import { isPlainObject, readPlain } from '../scaler/plain-json.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { type YamlDocument, eachYamlDocument, placeAll } from '../scaler/yaml/read-yaml.js';
-import type { ServiceFacts } from '../scaler/service-facts.js';
-import { type ServiceConfig, resolveServiceConfig } from './service-config.js';
-import { describeValue, hiddenTexts, hideInFinding, hideInProblem, hideInSyntax } from './hide-values.js';
+import { type LocatedDocument, placeAll } from '../scaler/problems/located-document.js';
+import { eachYamlDocument } from '../scaler/yaml/read-yaml.js';
+import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
+import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';
+import {
+  describeValue,
+  possibleSecrets,
+  redactFinding,
+  redactProblem,
+  redactYamlProblem,
+} from './redact-values.js';
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
-/** A service config, where nothing is wrong with it but for warnings. */
 export interface ReadServiceConfig {
   readonly config: ServiceConfig | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * The service config of a YAML text, or all that is wrong with it at once. `file` is what the user calls it; relative
- * paths in it are joined to `path`'s folder, the path it was read from, which is `file` unless given. An empty text is
- * a config in which every value has its default.
+ * Returns the service config of a YAML text, and all problems. `file` is the name to show. Relative paths are resolved
+ * against the directory of `path`, the path that the text was read from. An empty text is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
   // Two are enough to refuse a text of thousands.
@@ -29,53 +34,53 @@ export function readServiceConfig(text: string, file: string, path: string = fil
     const message = 'a service config is one YAML document, this is the second one';
     return {
       config: null,
-      problems: [hideInProblem(second.place(finding('wrong-settings', [], message)), null)],
+      problems: [redactProblem(second.place(finding('wrong-settings', [], message)), null)],
     };
   }
   return readServiceDocument(document, path);
 }
 
-/** The same of a YAML document that was read already. */
+/** Returns the service config of a YAML document. */
 export function readServiceDocument(
-  { value, problems, place }: YamlDocument,
+  { value, problems, place }: LocatedDocument,
   path: string,
 ): ReadServiceConfig {
-  if (value === undefined) return { config: null, problems: problems.map(hideInSyntax) };
+  if (value === undefined) return { config: null, problems: problems.map(redactYamlProblem) };
   try {
     return readValue({ value, problems, place }, path);
   } catch (cause) {
-    // What was thrown may repeat a value, which may be a secret.
+    // The error message may contain a value, which may be a secret.
     const name = cause instanceof Error ? cause.name : typeof cause;
     return { config: null, problems: [place(finding('internal-error', [], internalErrorMessage(name)))] };
   }
 }
 
-function readValue({ value, problems, place }: YamlDocument, path: string): ReadServiceConfig {
-  const { findings, input } = examineService(value);
-  const texts = hiddenTexts(value);
-  const placeHidden = (found: Finding): Problem =>
-    hideInProblem(place(hideInFinding(found, texts)), found.path);
-  const all = [...problems.map(hideInSyntax), ...placeAll(findings, placeHidden)];
+function readValue({ value, problems, place }: LocatedDocument, path: string): ReadServiceConfig {
+  const { findings, input } = checkServiceDocument(value);
+  const texts = possibleSecrets(value);
+  const placeRedacted = (found: Finding): Problem =>
+    redactProblem(place(redactFinding(found, texts)), found.path);
+  const all = [...problems.map(redactYamlProblem), ...placeAll(findings, placeRedacted)];
   const isRefused = all.some(({ severity }) => severity === 'error');
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
 
-/** Whether a YAML document is meant as a service config: a mapping that is no Kubernetes object. */
+/** Whether a YAML document is meant as a service config: an object that is not a Kubernetes object. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** Whether a broken YAML text, of which nothing could be read, is to be treated as a service config. */
+/** Whether to treat a YAML text that cannot be parsed as a service config. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
 
-/** What the documents are checked against. */
+/** Returns the part of the config that documents are checked against. */
 export function serviceFacts(config: ServiceConfig): ServiceFacts {
   return { sources: Object.values(config.prometheus), namespaces: config.kubernetes.namespaces };
 }
 
-function examineService(value: unknown): {
+function checkServiceDocument(value: unknown): {
   readonly findings: readonly Finding[];
   readonly input: ServiceInput | null;
 } {
@@ -84,7 +89,7 @@ function examineService(value: unknown): {
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // What is left in `readable` has passed the schema, piece by piece.
+  // `readable` has only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
   return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
 }

@@ -2,16 +2,15 @@ import { parentPort } from 'node:worker_threads';
 import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
 import { type DocumentSource, eachSourceDocument } from './document-reader.js';
 
-/** What the worker is sent: something to read, or null for the next part of it. */
+/** A source to read, or null for the next part of the current one. */
 export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
 
-/** What it answers. */
 export interface WorkerAnswer {
   readonly documents: readonly ReadDocument[];
   readonly isLast: boolean;
 }
 
-/** A message is copied in one go, which keeps the receiver from everything else. */
+/** A message is deserialized in one go, which blocks the receiver. */
 const DOCUMENTS_AT_ONCE = 100;
 
 let documents: Iterator<ReadDocument> = [][Symbol.iterator]();

@@ -1,50 +1,50 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
-import { type DocumentSet, type ReadPath, nextSet, placeless } from './document-set.js';
-import { type ObjectSource, type ReadObject, readObjects } from './object-documents.js';
-import { addObjects, type ObjectVerdict } from './object-set.js';
-import { type Generation, fingerprint, readGeneration } from './read-generation.js';
+import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
+import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
+import { addObjects, type ObjectVerdict } from './add-objects.js';
+import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
 import { watchFiles } from './watch-files.js';
 
 export interface ScalerFilesOptions {
-  /** Files and folders: `scalers.paths` of the service config. */
+  /** `scalers.paths` of the service config. */
   readonly paths: readonly string[];
   readonly clock: Clock;
-  /** The service config's `defaults`, and what it admits. */
+  /** The service config's `defaults` and admission rules. */
   readonly read?: ReadOptions;
-  /** Documents that are objects of the cluster; left out: there are none. */
+  /** Scaler objects of the cluster. Default: none. */
   readonly objects?: ObjectSource | undefined;
-  /** Left out: all is read in this thread. */
+  /** Default: reads everything in this thread. */
   readonly reader?: DocumentReader;
-  /** Measures how long a file server that does not answer is waited for; left out: as long as it takes. */
+  /** Measures timeouts of a file system that does not respond. Default: no timeouts. */
   readonly deadlines?: Clock;
 }
 
-/** What one reading of the documents gives. */
+/** The result of `load`. */
 export interface LoadedScalers {
-  /** All that run from now on, in the order of their names. One whose document did not change is the same object. */
+  /** All scalers in effect, sorted by name. An unchanged document keeps its object. */
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
-  /** Whether scalers or problems are others than after the last reading; true for the first one. */
+  /** Whether scalers or problems differ from those of the last `load`; true for the first. */
   readonly changed: boolean;
-  /** What became of each object of the cluster, by `NAMESPACE/NAME`. */
+  /** The result for each object of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
-  /** Whether all objects are known; false: more may come that have been there all the time. */
+  /** Whether all objects of the cluster are known. */
   readonly isComplete: boolean;
 }
 
-/** The scaler documents of some files and folders, while they change. */
 export interface ScalerFiles {
-  /** Reads everything once. What is wrong keeps its last good version. Never rejects. */
+  /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from what `load` has seen: at once where that is told, else within 10 s.
-   * Resolves when `signal` is aborted. `onChange` is not called again before what it gave back is done; what it throws
-   * goes to `onFault`, and the watch goes on.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately if the system notifies,
+   * else within 10 s. Resolves when `signal` is aborted. `onChange` is not called again before it resolves; its errors
+   * go to `onFault`, and the watch continues.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -53,39 +53,39 @@ export interface ScalerFiles {
   ) => Promise<void>;
 }
 
-/** Reads and watches scaler documents. `load` must be called first. */
+/** Reads and watches scaler documents. `load` must be called before `watch`. */
 export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
   let set: DocumentSet = new Map();
-  let told: string | null = null;
-  let seen = '';
+  let reportedProblems: string | null = null;
+  let lastFingerprint = '';
   let parsed: ReadonlyMap<string, ParsedFile> = new Map();
-  let readBefore: ReadonlyMap<string, ReadObject> = new Map();
+  let lastObjects: ReadonlyMap<string, ReadObject> = new Map();
   let verdicts: LoadedScalers['verdicts'] = new Map();
   let haveObjectsChanged = false;
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
-    const generations = await readAll(paths, deadlines);
-    seen = fingerprint(generations);
+    const allContents = await readAll(paths, deadlines);
+    lastFingerprint = fingerprint(allContents);
     haveObjectsChanged = false;
     const isComplete = objects?.isComplete() ?? true;
-    readBefore = await readObjects(objects?.list() ?? [], readBefore, { read, reader, clock });
-    const files = await parseFiles(generations, parsed, { read, reader });
+    lastObjects = await readObjects(objects?.list() ?? [], lastObjects, { read, reader, clock });
+    const files = await parseFiles(allContents, parsed, { read, reader });
     parsed = files;
-    const readPaths = generations.map((generation) => withDocuments(generation, files));
-    const ofFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
-    const ofObjects = addObjects(ofFiles, readBefore, { last: set });
-    const next = { set: ofObjects.set, problems: [...ofFiles.problems, ...ofObjects.problems] };
+    const readPaths = allContents.map((contents) => withDocuments(contents, files));
+    const fromFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
+    const withObjects = addObjects(fromFiles, lastObjects, { last: set });
+    const next = { set: withObjects.set, problems: [...fromFiles.problems, ...withObjects.problems] };
     const isSameSet =
       next.set.size === set.size &&
       Array.from(next.set).every(([key, { scaler }]) => set.get(key)?.scaler === scaler);
     const problems = JSON.stringify(next.problems);
-    const changed = !isSameSet || problems !== told;
+    const changed = !isSameSet || problems !== reportedProblems;
     set = next.set;
-    told = problems;
-    verdicts = ofObjects.verdicts;
+    reportedProblems = problems;
+    verdicts = withObjects.verdicts;
     return { scalers: inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
   };
 
@@ -93,9 +93,9 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A fault that no single document could be held to: what is in force stays.
-      const problems = [placeless('internal-error', internalErrorMessage(cause))];
-      told = null;
+      // A failure that belongs to no document: the scalers in effect stay.
+      const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
+      reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
       return { scalers: inOrder(set), problems, changed: true, verdicts, isComplete };
     } finally {
@@ -111,7 +111,8 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
         paths,
         clock,
         signal,
-        hasChanged: async () => haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== seen,
+        hasChanged: async () =>
+          haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== lastFingerprint,
         onChange,
         alsoOn: objects?.onChange,
       }),
@@ -123,25 +124,25 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file that two of the paths lead to by the same name belongs to the first of them. */
-async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly Generation[]> {
+/** A file that two paths lead to by the same name belongs to the first. */
+async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
-  const generations = await Promise.all(Array.from(new Set(paths), (path) => readGeneration(path, clock)));
-  return generations.map((generation) => {
-    const files = generation.files.filter(({ name }) => !seen.has(name));
+  const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));
+  return allContents.map((contents) => {
+    const files = contents.files.filter(({ name }) => !seen.has(name));
     for (const { name } of files) seen.add(name);
-    return { ...generation, files };
+    return { ...contents, files };
   });
 }
 
-/** A file whose text did not change is not parsed again. */
+/** An unchanged file is not parsed again. */
 async function parseFiles(
-  generations: readonly Generation[],
+  allContents: readonly PathContents[],
   before: ReadonlyMap<string, ParsedFile>,
   { read, reader }: { readonly read: ReadOptions; readonly reader: DocumentReader },
 ): Promise<ReadonlyMap<string, ParsedFile>> {
   const files = new Map<string, ParsedFile>();
-  for (const { name, text } of generations.flatMap((generation) => generation.files)) {
+  for (const { name, text } of allContents.flatMap((contents) => contents.files)) {
     if (text === null) continue;
     const known = before.get(name);
     const isSame = known?.text === text;
@@ -153,8 +154,8 @@ async function parseFiles(
   return files;
 }
 
-function withDocuments(generation: Generation, files: ReadonlyMap<string, ParsedFile>): ReadPath {
-  return { generation, documents: generation.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
+function withDocuments(contents: PathContents, files: ReadonlyMap<string, ParsedFile>): ReadPath {
+  return { contents, documents: contents.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
 }
 
 function inOrder(set: DocumentSet): readonly Scaler[] {

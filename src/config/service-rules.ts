@@ -1,22 +1,24 @@
-import { type Finding, type Path, finding, formatPath } from '../scaler/rules/finding.js';
+import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/inferred-rules.js';
+import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/query-result-rules.js';
 import { checkPromql } from '../scaler/rules/query-rules.js';
-import { checkRules } from '../scaler/rules/rules.js';
-import type { DocumentInput, Loose } from '../scaler/schema.js';
+import { checkRules } from '../scaler/rules/check-rules.js';
+import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
-import { RESOURCE_QUERIES, SERVICE_DEFAULTS } from './service-config.js';
-import type { ServiceInput, SourceInput } from './service-schema.js';
+import { RESOURCE_QUERIES } from './resource-queries.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import type { ServiceInput } from './service-schema.js';
+import type { SourceInput } from './source-schema.js';
 
-/** What a resource query may use. */
+/** Variables of resource queries. */
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
-/** What settles the Authorization header of a data source. */
-const WAYS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
+/** Fields that set the Authorization header of a data source. */
+const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** All rules over several fields of the service config, each applied to what could be read. */
+/** Checks the rules over several fields of the service config on everything that could be read. */
 export function checkServiceRules(
   config: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,
@@ -26,20 +28,21 @@ export function checkServiceRules(
     source === undefined ? [] : checkSource(source, ['prometheus', name]),
   );
   if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
-    findings.push(finding('wrong-settings', ['prometheus'], 'prometheus names no data source'));
+    findings.push(finding('wrong-settings', ['prometheus'], 'prometheus has no data source'));
   }
   return [
     ...findings,
-    ...checkDocuments(config.scalers),
+    ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
     ...checkDefaults(config, isBroken),
   ];
 }
 
-/** Without paths and without objects there would never be a document. */
-function checkDocuments(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
+/** Without paths and objects there can be no document. */
+function checkScalerSources(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
   if (scalers?.paths?.length !== 0 || scalers.customResources === true) return [];
-  const message = 'scalers.paths is empty, must name a file or folder unless scalers.customResources is true';
+  const message =
+    'scalers.paths is empty, must name a file or directory unless scalers.customResources is true';
   return [finding('wrong-settings', ['scalers', 'paths'], message)];
 }
 
@@ -48,7 +51,7 @@ function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
     ...checkAuthorization(source, path),
     ...checkWindow(source, path),
     ...checkQueries(source, path),
-    ...checkStatedWindows(source, path),
+    ...checkResourceWindows(source, path),
   ];
 }
 
@@ -58,11 +61,11 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
   const header = Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
   const given = [
     ...(header === undefined ? [] : [['headers', header]]),
-    ...WAYS.filter((way) => source[way] !== undefined).map((way) => [way]),
+    ...AUTHENTICATION_FIELDS.filter((way) => source[way] !== undefined).map((way) => [way]),
   ];
   const [first, second] = given;
   if (first !== undefined && second !== undefined) {
-    const message = `${formatPath([...path, ...second])} and ${formatPath([...path, ...first])} both settle the Authorization header`;
+    const message = `${formatPath([...path, ...second])} and ${formatPath([...path, ...first])} both set the Authorization header`;
     findings.push({ ...finding('wrong-settings', [...path, ...second], message), at: 'key' });
   }
   return [
@@ -78,7 +81,7 @@ function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[
   return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
 
-/** A rate over fewer scrapes is missing as soon as one of them fails. */
+/** With fewer scrapes in the window, one failed scrape makes the rate missing. */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,
@@ -98,13 +101,13 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     const unknown = listVariables(query).filter(({ name }) => !RESOURCE_VARIABLES.includes(name));
     const findings = unknown.map(({ name, offset }) => {
       const hint = didYouMean(name, RESOURCE_VARIABLES).replace('"', '"$');
-      const message = `${formatPath(place)}: $${name} is no variable; there are $namespaces, $window${hint}`;
+      const message = `${formatPath(place)}: $${name} is not a variable; the variables are $namespaces, $window${hint}`;
       return { ...finding('unknown-variable', place, message), offset };
     });
     const isMetricsql = source.flavor === 'victoriametrics';
     const placed = { query, path: place, isMetricsql };
     const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
-    // What is refused already is not warned of, too.
+    // A rejected query gets no warnings.
     if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
     return [
       ...refused,
@@ -115,17 +118,16 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
   });
 }
 
-/** The window of a recording rule is not in its query: without it a young pod's usage is taken for whole. */
+/** The window of a recording rule is not in the query. Without it, the usage of a young pod seems complete. */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
   if (takesWindow || source.resourceWindows?.cpu !== undefined || largestWrittenRangeSeconds(query) > 0)
     return [];
-  const message = `${formatPath(path)} has neither $window nor a range, so that its window is unknown: write that of the recording rule into ${formatPath([...path.slice(0, -2), 'resourceWindows', 'cpu'])}, in seconds`;
+  const message = `${formatPath(path)} has neither $window nor a range, so its window is unknown: set ${formatPath([...path.slice(0, -2), 'resourceWindows', 'cpu'])} to the window of the recording rule, in seconds`;
   return [finding('resource-window', path, message)];
 }
 
-/** `resourceWindows` is for queries without `$window`. */
-function checkStatedWindows(source: Loose<SourceInput>, path: Path): readonly Finding[] {
+function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   return (['cpu', 'memory'] as const).flatMap((resource) => {
     if (source.resourceWindows?.[resource] === undefined) return [];
     const query = source.resourceQueries?.[resource] ?? RESOURCE_QUERIES[resource];
@@ -137,8 +139,8 @@ function checkStatedWindows(source: Loose<SourceInput>, path: Path): readonly Fi
 }
 
 /**
- * leaseDuration > renewDeadline > 1.2 x retryPeriod: the leader stops before the others begin, and has time for a second
- * attempt. Told where a number is written, the first of the two where both are. Source: reliability.md, W15.
+ * leaseDuration > renewDeadline > 1.2 x retryPeriod: the leader stops before another replica takes over, and has time
+ * for a second attempt. Reported at a field that is set, at the first one if both are. Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -172,7 +174,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
   return findings;
 }
 
-/** `defaults` are a part of many documents: the rules that can be told from a part alone. */
+/** Checks the rules that hold for a part of a spec. */
 function checkDefaults(
   { defaults, prometheus = {} }: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,

@@ -1,147 +1,125 @@
-import { isIP } from 'node:net';
 import * as z from 'zod';
-import { defaultsSchema } from '../scaler/schema.js';
-import { labelName, seconds } from '../scaler/schema-parts.js';
+import { defaultsSchema } from '../scaler/schema/document-schema.js';
+import { labelName, seconds } from '../scaler/schema/field-types.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import { address, filePath, hostName, url } from './service-field-types.js';
+import { source } from './source-schema.js';
 
-const filePath = z.string().min(1).max(4096);
-
-/** http or https, without user and password: those have fields of their own, which point to files. */
-const url = z.string().refine(isPlainUrl, {
-  error: 'must be an http or https URL without user, password, query and fragment',
-  params: { code: 'wrong-url' },
+const kubernetes = z.strictObject({
+  namespaces: z.array(labelName).optional().meta({
+    description: 'Namespaces to watch and scale. Documents of other namespaces are rejected. Empty: all.',
+    default: [],
+  }),
+  kubeconfig: filePath.optional().meta({
+    description: 'Path of a kubeconfig file, relative to this file.',
+  }),
+  context: z.string().min(1).optional().meta({
+    description: 'Context of the kubeconfig. Default: its current context.',
+  }),
+  url: url.optional().meta({ description: 'URL of the API server, without credentials.' }),
 });
 
-function isPlainUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return (
-    ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '')
-  );
-}
-
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' });
-
-/** A header that ends its line would begin another one. */
-const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
-
-const tls = z.strictObject({
-  caFile: filePath.optional(),
-  certFile: filePath.optional(),
-  keyFile: filePath.optional(),
-  serverName: z.string().min(1).optional(),
-  insecureSkipVerify: z.boolean().optional(),
+const scalers = z.strictObject({
+  paths: z
+    .array(filePath)
+    .optional()
+    .meta({
+      description:
+        'Files and directories with scaler documents, relative to this file. Changes apply without a restart.',
+      default: [SERVICE_DEFAULTS.scalersPath],
+    }),
+  customResources: z.boolean().optional().meta({
+    description:
+      'Whether to read scaler documents from Scaler objects in the cluster, too. Requires the CustomResourceDefinition.',
+    default: SERVICE_DEFAULTS.customResources,
+  }),
 });
 
-/** An id, a region, a name: no blank in it, so that none is sent by mistake. */
-const word = z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be text without blanks' });
-
-/** The ways of signing in to a managed Prometheus; a data source has one at most. */
-const signIn = {
-  oauth2: z
-    .strictObject({
-      tokenUrl: url,
-      clientId: z.string().min(1),
-      clientSecretFile: filePath,
-      scopes: z.array(word).optional(),
-      endpointParams: z.record(z.string().min(1), z.string()).optional(),
-      tls: tls.optional(),
-    })
-    .optional(),
-  sigv4: z
-    .strictObject({
-      region: word,
-      service: word.optional(),
-      roleArn: word.optional(),
-      profile: z.string().min(1).optional(),
-      credentialsFile: filePath.optional(),
-    })
-    .optional(),
-  azure: z
-    .strictObject({
-      clientId: word.optional(),
-      tenantId: word.optional(),
-      cloud: z.enum(['public', 'usgovernment', 'china']).optional(),
-    })
-    .optional(),
-  google: z.strictObject({}).optional(),
-};
-
-const source = z.strictObject({
-  urls: z.array(url).min(1).optional(),
-  flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional(),
-  timeoutSeconds: seconds(1, 300).optional(),
-  maxConcurrentQueries: z.int().min(1).max(1000).optional(),
-  scrapeIntervalSeconds: seconds(1, 3600).optional(),
-  headers: z.record(headerName, headerValue).optional(),
-  bearerTokenFile: filePath.optional(),
-  basicAuth: z.strictObject({ username: z.string().min(1), passwordFile: filePath }).optional(),
-  ...signIn,
-  tls: tls.optional(),
-  resourceWindowSeconds: seconds(1, 86_400).optional(),
-  resourceQueries: z
-    .strictObject({ cpu: z.string().min(1).optional(), memory: z.string().min(1).optional() })
-    .optional(),
-  resourceWindows: z
-    .strictObject({ cpu: seconds(1, 86_400).optional(), memory: seconds(1, 86_400).optional() })
-    .optional(),
-  namespaces: z.array(labelName).optional(),
+const server = z.strictObject({
+  host: address.optional().meta({
+    description:
+      'IP address to listen on. 0.0.0.0 and :: are all addresses. Default: all addresses in a pod, 127.0.0.1 elsewhere.',
+  }),
+  port: z.int().min(0).max(65_535).optional().meta({
+    description: 'Port to listen on. 0: any free port.',
+    default: SERVICE_DEFAULTS.port,
+  }),
+  allowedHosts: z.array(hostName).max(100).optional().meta({
+    description:
+      'Additional host names that requests may have, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
+    default: [],
+  }),
 });
 
-/** An address to listen on. A name would be one of several addresses. */
-const address = z
-  .string()
-  .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });
-
-/** As a Host header has it, without a port; a star may stand for its first label. */
-const hostName = z
-  .string()
-  .max(253)
-  .regex(/^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/, {
-    error: 'must be a host name without a port',
-  });
-
-/** The service config; unknown fields are refused, and every field may be left out. */
-export const serviceSchema = z.strictObject({
-  prometheus: z.record(labelName, source).optional(),
-  recoveryHoldMaxSeconds: seconds(0, 86_400).optional(),
-  kubernetes: z
-    .strictObject({
-      namespaces: z.array(labelName).optional(),
-      kubeconfig: filePath.optional(),
-      context: z.string().min(1).optional(),
-      url: url.optional(),
-    })
-    .optional(),
-  scalers: z
-    .strictObject({ paths: z.array(filePath).optional(), customResources: z.boolean().optional() })
-    .optional(),
-  server: z
-    .strictObject({
-      host: address.optional(),
-      port: z.int().min(0).max(65_535).optional(),
-      allowedHosts: z.array(hostName).max(100).optional(),
-    })
-    .optional(),
-  state: z.strictObject({ enabled: z.boolean().optional() }).optional(),
-  leaderElection: z
-    .strictObject({
-      enabled: z.boolean().optional(),
-      leaseDurationSeconds: seconds(1, 3600).optional(),
-      renewDeadlineSeconds: seconds(1, 3600).optional(),
-      retryPeriodSeconds: seconds(1, 3600).optional(),
-    })
-    .optional(),
-  defaults: defaultsSchema.optional(),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
-      format: z.enum(['json', 'text']).optional(),
-    })
-    .optional(),
+const state = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description:
+      'Whether to persist the state in the ConfigMaps promscaler-state-00 to -15 of the namespace of the service. If not, stabilization windows restart with the process. Default: true in a pod, false elsewhere.',
+  }),
 });
+
+const leaderElection = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description:
+      'Whether to elect a leader. Set false only for a single replica. Default: true in a cluster, false elsewhere.',
+  }),
+  leaseDurationSeconds: seconds(1, 3600).optional().meta({
+    description: 'Seconds without a renewal after which another replica may take over the Lease.',
+    default: SERVICE_DEFAULTS.leaseDurationSeconds,
+  }),
+  renewDeadlineSeconds: seconds(1, 3600).optional().meta({
+    description:
+      'Seconds after which a leader that cannot renew the Lease stops leading. Less than leaseDurationSeconds.',
+    default: SERVICE_DEFAULTS.renewDeadlineSeconds,
+  }),
+  retryPeriodSeconds: seconds(1, 3600).optional().meta({
+    description:
+      'Seconds between attempts to acquire or renew the Lease. 1.2 times this is less than renewDeadlineSeconds.',
+    default: SERVICE_DEFAULTS.retryPeriodSeconds,
+  }),
+});
+
+const log = z.strictObject({
+  level: z.enum(['debug', 'info', 'warn', 'error']).optional().meta({
+    description: 'Minimum level of log messages.',
+    default: SERVICE_DEFAULTS.logLevel,
+  }),
+  format: z.enum(['json', 'text']).optional().meta({
+    description: 'json: one JSON object per line; text: lines for people.',
+    default: SERVICE_DEFAULTS.logFormat,
+  }),
+});
+
+/** The service config. Unknown fields are rejected, and every field is optional. */
+export const serviceSchema = z
+  .strictObject({
+    prometheus: z
+      .record(labelName, source.meta({ description: 'One data source.' }))
+      .optional()
+      .meta({ description: 'Data sources by name. Metrics without a source use the one named default.' }),
+    recoveryHoldMaxSeconds: seconds(0, 86_400).optional().meta({
+      description: 'Maximum seconds for which scale-down is held after metrics recover.',
+      default: SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
+    }),
+    kubernetes: kubernetes.optional().meta({
+      description:
+        'Connection to the API server. Default: the service account of the pod, else $KUBECONFIG, else ~/.kube/config.',
+    }),
+    scalers: scalers.optional().meta({ description: 'Where the scaler documents are read from.' }),
+    server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
+    state: state.optional().meta({
+      description: 'State that survives a restart: last changes, windows, changes in progress.',
+    }),
+    leaderElection: leaderElection.optional().meta({
+      description:
+        'Election of the one replica that scales, by the Lease `promscaler` in the namespace of the service.',
+    }),
+    defaults: defaultsSchema.optional().meta({
+      description: 'Any field of spec, for all documents. Fields of a document take precedence, key by key.',
+    }),
+    log: log.optional().meta({ description: 'Log on standard output.' }),
+  })
+  .meta({ title: 'promscaler service config' });
 
 /** A service config that the schema accepts, as written. */
 export type ServiceInput = z.infer<typeof serviceSchema>;
-export type SourceInput = z.infer<typeof source>;

@@ -1,12 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { folderToWatch } from './read-generation.js';
+import { directoryToWatch } from './read-path-contents.js';
 
-/** How often the content is compared, whatever the system tells. Source: reliability.md C1. */
+/** Contents are compared at this interval, in case the system sends no event. Source: reliability.md C1. */
 export const POLL_MS = 10_000;
 
-/** An editor or the kubelet makes several changes in a row: they are looked at together. */
+/** An editor or the kubelet makes several changes in a row: they are handled together. */
 export const SETTLE_MS = 200;
 
 export interface WatchOptions {
@@ -15,16 +15,16 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
-  /** Told what `hasChanged` or `onChange` throws: the next change is looked at all the same. */
+  /** Called with what `hasChanged` or `onChange` throws. The watch continues. */
   readonly onFault: (error: unknown) => void;
-  /** What else may have changed: it is given what it is to call then, and gives back how that ends. */
+  /** Another source of changes: calls `ring` on a change, and returns how to unsubscribe. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
- * Calls `onChange` whenever `hasChanged`: asked shortly after the system tells of something in the folders, and every
- * 10 s, as the swap of a ConfigMap's `..data` is not told everywhere. Resolves when `signal` is aborted, also while a
- * file server does not answer.
+ * Calls `onChange` when `hasChanged`, which is called shortly after a file system event in the directories, and every
+ * 10 s: not every file system reports the swap of a ConfigMap's `..data`. Resolves when `signal` is aborted, even
+ * while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
   const { signal } = options;
@@ -38,8 +38,10 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
 async function watchUntilAborted(options: WatchOptions): Promise<void> {
   const { paths, clock, signal, hasChanged, onChange, onFault } = options;
   const alarm = createAlarm(clock, signal);
-  const folders = new Set(await Promise.all(paths.map(folderToWatch)));
-  const watchers = Array.from(folders, (folder) => watchFolder(folder, () => alarm.ring(SETTLE_MS)));
+  const directories = new Set(await Promise.all(paths.map(directoryToWatch)));
+  const watchers = Array.from(directories, (directory) =>
+    watchDirectory(directory, () => alarm.ring(SETTLE_MS)),
+  );
   const forget = options.alsoOn?.(() => alarm.ring(SETTLE_MS));
   try {
     for (;;) {
@@ -57,10 +59,10 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Null where the folder cannot be watched: comparing every 10 s is enough. */
-function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
+/** Returns null if the directory cannot be watched: the comparison every 10 s is enough. */
+function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
-    const watcher = watch(folder, { persistent: false }, onEvent);
+    const watcher = watch(directory, { persistent: false }, onEvent);
     watcher.on('error', () => watcher.close());
     return watcher;
   } catch {
@@ -69,12 +71,12 @@ function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
 }
 
 interface Alarm {
-  /** Resolves after `ms`, earlier when it was rung for earlier, at once when the signal is aborted. */
+  /** Resolves after `ms`, earlier after a `ring`, immediately when the signal is aborted. */
   readonly wait: (ms: number) => Promise<void>;
   readonly ring: (ms: number) => void;
 }
 
-/** A ring while nobody waits is kept for the next wait. */
+/** A ring without a waiter ends the next wait. */
 function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
   let wake: (() => void) | null = null;
   let isRung = false;

@@ -5,34 +5,34 @@ import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
-import { findSharedTargets, targetKey } from './conflicts.js';
-import { createEarlyRound } from './early-round.js';
+import { findSharedTargets, targetKey } from './observe/shared-targets.js';
+import { createEarlyRound } from './rounds/early-round.js';
 import type { CycleInput, CycleOutput } from './ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
-import { runRounds } from './rounds.js';
-import type { Round } from './rounds.js';
+import { runRounds } from './rounds/rounds.js';
+import type { Round } from './rounds/rounds.js';
 
-/** Runs the cycles of all scalers, each at the rhythm of its document. */
+/** Runs the cycles of all scalers, each with the period of its document. */
 export interface Controller {
   /**
-   * Replaces the set of scalers. One that stays (same name, same target) keeps its state, whatever else changed. Those that
-   * are new or have changed are decided for within seconds, whatever their period.
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
+   * decided within seconds, whatever their period.
    */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
-   * Runs rounds until `signal` is aborted; resolves when no cycle is under way any more, after at most 5 s. May be run
-   * again: what was remembered is forgotten then, and cycles left over from before patch nothing.
+   * Runs rounds until `signal` is aborted; resolves when no cycle is running, after at most 5 s. May be called again, for
+   * another term: memories restart, and cycles left from the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface ControllerPorts {
   readonly clock: Clock;
-  /** Whether the caches are filled; the first round waits for them, but at most `FIRST_ROUND_WAIT_MS`. */
+  /** Whether the caches are filled; the first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
-  /** Tells the cluster which targets are scaled. */
+  /** Sets the targets to watch. */
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: (
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
@@ -40,9 +40,9 @@ export interface ControllerPorts {
   ) => RoundAnswers;
   readonly runCycle: (input: CycleInput) => Promise<CycleOutput>;
   readonly onRound: (round: Round) => void;
-  /** The wall clock was set ahead, or back (negative), by so many seconds. */
+  /** The wall clock was set forward, or back (negative), by that many seconds. */
   readonly onClockSet: (seconds: number) => void;
-  /** A cycle that threw: our own fault, never a failure of the outside. */
+  /** A cycle threw: a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
 }
@@ -50,27 +50,27 @@ export interface ControllerPorts {
 interface Entry {
   scaler: Scaler;
   memory: Memory;
-  /** What the wall clock had been set by when the times of the memory were taken. */
+  /** How far the wall clock had been set at the last update of the memory. */
   clockSetBy: number;
   isRunning: boolean;
-  /** No cycle has begun with this document. */
+  /** Whether no cycle has run with this document yet. */
   isNew: boolean;
 }
 
-/** Long enough for the first lists, short enough that the first decision comes within 3 s of the start. */
+/** Long enough for the first lists, short enough for a first decision within 3 s of the start. */
 const FIRST_ROUND_WAIT_MS = 2000;
 const STOP_WAIT_MS = 5000;
 
-/** A controller without scalers that does not run yet. */
+/** Creates a controller without scalers, not running. */
 export function createController(ports: ControllerPorts): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let shared: ReadonlyMap<string, string> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
 
-  const beginEntry = (scaler: Scaler): Entry => ({
+  const createEntry = (scaler: Scaler): Entry => ({
     scaler,
     memory: freshMemory(ports.clock.now(), null),
     clockSetBy: wallClock.setBySeconds(),
@@ -78,8 +78,8 @@ export function createController(ports: ControllerPorts): Controller {
     isNew: true,
   });
 
-  /** A new entry: a cycle of the last term that is late leaves nothing behind in it. */
-  const beginTerm = (entry: Entry): Entry => {
+  /** Returns a new entry, so that a late cycle of the last term cannot modify it. */
+  const entryForNewTerm = (entry: Entry): Entry => {
     const next = { ...entry, isRunning: false };
     const now = ports.clock.now();
     followClock(next, wallClock.setBySeconds(), now);
@@ -118,7 +118,7 @@ export function createController(ports: ControllerPorts): Controller {
     const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
     for (const period of loops.keys())
       runDue(period, round, { signal: running, isDue: ({ isNew }) => isNew });
-    // Their last cycle may be still under way.
+    // A changed scaler may still be running its last cycle.
     requestEarly();
   };
   const early = createEarlyRound(ports.clock, runEarly);
@@ -138,8 +138,8 @@ export function createController(ports: ControllerPorts): Controller {
     );
     if (due.length === 0) return;
     for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
-    const asked = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
-    const answers = ports.startRound(asked, signal);
+    const requests = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
+    const answers = ports.startRound(requests, signal);
     for (const entry of due) track(runEntry(entry, { round, answers, signal }));
   };
 
@@ -158,12 +158,12 @@ export function createController(ports: ControllerPorts): Controller {
         now: round.at,
         answers,
         sharesTargetWith: shared.get(key) ?? null,
-        // A scaler that is gone, or has another target or document by now, must not patch any more.
+        // A removed scaler, or one with another target or document, must not patch anymore.
         isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
         signal,
       });
       entry.memory = output.memory;
-      // What it has just recorded is forgotten with it.
+      // Removes what this cycle has just recorded.
       if (!entries.has(key)) ports.onRemoved(key);
     } catch (error) {
       ports.onFault(scaler, error);
@@ -173,8 +173,8 @@ export function createController(ports: ControllerPorts): Controller {
   };
 
   const track = (work: Promise<void>): void => {
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
+    inFlight.add(work);
+    void work.finally(() => inFlight.delete(work));
   };
 
   return {
@@ -184,7 +184,7 @@ export function createController(ports: ControllerPorts): Controller {
         entries.delete(key);
         ports.onRemoved(key);
       }
-      for (const scaler of scalers) keepOrAdd(entries, scaler, beginEntry);
+      for (const scaler of scalers) keepOrAdd(entries, scaler, createEntry);
       shared = findSharedTargets(scalers);
       ports.follow(scalers);
       startLoops();
@@ -192,19 +192,23 @@ export function createController(ports: ControllerPorts): Controller {
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
-      for (const [key, entry] of entries) entries.set(key, beginTerm(entry));
+      for (const [key, entry] of entries) entries.set(key, entryForNewTerm(entry));
       running = signal;
       startLoops();
       await untilAborted(signal);
       early.cancel();
       await Promise.all([...loops.values()].map(({ ended }) => ended));
       loops.clear();
-      await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...underWay]));
+      await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...inFlight]));
     },
   };
 }
 
-function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, beginEntry: (scaler: Scaler) => Entry): void {
+function keepOrAdd(
+  entries: Map<string, Entry>,
+  scaler: Scaler,
+  createEntry: (scaler: Scaler) => Entry,
+): void {
   const key = scalerKey(scaler);
   const old = entries.get(key);
   const isSameTarget =
@@ -214,7 +218,7 @@ function keepOrAdd(entries: Map<string, Entry>, scaler: Scaler, beginEntry: (sca
   if (isSameTarget) {
     old.isNew ||= old.scaler !== scaler;
     old.scaler = scaler;
-  } else entries.set(key, beginEntry(scaler));
+  } else entries.set(key, createEntry(scaler));
 }
 
 function followClock(entry: Entry, setBySeconds: number, now: Instant): void {

@@ -1,14 +1,15 @@
 import type { Pause } from '../telemetry/cycle-record.js';
-import { buildRecord, buildUnreadRecord } from './build-record.js';
+import { buildRecord, buildUnreadRecord } from './record/build-record.js';
 import { lastScales } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
-import { rememberCycle } from './memory/remember.js';
-import { isStateChanged, restoreMemory, storedStateOf } from './memory/stored-memory.js';
-import { observe } from './observe.js';
-import type { Observation } from './observe.js';
-import { readPause } from './pause.js';
+import { rememberCycle } from './record/remember.js';
+import { isStateChanged, storedStateOf } from './memory/stored-state.js';
+import { restoreMemory } from './memory/restore-memory.js';
+import { observe } from './observe/observe.js';
+import type { Observation } from './observe/observe.js';
+import { readPause } from './change/pause.js';
 import type { CycleInput, CycleOutput, CyclePorts } from './ports.js';
-import { settle } from './settle.js';
+import { settle } from './change/settle.js';
 
 /**
  * Runs one cycle: observe, decide, act, and the record of it. Failures outside of promscaler are part of the record; an
@@ -69,7 +70,7 @@ function afterPause(memory: Memory, isPaused: boolean): Memory {
   return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
 }
 
-/** Stores a new state at the end only: a change was announced before it was made. */
+/** Stores a new state at the end: the intent of a change was stored before its PATCH. */
 function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
   const { uid } = memory;
   const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);

@@ -2,23 +2,24 @@ import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js
 import { addMilli, formatMilli, milliFromNumber } from '../units/quantity.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import { judgeSample } from './proposals/judge-sample.js';
+import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Sample, Snapshot } from './snapshot.js';
 
-/** Whether there is work at all, apart from how much of it. */
+/** Whether there is any work, apart from how much. */
 export interface Activation {
-  /** Some Object or External metric is above its `activation.above`. */
+  /** At least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
-  /** Since when none has been, by plain values; null: one is, or lacks one. */
+  /** Since when no metric has been above, by full values; null: one is above, or has no full value. */
   readonly inactiveSince: Instant | null;
-  /** The same in a sentence. */
+  /** Why, as part of a sentence. */
   readonly why: string;
 }
 
 /**
- * What the thresholds say, or null where the document has none or never goes to 0: activation takes part only where
- * `minReplicas` is 0 and some metric has one. Source: algorithm.md, step 5.
+ * Returns the state of activation, or null if it does not apply: only if `minReplicas` is 0 and a metric has a
+ * threshold.
+ * Source: algorithm.md, step 5.
  */
 export function readActivation(snapshot: Snapshot): Activation | null {
   const { spec } = snapshot.scaler;
@@ -34,12 +35,12 @@ export function readActivation(snapshot: Snapshot): Activation | null {
   return { isActive: false, inactiveSince, why };
 }
 
-/** A metric of pods says nothing of a workload without pods, and must not keep it from waking. */
+/** Removes the metrics of pods: they have no value at 0 replicas and must not prevent a scale-up from 0. */
 export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
   return metrics.filter(({ spec }) => isTotal(spec));
 }
 
-/** The count that activation makes of the picked one, and why where it is another one. */
+/** Returns the count after activation, and the reason if activation changed it. */
 export function activate(
   picked: number,
   activation: Activation,
@@ -79,7 +80,7 @@ function judge(metric: MetricSpec, given: Sample | undefined): readonly Judged[]
   if (total > above)
     return [{ state: 'above', text: `${than}, above its activation of ${formatMilli(above)}` }];
   const text = `${than}, not above its activation of ${formatMilli(above)}`;
-  // A part of the truth below the threshold does not say that the whole is.
+  // A partial sum below the threshold does not prove that the full sum is below it.
   return [{ state: sample.partial === null ? 'below' : 'unknown', text }];
 }
 

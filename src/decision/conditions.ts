@@ -14,7 +14,7 @@ export const ABLE_TO_GET_SCALE: Condition = {
   type: 'AbleToScale',
   status: 'True',
   reason: 'SucceededGetScale',
-  message: "the target's current scale could be read",
+  message: "the target's current scale was read",
 };
 
 export const SCALING_DISABLED: Condition = {
@@ -24,7 +24,7 @@ export const SCALING_DISABLED: Condition = {
   message: 'scaling is disabled since the replica count of the target is zero',
 };
 
-/** ScalingActive where the metrics could be used, or the failure of the first one that could not. */
+/** Returns ScalingActive: True if the metrics are usable, else the failure of the first unusable one. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
@@ -37,7 +37,7 @@ export function scalingActive(pick: Pick, isHeld: boolean): Condition {
     status: 'True',
     reason: 'ValidMetricFound',
     message:
-      winner === null ? 'a metric has a value' : `a count could be calculated from ${describe(winner)}`,
+      winner === null ? 'a metric has a value' : `the replica count was calculated from ${describe(winner)}`,
   };
 }
 
@@ -54,16 +54,15 @@ function metricFailed(metric: JudgedMetric): Condition {
     type: 'ScalingActive',
     status: 'False',
     reason: FAILED_REASON[metric.spec.type],
-    message: `no count could be calculated from ${describe(metric)}: ${metric.result.error ?? ''}`,
+    message: `the replica count could not be calculated from ${describe(metric)}: ${metric.result.error ?? ''}`,
   };
 }
 
-/** `pods metric requests-per-second`, as conditions and reasons call it. */
 function describe({ spec }: JudgedMetric): string {
   return `${spec.type} metric ${spec.identity}`;
 }
 
-/** AbleToScale and ScalingLimited of a decision that went through the limits. (algorithm.md, step 6) */
+/** Returns AbleToScale and ScalingLimited of a decision that went through the limits. (algorithm.md, step 6) */
 export function limitConditions(context: LimitContext, limited: LimitedCount): readonly Condition[] {
   return [ableToScale(context, limited), scalingLimited(context, limited)];
 }
@@ -74,21 +73,18 @@ function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Con
   if (window !== undefined) return inBackoff(context, window);
   const isHeld = !isBoundOverHold(steps);
   if (isHeld && step('recovery_hold') !== undefined) {
-    return able('RecoveryHold', 'scale-down is held until the metrics have given values for long enough');
+    return able('RecoveryHold', 'scale-down is held until every metric has returned values for long enough');
   }
   if (isHeld && step('downscale_confirmation') !== undefined) {
-    return able(
-      'ScaleDownStabilized',
-      'a scale-down goes to the highest count of the decisions that confirm it',
-    );
+    return able('ScaleDownStabilized', 'scaling down to the highest count of the decisions that confirm it');
   }
   const isStabilized = (after.get('stabilization') ?? context.recommended) !== context.recommended;
   if (!isStabilized)
     return able('ReadyForNewScale', 'the recommendation matches the highest one of its window');
   const isUp = context.spec.behavior !== null && context.recommended >= context.current;
   return isUp
-    ? able('ScaleUpStabilized', 'recent recommendations were lower than this one: the lowest counts')
-    : able('ScaleDownStabilized', 'recent recommendations were higher than this one: the highest counts');
+    ? able('ScaleUpStabilized', 'recent recommendations were lower than this one; using the lowest')
+    : able('ScaleDownStabilized', 'recent recommendations were higher than this one; using the highest');
 }
 
 function able(reason: string, message: string): Condition {
@@ -103,11 +99,11 @@ function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condi
     type: 'AbleToScale',
     status: 'False',
     reason: otherWay === null ? oneWay : 'BackoffBoth',
-    message: `the time since the last change is too short, until ${until === null ? 'later' : formatInstant(until)}`,
+    message: `the time since the last change is within the forbidden window, until ${until === null ? 'later' : formatInstant(until)}`,
   };
 }
 
-/** Compares the count before the rate limits and bounds with the one after. (algorithm.md, points 28, 34, 35) */
+/** Compares the count before and after the rate limits and bounds. (algorithm.md, points 28, 34, 35) */
 function scalingLimited(context: LimitContext, limited: LimitedCount): Condition {
   const { after } = limited;
   const stabilized = after.get('downscale_confirmation') ?? context.recommended;
@@ -118,7 +114,7 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
   return bounded > stabilized ? tooLow(context, stabilized, limited) : tooHigh(context, stabilized, limited);
 }
 
-/** A count that does not rise is above `maxReplicas` because a schedule has lowered it: no limit of the way up counts. */
+/** If the count does not rise, a schedule has lowered `maxReplicas` below it: the limits of a scale-up do not apply. */
 function tooHigh(
   { current, spec, bounds }: LimitContext,
   stabilized: number,
@@ -147,7 +143,7 @@ function limitedBy(status: 'True' | 'False', reason: string, message: string): C
   return { type: 'ScalingLimited', status, reason, message };
 }
 
-/** Returns the count that the last of these limits to change it left; null where none of them did. */
+/** Returns the count that the last of these limits has set; null if none of them changed it. */
 function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
   return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }

@@ -3,7 +3,7 @@ import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
 import type { Condition, Decision, LimitStep } from './decision.js';
 import { explainCount } from './explain.js';
-import { remember, seedRecommendations } from './history.js';
+import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
@@ -18,10 +18,10 @@ import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
- * One decision: how many replicas the target should have, and why. Reads no clock, no network and no file, changes
- * nothing it is passed, and throws on no snapshot that `parseSnapshot` accepts: the same snapshot gives the same
- * decision anywhere. It knows nothing of dry run, pause or leadership; those keep a decision from being carried out.
- * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), CHPA's limits on top.
+ * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, and throws for no
+ * snapshot that `parseSnapshot` accepts, so the same snapshot gives the same decision anywhere. Dry run, pause and
+ * leadership are not its concern: they only keep a decision from being carried out.
+ * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -43,7 +43,7 @@ export function decide(given: Snapshot): Decision {
   return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
 }
 
-/** The snapshot as if the bounds in force were the document's; without schedules the same one. */
+/** Replaces the bounds of the document with the bounds in force; without schedules they are the same. */
 function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
   const { scaler } = snapshot;
   if (scaler.spec.schedules.length === 0) return snapshot;
@@ -51,7 +51,7 @@ function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): S
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {
-  const state = remember(snapshot, {
+  const state = buildNextState(snapshot, {
     desired: replicas,
     recommended: null,
     metrics: null,
@@ -68,7 +68,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
   });
 }
 
-/** Some metric has no value, or not all of it: the count may rise, never fall. (algorithm.md, step 4) */
+/** Some metric has no value or only a partial one: the count may rise, never fall. (algorithm.md, step 4) */
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],
@@ -90,7 +90,7 @@ function holdUntrusted(
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
     conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
     reason: `${why}: stays at ${desired}`,
-    state: remember(snapshot, { desired, recommended: null, metrics, activation }),
+    state: buildNextState(snapshot, { desired, recommended: null, metrics, activation }),
   });
 }
 
@@ -137,7 +137,7 @@ function decideWithinLimits(
     steps: limited.steps,
     conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
     reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
-    state: remember(snapshot, { desired, recommended, metrics, activation }),
+    state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });
 }
 

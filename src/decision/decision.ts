@@ -2,68 +2,62 @@ import type { FallbackMode } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import type { State } from './snapshot.js';
 
-/** What `decide` gives back. Everything that is told later - log, metrics, conditions, API - reads it from here. */
+/** The result of `decide`. Log, metrics, conditions and API read it; nothing is computed twice. */
 export interface Decision {
-  /** `target.specReplicas` of the snapshot. */
   readonly currentReplicas: number;
-  /** What the target should be set to; equal to `currentReplicas` when nothing is to be done. */
+  /** The replicas to set; equal to `currentReplicas` if nothing is to be done. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
-  /** One sentence a person understands. */
   readonly reason: string;
-  /** The result of picking, before any limit; null on a short cut and where no metric has a proposal. */
+  /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
-  /** The bounds in force. */
+  /** The bounds in force, those of schedules included. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** Empty on a short cut, else one for each metric of the document. */
+  /** One for each metric of the document; empty if no metric was used. */
   readonly metrics: readonly MetricResult[];
-  /** The steps that changed the count, in the order applied. */
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
-  /** What the next decision starts from, if the change is made. */
+  /** The state that the next decision starts from, if this one is carried out. */
   readonly state: State;
 }
 
-/** A decision without its state, as it is kept for the past. */
+/** A decision without its state, as kept in the history. */
 export type PastDecision = Omit<Decision, 'state'>;
 
-/** What one metric says. */
 export interface MetricResult {
   readonly name: string;
-  /** The count this metric alone asks for; null when it has none, and then `error` says why. */
+  /** The replicas that this metric alone proposes; null if it proposes none, and then `error` says why. */
   readonly proposal: number | null;
   readonly current: CurrentValue;
-  /** Usage by target, of the pass that decided; null when there is none or it is not finite. */
+  /** Usage divided by the target, of the pass that decided; null if there is none or it is not finite. */
   readonly ratio: number | null;
   readonly error: string | null;
-  /** Why the sample may raise but not lower the count; null for a plain value. */
+  /** Why the sample may raise but not lower the count; null for a full value. */
   readonly partial: string | null;
   readonly pods: PodGroups;
-  /** Why a pod is not among the ready. */
+  /** Pod name -> why the pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
-  /** Only where `proposal` is that of the document's fallback. */
+  /** Set only if `proposal` is that of the document's fallback. */
   readonly fallback?: FallbackUse;
 }
 
-/** The count that stands in for a metric without a value. */
+/** The replicas that replace the proposal of a metric without a value. */
 export interface FallbackUse {
   readonly mode: FallbackMode;
   readonly replicas: number;
-  /** When the metric last had a value, or was first queried in vain. */
+  /** When the metric last had a value, or the time of its first failed query. */
   readonly since: Instant;
-  /** Why it has none now. */
   readonly error: string;
 }
 
-/** Those that apply: whole percents of the requests; numbers in base units. */
+/** The values that apply: utilization in whole percent of the requests, other values in base units. */
 export interface CurrentValue {
   readonly averageUtilization?: number;
   readonly averageValue?: number;
   readonly value?: number;
 }
 
-/** Names of pods by how a metric counts them. */
 export interface PodGroups {
   readonly ready: readonly string[];
   readonly unready: readonly string[];
@@ -71,7 +65,9 @@ export interface PodGroups {
   readonly ignored: readonly string[];
 }
 
-/** The steps of algorithm.md, step 6, in their order, and what ends a decision at step 4. */
+/**
+ * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
+ */
 export type LimitName =
   | 'untrusted_metric'
   | 'stabilization'
@@ -84,20 +80,19 @@ export type LimitName =
   | 'max_replicas'
   | 'forbidden_window';
 
-/** One step that changed the count. */
 export interface LimitStep {
   readonly limit: LimitName;
   readonly from: number;
   readonly to: number;
   readonly reason: string;
-  /** When the limit ends; null where that depends on more than time. */
+  /** When the limit ends; null if that depends on more than time. */
   readonly until: Instant | null;
 }
 
 export type ConditionType =
   'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached' | 'MetricsUnique';
 
-/** A condition of the HorizontalPodAutoscaler, with its reasons. */
+/** A condition with the types and reasons of the HorizontalPodAutoscaler, and some of promscaler. */
 export interface Condition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';

@@ -9,9 +9,9 @@ import { countReadyPods, totalOf } from './proposals/total-metrics.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
- * A metric's value beside its target, and what it takes to see its proposal in them: `cpu is at 83 % of the requests,
- * target 60 %` where the proposal is `ceil(83 / 60 x replicas)`, else also how many pods count instead, which pods are
- * filled in, or that the tolerance keeps the count. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * Returns a metric's value and target, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of the
+ * requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count, the
+ * pods that are filled in, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -20,7 +20,7 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   return `${spec.identity} is at ${isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot)}`;
 }
 
-/** A count as a reader gets it from what is printed: `ceil(usage x pods / target)`. Usage and target are integers. */
+/** The printed numbers, from which a reader calculates `ceil(usage x pods / target)`. Usage and target are integers. */
 interface Reading {
   readonly usage: number;
   readonly target: number;
@@ -31,7 +31,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Where what is printed gives another count than the proposal. */
+/** Explains a proposal that differs from what the printed numbers give. */
 function explainRest(reading: Reading, proposal: number): string {
   const count = read(reading);
   if (count === proposal) return '';
@@ -53,18 +53,18 @@ function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
       explainTolerance(metric, snapshot, { reading, there }) ?? explainRest(reading, proposalOf(metric));
     return `${value}, target ${formatMilli(milli)} per pod${rest}`;
   }
-  const beside = `${value}, target ${formatMilli(milli)}`;
+  const valueAndTarget = `${value}, target ${formatMilli(milli)}`;
   const isAsleep = specReplicas === 0;
   const pods = isAsleep ? 1 : specReplicas;
   const kept = isAsleep
     ? null
     : explainTolerance(metric, snapshot, { reading: { usage, target, pods }, there: '' });
-  if (kept !== null) return `${beside}${kept}`;
+  if (kept !== null) return `${valueAndTarget}${kept}`;
   const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
   const over = isAsleep
     ? ', at 0 replicas as over 1 pod'
     : overPods(counted, { specReplicas, noun: 'ready pod' });
-  return `${beside}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
+  return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
 }
 
 function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
@@ -72,21 +72,20 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   const { specReplicas } = snapshot.target;
   const { ready, unready, missing } = result.pods;
   const first = firstReading(metric, specReplicas);
-  const beside = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
+  const valueAndTarget = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
   const isUp = first.usage > first.target;
   if (missing.length === 0 && (unready.length === 0 || !isUp)) {
     const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} left out`;
     const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
-    if (kept !== null) return `${beside}${aside}${kept}`;
+    if (kept !== null) return `${valueAndTarget}${aside}${kept}`;
     const over = overPods(ready.length, { specReplicas, noun: 'ready pod' });
-    return `${beside}${aside}${over}${explainRest({ ...first, pods: ready.length }, proposalOf(metric))}`;
+    return `${valueAndTarget}${aside}${over}${explainRest({ ...first, pods: ready.length }, proposalOf(metric))}`;
   }
   const usage = Math.round((result.ratio ?? 0) * first.target);
   const aside = filledText(spec.target, result.pods, { first, usage, text: valueText(spec, usage, true) });
-  return `${beside}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
+  return `${valueAndTarget}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
 }
 
-/** What the second pass, over the pods that were filled in, comes to. */
 function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): string {
   const { specReplicas } = snapshot.target;
   const proposal = proposalOf(metric);
@@ -102,7 +101,7 @@ function proposalOf({ result }: JudgedMetric): number {
   return result.proposal ?? 0;
 }
 
-/** The first pass: over the pods that are ready. */
+/** The first pass: over the ready pods only. */
 function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   const { averageUtilization, averageValue } = result.current;
   if (spec.target.type === 'Utilization')
@@ -110,7 +109,7 @@ function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   return { usage: Number(milliFromNumber(averageValue ?? 0)), target: Number(spec.target.milli), pods };
 }
 
-/** Pods that are set aside, and what they are taken for: on the way up for idle, on the way down for fully used. */
+/** Explains the assumptions about unready and missing pods: idle for a scale-up, fully used for a scale-down. */
 function filledText(
   target: MetricTarget,
   { unready, missing }: PodGroups,
@@ -136,7 +135,7 @@ function fullText(target: MetricTarget): string {
   return target.type === 'Utilization' ? `${Math.max(100, target.percent)} % of the requests` : 'the target';
 }
 
-/** The pods of the second pass; samples of pods that are not listed are among them. */
+/** Counts the pods of the second pass, including unlisted pods that have samples. */
 function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot): number {
   const { ready, unready, missing } = result.pods;
   const { usage, target } = firstReading({ result, sample, spec }, 1);
@@ -148,7 +147,7 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
   return listed + [...sampled.keys()].filter((name) => !names.has(name)).length;
 }
 
-/** Null where the tolerance does not keep the count; empty where the numbers say the same without it. */
+/** Returns null if the tolerance does not keep the count; empty if the numbers alone give the same count. */
 function explainTolerance(
   { result }: JudgedMetric,
   { scaler, target: { specReplicas } }: Snapshot,
@@ -161,7 +160,6 @@ function explainTolerance(
   return `, within the tolerance of ${formatNumber((ratio > 1 ? tolerances.up : tolerances.down) * 100)} %${there}`;
 }
 
-/** Where the pods that count are not as many as the target is set to. */
 function overPods(
   pods: number,
   { specReplicas, noun }: { readonly specReplicas: number; readonly noun: string },

@@ -7,7 +7,7 @@ import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot.js';
 
-/** The one sentence of a decision on metrics: what was measured, what it asks for, and which limits stood in the way. */
+/** Returns the reason of a decision on metrics: the value, the target, and the limits that changed the count. */
 export function explainCount(
   { current, recommended }: LimitContext,
   {
@@ -20,7 +20,6 @@ export function explainCount(
     readonly desired: number;
     readonly steps: readonly LimitStep[];
     readonly winner: JudgedMetric | null;
-    /** What activation made of the count. */
     readonly note: string | null;
     readonly snapshot: Snapshot;
   },
@@ -33,7 +32,7 @@ export function explainCount(
   return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
-/** The bound where it has won over a hold: the hold goes on, but it is not what moves the count. */
+/** A bound that overrides a hold is named last: the hold continues, but the bound sets the count. */
 function explainSteps(steps: readonly LimitStep[]): string {
   const isOver = isBoundOverHold(steps);
   return steps
@@ -46,8 +45,9 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * The reason of the Event that tells of a change, in the HPA's words (`cpu resource utilization ... above target`) where
- * they are true: a schedule's bound, a fallback, a threshold of activation and an earlier recommendation have their own.
+ * Returns the message of the Event for a change, as the HPA words it (`cpu resource utilization ... above target`)
+ * where that is true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of their
+ * own.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;

@@ -2,13 +2,13 @@ import { formatInstant, parseInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
-/** A value of parsed JSON together with where it stands, for errors that name the field. */
+/** A value of parsed JSON and its path, for errors that name the field. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;
 }
 
-/** JSON that is not what it should be. The message names field, value and rule. */
+/** JSON of the wrong shape. The message names field, value and rule. */
 export class JsonShapeError extends Error {
   override name = 'JsonShapeError';
 
@@ -17,7 +17,7 @@ export class JsonShapeError extends Error {
   }
 }
 
-/** A list or an object is only named: printed, one that is nested deep enough would overflow the stack. */
+/** Only names lists and objects: printing a deeply nested one would overflow the stack. */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
@@ -26,21 +26,21 @@ function print(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-/** An object's own fields by name; a name that is not in `known` is refused. */
+/** Returns the fields of an object by name. Throws for a name that is not in `known`. */
 export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
   const entries = readMap(field);
   const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
   if (strange !== undefined) {
     throw new JsonShapeError(
       at(field, strange, entries.get(strange)?.value),
-      `left out: the fields here are ${known.join(', ')}`,
+      `omitted: the known fields are ${known.join(', ')}`,
     );
   }
   const fields = known.map((name) => [name, entries.get(name) ?? at(field, name, undefined)] as const);
   return Object.fromEntries(fields) as Record<K, Field>;
 }
 
-/** An object's own fields, whatever their names. */
+/** Returns the fields of an object, whatever their names. */
 export function readMap(field: Field): ReadonlyMap<string, Field> {
   const { value } = field;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -55,7 +55,7 @@ export function readArray(field: Field): readonly Field[] {
 }
 
 export function readString(field: Field): string {
-  if (typeof field.value !== 'string') throw new JsonShapeError(field, 'a text');
+  if (typeof field.value !== 'string') throw new JsonShapeError(field, 'a string');
   return field.value;
 }
 
@@ -64,13 +64,12 @@ export function readBoolean(field: Field): boolean {
   return field.value;
 }
 
-/** Any number that JSON can hold; `1e999` reads as Infinity and is for the decision to judge. */
+/** Returns any JSON number; `1e999` reads as Infinity, which the decision judges. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
   return withoutNegativeZero(field.value);
 }
 
-/** An integer from `min` to `MAX_REPLICAS`. */
 export function readInteger(field: Field, min: number): number {
   const { value } = field;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > MAX_REPLICAS) {
@@ -79,12 +78,14 @@ export function readInteger(field: Field, min: number): number {
   return withoutNegativeZero(value);
 }
 
-/** JSON has a `-0`, which is written back as `0`: both must be the same snapshot. */
+/** JSON has `-0` but writes it as `0`: both must be the same snapshot. */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
-/** An instant of the years 1 to 9999 in UTC: an offset can lead out of them, where RFC 3339 can't write it back. */
+/**
+ * Returns an instant of the years 1 to 9999 in UTC: with an offset it could be outside, where RFC 3339 cannot write it.
+ */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
   if (instant === null || parseInstant(formatInstant(instant)) === null)
@@ -92,7 +93,7 @@ export function readInstant(field: Field): Instant {
   return instant;
 }
 
-/** What `read` gives, or null where the field is absent or null. */
+/** Returns the result of `read`, or null if the field is absent or null. */
 export function optional<T>(field: Field, read: (field: Field) => T): T | null {
   return field.value === undefined || field.value === null ? null : read(field);
 }

@@ -18,15 +18,15 @@ import {
 import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
-/** A snapshot that can't be read; the message says which field and why. */
+/** A snapshot that cannot be read; the message names the field and the reason. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
 }
 
 /**
- * The inner form of a snapshot as parsed from JSON: instants, milli-units of requests, defaults of the document filled
- * in. Rules between fields of the document are not enforced here: recordings and vectors may break them.
- * Throws `SnapshotError` where the shape is wrong, unknown fields included.
+ * Returns the snapshot from parsed JSON, with instants, milli-units and the defaults of the document. Does not enforce
+ * rules between fields of the document: recordings and vectors may break them.
+ * Throws `SnapshotError` for a wrong shape, unknown fields included.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -84,7 +84,7 @@ function readPods(field: Field): readonly Pod[] {
   const pods = (optional(field, readArray) ?? []).map(readPod);
   const names = new Set(pods.map(({ name }) => name));
   if (names.size !== pods.length)
-    throw new SnapshotError('pods has two pods of one name, must have each once');
+    throw new SnapshotError('pods has two pods with the same name, must have each once');
   return pods;
 }
 
@@ -138,7 +138,7 @@ const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'
 
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
 
-/** Each form has its own fields: a `kind` beside values, or values beside an error, would be read past. */
+/** Each form has its own fields, so that a `kind` next to values, or values next to an error, is not ignored. */
 function readSample(field: Field): Sample {
   const given = readMap(field);
   const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);

@@ -3,25 +3,22 @@ import { recurringAround } from '../schedules/occurrences.js';
 import { addSeconds, formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** The bounds in force at an instant. */
 export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
   readonly maxReplicas: number;
-  /** The schedules that gave the floor and the ceiling; null: the document's own. */
+  /** The schedules that set the floor and the ceiling; null: the document. */
   readonly floor: BoundBy | null;
   readonly ceiling: BoundBy | null;
-  /** The floor that the ceiling has clipped; null where it has not. */
+  /** The floor before the ceiling clipped it; null if it did not. */
   readonly clippedFloor: number | null;
 }
 
-/** What a schedule makes of a bound. */
 export interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** `before` a start and `after` an end the bound is on its way. */
+  /** `before` a start and `after` an end the bound ramps. */
   readonly phase: 'during' | 'before' | 'after';
-  /** When that ends. */
   readonly until: Instant;
 }
 
@@ -32,10 +29,10 @@ interface Unscheduled {
 }
 
 /**
- * The highest floor and the lowest ceiling of the schedules that are on, or on their way, in place of the document's
- * own; a floor above the ceiling is clipped to it. On the way, a bound lies between the document's and the schedule's in
- * proportion to the time, rounded up: at the start it is reached, and `rampSeconds` after the end it is gone.
- * (algorithm.md, step 1)
+ * Returns the highest floor and the lowest ceiling of the schedules that are active or ramping, in place of the
+ * document's; a floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and
+ * that of the schedule in proportion to the time, rounded up: it is reached at the start, and gone `rampSeconds` after
+ * the end. (algorithm.md, step 1)
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -55,9 +52,9 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 }
 
 /**
- * The highest ceiling that may have led to the present count: above it a count is cut at once. That of a schedule counts
- * while it is on, and after it until the count has risen again: a count that last rose while no schedule allowed more
- * than the document was within the document's own maximum then, and a maximum that is lowered takes effect at once.
+ * Returns the highest ceiling that may have led to the current count; a count above it is lowered at once. The ceiling
+ * of a schedule counts while it is active, and after that until the next scale-up: if no schedule allowed more than the
+ * document at the last scale-up, the count was within the document's maximum, and lowering that takes effect at once.
  * (reliability.md, decision 8)
  */
 export function highestCeiling(
@@ -70,7 +67,7 @@ export function highestCeiling(
     .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
 }
 
-/** Whether the schedule was on, or on its way, at any time from `since` to now; null: from the beginning. */
+/** Returns whether the schedule was active or ramping at any time from `since` (null: ever) to now. */
 function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
   const { last, next } = recurringAround(schedule, now);
   return [last, next, ...schedule.dates].some(
@@ -81,7 +78,7 @@ function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): bo
   );
 }
 
-/** `minReplicas is 3`, or which schedule says so: `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */
+/** Returns `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */
 export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
   if (by === null) return `${field} is ${replicas}`;
   const when: Readonly<Record<BoundBy['phase'], string>> = {
@@ -92,7 +89,7 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
-/** The floor in force as `describeBound` has it; where the ceiling has clipped it, by how much. */
+/** Returns the floor in force like `describeBound`, and the floor before it was clipped. */
 export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
   return clippedFloor === null
@@ -100,7 +97,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
     : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
 }
 
-/** How far a schedule is on: above 0, at most 1. */
+/** The share of a schedule's bound that is in force: above 0, at most 1. */
 interface Share {
   readonly fraction: number;
   readonly phase: BoundBy['phase'];
@@ -116,7 +113,7 @@ function boundBy(
   return { schedule: name, replicas: Math.ceil(own + (scheduled - own) * fraction), phase, until };
 }
 
-/** The largest share over all occurrences near the instant; null where there is none. */
+/** Returns the largest share of all occurrences near the instant; null if there is none. */
 function shareAt(schedule: Schedule, now: Instant): Share | null {
   const { last, next } = recurringAround(schedule, now);
   let largest: Share | null = null;

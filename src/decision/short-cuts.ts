@@ -13,9 +13,9 @@ export interface ShortCut {
 }
 
 /**
- * Replicas outside the bounds go to the nearest one at once, and a 0 that a person set (min above 0) stays: no metric
- * is looked at and no limit applies. A ceiling that a schedule has lowered is no short cut: the highest one that the
- * document and its schedules know is. Null where a decision on metrics is due. (algorithm.md, point 22)
+ * Moves replicas outside the bounds to the nearest bound at once, and keeps a 0 that was set manually (with
+ * `minReplicas` above 0): no metric is used and no limit applies. Only the highest ceiling of the document and its
+ * schedules counts, not one that a schedule has lowered. Null if the decision needs metrics. (algorithm.md, point 22)
  */
 export function takeShortCut(
   { scaler, target, state }: Snapshot,

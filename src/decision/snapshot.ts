@@ -2,13 +2,12 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Milli } from '../units/quantity.js';
 import type { Instant } from '../units/time.js';
 
-/** The whole input of one decision. The JSON form is that of parse-snapshot.ts and write-snapshot.ts. */
+/** The whole input of one decision. parse-snapshot.ts and write-json.ts have its JSON form. */
 export interface Snapshot {
   readonly scaler: Scaler;
-  /** The instant the decision is taken at; nothing else is the clock. */
+  /** The time of the decision; `decide` reads no clock. */
   readonly now: Instant;
   readonly target: ReplicaCounts;
-  /** Every pod the target's selector matches. */
   readonly pods: readonly Pod[];
   /** One for each entry of `scaler.spec.metrics`, in the same order. */
   readonly samples: readonly Sample[];
@@ -16,66 +15,62 @@ export interface Snapshot {
 }
 
 export interface ReplicaCounts {
-  /** `.spec.replicas` of the target; absent there means 1. */
+  /** `.spec.replicas` of the target; 1 if absent there. */
   readonly specReplicas: number;
-  /** `.status.replicas` of the target. */
   readonly statusReplicas: number;
 }
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
-/** The few fields of a pod that a decision needs. */
 export interface Pod {
   readonly name: string;
   readonly phase: PodPhase;
-  /** Has a deletion timestamp. */
   readonly deleting: boolean;
   readonly startTime: Instant | null;
   /** Status of the `Ready` condition; null: the pod has no such condition. */
   readonly ready: boolean | null;
-  /** That condition's `lastTransitionTime`. */
+  /** `lastTransitionTime` of the `Ready` condition. */
   readonly readyChangedAt: Instant | null;
-  /** Container name -> resource name -> milli-units; restartable init containers included. */
+  /** Container name -> resource name -> milli-units; includes restartable init containers. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** Pod-level requests, resource name -> milli-units; null where the pod has none. */
+  /** Pod-level requests, resource name -> milli-units; null if the pod has none. */
   readonly podRequests: ReadonlyMap<string, Milli> | null;
 }
 
-/** What one metric's source answered. Numbers are in base units (cores, bytes, or what the query returns). */
+/** The answer to the query of one metric. Numbers are in base units (cores, bytes, or what the query returns). */
 export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 
 interface Valued {
-  /** When the youngest raw sample was taken. */
+  /** When the newest raw sample was taken. */
   readonly at: Instant;
-  /** Why the numbers may be too low; null for a plain value. A partial sample may raise the count, never lower it. */
+  /** Why the numbers may be too low; null for a full value. A partial sample may raise the count, never lower it. */
   readonly partial: string | null;
 }
 
 /** Usage by pod and container: Resource and ContainerResource. */
 export interface ContainersSample extends Valued {
   readonly form: 'containers';
-  /** Length of the rate window; 0: an instantaneous gauge. */
+  /** The window of the rate; 0: an instantaneous gauge. */
   readonly windowSeconds: number;
   readonly containers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Value by pod: Pods. */
 export interface PodsSample extends Valued {
   readonly form: 'pods';
   readonly windowSeconds: number;
   readonly pods: ReadonlyMap<string, number>;
 }
 
-/** The series a query returned: Object (exactly one) and External (added up). */
+/** The series that a query returned: Object (exactly one) and External (added up). */
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
 }
 
-/** No series; every value NaN; Inf, negative, wrong shape or duplicates; the source did not answer. */
+/** No series; all values NaN; infinite, negative, wrong shape or duplicates; the source did not answer. */
 export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
 
-/** There is no value. Never read as 0 unless the document says so. */
+/** No value. Never read as 0 unless the document allows it. */
 export interface ErrorSample {
   readonly form: 'error';
   readonly kind: SampleErrorKind;
@@ -93,26 +88,25 @@ export interface ScaleEvent {
   readonly change: number;
 }
 
-/** What earlier decisions left behind. `Decision.state` is the `state` of the next snapshot. */
+/** What earlier decisions have left for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
-  /** Before any limit; null: this is the first decision ever, which is not the same as an empty list. */
+  /** Before any limit; null: this is the first decision of the scaler, which an empty list is not. */
   readonly recommendations: readonly Recommendation[] | null;
   readonly scaleEvents: readonly ScaleEvent[];
-  /** Decisions in a row that asked for less; empty unless the document has `downscaleConfirmation`. */
+  /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
   readonly downscaleProposals: readonly Recommendation[];
-  /** Recovery hold: no scale-down before then. */
+  /** Recovery hold: no scale-down before this time. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-  /** `TYPE/IDENTITY` -> since when that metric has had no value; empty after a decision at 0 replicas. */
+  /** `TYPE/IDENTITY` -> since when the metric has had no value; empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
-  /** The target is at 0 because promscaler put it there, also for a pause that keeps it at 0; false: somebody else did. */
+  /** promscaler set the target to 0 (including by a pause); false: another writer did. */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
 }
 
-/** The state of a scaler that has never decided. */
 export const EMPTY_STATE: State = {
   lastScaleUp: null,
   lastScaleDown: null,

@@ -2,10 +2,10 @@ import { formatMilli } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { formatInstant } from '../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
-import { writableSample } from './proposals/judge-sample.js';
+import { writableSample } from './samples/judge-sample.js';
 import type { Pod, Recommendation, Sample, Snapshot, State } from './snapshot.js';
 
-/** The JSON form of a snapshot, the one that `parseSnapshot` reads: deciding on it gives the same decision. */
+/** Returns the JSON form of a snapshot. `parseSnapshot` reads it, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
   return {
     scaler: snapshot.scaler.document,
@@ -17,7 +17,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
   };
 }
 
-/** Returns the JSON form of a decision; without `state` for one of the past, which has none. */
+/** Returns the JSON form of a decision; a past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
   return {
     ...decision,
@@ -39,7 +39,7 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
   return { ...step, until: instantOrNull(step.until) };
 }
 
-/** Field by field: what is observed has more of a pod than a snapshot has, and no reader takes that. */
+/** Lists the fields: the pods of the watch have more of them, and a snapshot with unknown fields is rejected. */
 function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
   return {
     name: pod.name,
@@ -81,7 +81,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
-    // Absent means "never decided before", which an empty list does not.
+    // Absent means "first decision", which an empty list does not.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),

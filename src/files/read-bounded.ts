@@ -5,29 +5,32 @@ import { FileError, tooLong } from './file-error.js';
 import { readPipe } from './read-pipe.js';
 
 export interface ReadBounds {
-  /** A longer file is refused; no more than one byte past this is ever read. */
+  /** A longer file is rejected. At most one byte more is read. */
   readonly mostBytes: number;
-  /** How long a file server that does not answer is waited for. Default: as long as it takes. */
+  /** Timeout for a file system that does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
-  /** Also reads a pipe to its end, such as a shell's `<(command)`, until `signal` is aborted. Default: regular files alone. */
+  /**
+   * Whether to read a pipe, such as a shell's `<(command)`, to its end, until `signal` is aborted. Default: only
+   * regular files.
+   */
   readonly pipe?: { readonly signal?: AbortSignal };
 }
 
-/** What is read of a file, and the device that it is on. */
+/** The contents of a file, and its device. */
 export interface BoundedFile {
   readonly bytes: Uint8Array;
   readonly dev: number;
 }
 
 /**
- * Reads under way. Each holds one of the four threads that all files and host names share, also when nobody waits for
- * it any longer, so that whoever wants the same file waits for the same read.
+ * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its caller gave
+ * up, so callers for the same file share one read.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
 /**
- * Reads a regular file, or a link to one. A named pipe would be waited for without end, a device never ends, and some
- * devices do something when they are opened. Throws `FileError`, or what the system says.
+ * Reads a regular file, or a link to one. A named pipe may block, a device never ends, and opening a device may have
+ * side effects. Throws `FileError`, or the error of the system.
  */
 export async function readBounded(path: string, bounds: ReadBounds): Promise<BoundedFile> {
   if (bounds.pipe !== undefined) return readFound(path, bounds);
@@ -43,7 +46,10 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
   });
 }
 
-/** The same as text. What is not UTF-8 in it is replaced: a bundle of certificates may have comments in any encoding. */
+/**
+ * Reads a file as text. Bytes that are not UTF-8 are replaced: a bundle of certificates may have comments in any
+ * encoding.
+ */
 export async function readBoundedText(path: string, bounds: ReadBounds): Promise<string> {
   const { bytes } = await readBounded(path, bounds);
   return new TextDecoder().decode(bytes);
@@ -55,7 +61,7 @@ async function readFound(path: string, { mostBytes, pipe }: ReadBounds): Promise
     return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
   }
   mustBeRegular(found);
-  // It may have become a pipe since: opening one without this flag waits for a writer.
+  // It may be a pipe by now: without this flag, opening one waits for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const opened = await handle.stat();
@@ -79,7 +85,7 @@ function mustBeRegular(found: FileKind): void {
 
 const CHUNK_BYTES = 65_536;
 
-/** The size of a file is a hint alone: it may grow, and files of /proc have none. */
+/** The size is only a hint: a file may grow, and files in /proc have none. */
 async function readHandle(handle: FileHandle, mostBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

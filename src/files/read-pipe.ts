@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { tooLong } from './file-error.js';
 
 /**
- * Reads a pipe to its end, or until `signal` is aborted: as a socket and not as a file, since a thread that waits for a
- * pipe cannot be called back and keeps the process from ending. A writer that is yet to come is waited for.
+ * Reads a pipe to its end, or until `signal` is aborted. As a socket, since a thread that waits for a file cannot be
+ * cancelled and keeps the process from exiting. Waits for a writer that has not opened it yet.
  */
 export async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
   const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);

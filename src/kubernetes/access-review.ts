@@ -1,26 +1,24 @@
 import { objectIn, textIn } from './json.js';
 import type { Transport } from './requests/transport.js';
 
-/** One thing that an account may or may not do, in the words of RBAC. */
+/** The `resourceAttributes` of a SelfSubjectAccessReview. */
 export interface AccessQuestion {
   readonly verb: string;
-  /** Empty: the core group. */
+  /** Empty: the core API group. */
   readonly group: string;
   /** Plural: `deployments`. */
   readonly resource: string;
   /** `scale`; empty: the object itself. */
   readonly subresource: string;
-  /** Null: in all namespaces at once. */
+  /** Null: all namespaces. */
   readonly namespace: string | null;
-  /** Of one object, for rights on that alone; left out: on all of them. */
+  /** Of one object; default: all objects. */
   readonly name?: string;
 }
 
 const DEADLINE_MS = 5000;
 
-/**
- * Whether the account behind the transport may do it. Every account may ask this of itself. Throws `KubernetesError`.
- */
+/** Returns whether the account of the transport has a permission. Every account may create this review. Throws `KubernetesError`. */
 export async function mayI(
   transport: Transport,
   question: AccessQuestion,
@@ -38,7 +36,7 @@ export async function mayI(
         resourceAttributes: { verb, group, resource, subresource, namespace: namespace ?? '', name },
       },
     },
-    doing: `asking whether ${nameAccess(question)} is allowed`,
+    doing: `checking permission to ${nameAccess(question)}`,
     verb: 'create',
     resource: 'selfsubjectaccessreviews',
     deadlineMs: DEADLINE_MS,
@@ -47,7 +45,7 @@ export async function mayI(
   return objectIn(answer, 'status')?.['allowed'] === true;
 }
 
-/** Who the account is, where the server says so (Kubernetes 1.28 and newer); else null. Never throws. */
+/** Returns the user name of the account, or null before Kubernetes 1.28 and after a failure. Never throws. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await transport.request({
@@ -55,7 +53,7 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
       method: 'POST',
       path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
-      doing: 'asking who this account is',
+      doing: 'reading the user name of this account',
       verb: 'create',
       resource: 'selfsubjectreviews',
       deadlineMs: DEADLINE_MS,
@@ -63,14 +61,14 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
   } catch {
-    // An older server, or one that is away: whoever asks has other findings to tell that by.
+    // Other requests report an unreachable server.
     return null;
   }
 }
 
-/** `patch deployments/scale of namespace shop`, `list pods of all namespaces`, `get configmaps x of namespace ops`. */
+/** `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get configmaps x in namespace ops`. */
 export function nameAccess(question: AccessQuestion): string {
   const { verb, group, resource, subresource, namespace, name } = question;
   const what = `${resource}${group === '' || group === 'apps' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;
-  return `${verb} ${what}${name === undefined ? '' : ` ${name}`} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+  return `${verb} ${what}${name === undefined ? '' : ` ${name}`} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }

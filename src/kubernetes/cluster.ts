@@ -2,34 +2,35 @@ import type { TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
-import { createEventRecorder } from './events.js';
-import type { Feed } from './watch/feeds.js';
+import { createEventRecorder } from './event-recorder.js';
+import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
-import { getScale, patchScale, type ScalePlace, type ScaleWithSelector } from './scale.js';
+import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
-import { createWatches, problemOfFeed, type Watches } from './watch/watches.js';
+import type { WorkloadPlace } from './workload.js';
+import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
-  /** Closed when `run` ends. */
+  /** Closed at the end of `run`. */
   readonly transport: Transport;
-  /** The only namespaces that are read and written, one watch each; empty: all. */
+  /** The only namespaces that are read and written; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** Names this replica in Events: the pod's name. */
+  /** The pod name, for `reportingInstance` of Events. */
   readonly instance?: string;
 }
 
-/** How long a read waits for the first list of what it reads from. */
+/** How long a read waits for the first list of its informer. */
 const FIRST_LIST_MS = 10_000;
 
-/** The cluster behind a connection, and the deletion costs of its pods. Nothing is asked before `run` or a read. */
+/** Returns the client of one cluster. Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces } = options;
   const log = options.log ?? SILENT_LOG;
@@ -40,12 +41,12 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 
-  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScalePlace> => {
+  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<WorkloadPlace> => {
     checkNamespace(namespaces, namespace);
     return { transport, kind: await discovery.find(ref, signal), namespace, ref, signal };
   };
 
-  const liveScale = async (place: ScalePlace): Promise<ScaleWithSelector> => {
+  const liveScale = async (place: WorkloadPlace): Promise<ScaleWithSelector> => {
     try {
       return await getScale(place);
     } catch (error) {
@@ -55,13 +56,13 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 
   const usablePods = (namespace: string): PodStore => {
-    const feed = watches.podsOf(namespace);
-    // No pods known is not the same as no pods.
-    if (feed?.reflector.isSynced() !== true)
-      throw watches.problemOf(namespace) ?? notListed(`reading pods of namespace ${namespace}`);
-    const problem = problemOfFeed(feed);
+    const informer = watches.podsOf(namespace);
+    // An unsynced store is empty, but the namespace may have pods.
+    if (informer?.reflector.isSynced() !== true)
+      throw watches.problemOf(namespace) ?? notListed(`reading pods in namespace ${namespace}`);
+    const problem = problemOfInformer(informer);
     if (problem !== null) throw problem;
-    return feed.store;
+    return informer.store;
   };
 
   const readTarget: Cluster['readTarget'] = async (namespace, ref, signal) => {
@@ -104,34 +105,34 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** The watched object; null where its kind or namespace is not watched, so that it must be asked for. */
+/** Returns the watched object; null if its kind or namespace is not watched. Throws `KubernetesError`. */
 async function readWatched(
   watches: Watches,
-  { namespace, ref, signal }: ScalePlace,
+  { namespace, ref, signal }: WorkloadPlace,
   clock: Clock,
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
-  // Whoever reads a target goes on to its pods.
+  // The caller reads the pods of the target next.
   if (pods !== null) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
-  const feed = plural === null ? null : watches.targetsOf(namespace, plural);
-  if (feed === null) return null;
-  await firstList(feed, { doing, clock, signal });
-  const watched = feed.store.get(namespace, ref.name);
+  const informer = plural === null ? null : watches.targetsOf(namespace, plural);
+  if (informer === null) return null;
+  await firstList(informer, { doing, clock, signal });
+  const watched = informer.store.get(namespace, ref.name);
   if (watched === undefined)
-    throw new KubernetesError('not_found', `${doing}: 404 Not Found: there is no such object`, {
+    throw new KubernetesError('not_found', `${doing}: 404 Not Found: the object does not exist`, {
       status: 404,
     });
   return watched;
 }
 
-/** Waits until a feed has listed. Throws what keeps it from that, or `timeout`. */
+/** Waits until an informer has listed. Throws its failure, or `timeout`. */
 async function firstList(
-  feed: Feed<unknown>,
+  informer: Informer<unknown>,
   { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
-  const isSettled = (): boolean => feed.reflector.isSynced() || feed.reflector.failure() !== null;
+  const isSettled = (): boolean => informer.reflector.isSynced() || informer.reflector.failure() !== null;
   if (!isSettled())
     await withDeadline(clock, { ms: FIRST_LIST_MS, parent: signal }, (deadline) => {
       return new Promise<void>((resolve) => {
@@ -141,20 +142,20 @@ async function firstList(
           forgetDeadline();
           resolve();
         };
-        const forget = feed.reflector.onChange(done);
+        const forget = informer.reflector.onChange(done);
         const forgetDeadline = onAbort(deadline, done);
       });
     });
-  const problem = problemOfFeed(feed);
+  const problem = problemOfInformer(informer);
   if (problem !== null) throw problem;
-  if (!feed.reflector.isSynced()) throw notListed(doing);
+  if (!informer.reflector.isSynced()) throw notListed(doing);
 }
 
 function notListed(doing: string): KubernetesError {
   return new KubernetesError('timeout', `${doing}: not listed yet`);
 }
 
-function fromScale({ namespace, ref }: ScalePlace, scale: ScaleWithSelector): ScaleTarget {
+function fromScale({ namespace, ref }: WorkloadPlace, scale: ScaleWithSelector): ScaleTarget {
   const selector = usableSelector(scale.selector, `reading scale of ${nameTarget(namespace, ref)}`);
   return { ref, namespace, ...withoutSelector(scale), selector, annotations: {} };
 }
@@ -167,6 +168,6 @@ function checkNamespace(namespaces: readonly string[], namespace: string): void 
   if (namespaces.length > 0 && !namespaces.includes(namespace))
     throw new KubernetesError(
       'forbidden',
-      `reading namespace ${namespace}: it is not among kubernetes.namespaces (${namespaces.join(', ')})`,
+      `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
     );
 }

@@ -5,7 +5,7 @@ import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-/** Where the `/scale` of a kind is served. */
+/** The API of a kind. */
 export interface ScalableKind {
   /** `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
@@ -13,14 +13,13 @@ export interface ScalableKind {
   readonly plural: string;
 }
 
-/** Finds the API of a kind. */
 export interface Discovery {
   /**
-   * By group and kind, whatever version is written. Throws `KubernetesError`: `not_found` for a kind that is not
-   * served, `invalid` for one that cannot be scaled.
+   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` for a kind that is not
+   * served, `invalid` for a kind that cannot be scaled.
    */
   readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
-  /** What was found may not hold any more: asks again, but not within 30 s of the last time. */
+  /** Marks a result as possibly outdated: the next `find` repeats the discovery, at most every 30 s. */
   readonly doubt: (ref: TargetRef) => void;
 }
 
@@ -32,24 +31,24 @@ interface Entry {
   readonly result: Promise<ScalableKind>;
 }
 
-/** Asks each kind once; a kind that was not found is asked for again at most every 30 s. */
+/** Discovers each kind once, and a kind that was not found again at most every 30 s. */
 export function createDiscovery(transport: Transport, clock: Clock): Discovery {
   const entries = new Map<string, Entry>();
 
   const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
-    // Not the caller's signal: others may wait for the same answer.
+    // Without the caller's signal: other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
     entries.set(key, entry);
     result.catch((error: unknown) => {
       const isAnswer = error instanceof KubernetesError && ['not_found', 'invalid'].includes(error.kind);
       if (!isAnswer && entries.get(key) === entry) entries.delete(key);
-      else settled.add(key);
+      else expiring.add(key);
     });
     return result;
   };
-  /** Kinds whose last answer was no; it is good for `REFRESH_MS`. */
-  const settled = new Set<string>();
+  /** Kinds whose last result expires after `REFRESH_MS`. */
+  const expiring = new Set<string>();
 
   return {
     find: (ref) => {
@@ -58,13 +57,13 @@ export function createDiscovery(transport: Transport, clock: Clock): Discovery {
       const key = `${groupOf(ref)}/${ref.kind}`;
       const known = entries.get(key);
       const isOld = known !== undefined && clock.monotonicMs() - known.atMs >= REFRESH_MS;
-      if (known !== undefined && !(isOld && settled.has(key))) return known.result;
-      settled.delete(key);
+      if (known !== undefined && !(isOld && expiring.has(key))) return known.result;
+      expiring.delete(key);
       return look(key, ref);
     },
     doubt: (ref) => {
       const key = `${groupOf(ref)}/${ref.kind}`;
-      if (entries.has(key)) settled.add(key);
+      if (entries.has(key)) expiring.add(key);
     },
   };
 }
@@ -74,18 +73,18 @@ async function findKind(transport: Transport, ref: TargetRef): Promise<ScalableK
   if (ref.kind === 'DaemonSet')
     throw new KubernetesError(
       'invalid',
-      `finding kind DaemonSet: a DaemonSet runs one pod on each node, it has no replicas to scale`,
+      `finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas`,
     );
   const roots = group === '' ? ['/api/v1'] : await groupRoots(transport, ref, group);
   const kinds = new Set<string>();
   for (const root of roots) {
-    const resources = objectsIn(await ask(transport, root, ref), 'resources');
+    const resources = objectsIn(await request(transport, root, ref), 'resources');
     const scalable = pickKind(resources, ref, root);
     if (scalable !== null) return scalable;
     for (const resource of resources) kinds.add(textIn(resource, 'kind') ?? '');
   }
   const others = [...kinds].filter((kind) => kind !== '').sort();
-  throw notServed(ref, `it has ${others.length === 0 ? 'no kinds' : others.join(', ')}`);
+  throw notServed(ref, `the group has ${others.length === 0 ? 'no kinds' : others.join(', ')}`);
 }
 
 function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string): ScalableKind | null {
@@ -96,20 +95,21 @@ function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string
   );
   const plural = resource === undefined ? null : textIn(resource, 'name');
   if (resource === undefined || plural === null) return null;
-  const refuse = (why: string): KubernetesError =>
+  const unscalable = (why: string): KubernetesError =>
     new KubernetesError(
       'invalid',
       `finding kind ${ref.kind}: ${root.replace(/^\/apis?\//, '')} ${ref.kind} ${why}`,
     );
-  if (resource['namespaced'] !== true) throw refuse('belongs to no namespace, so no scaler can name it');
-  if (!names.includes(`${plural}/scale`)) throw refuse('has no scale subresource, so it cannot be scaled');
+  if (resource['namespaced'] !== true) throw unscalable('is cluster-scoped, so a scaler cannot refer to it');
+  if (!names.includes(`${plural}/scale`))
+    throw unscalable('has no scale subresource, so it cannot be scaled');
   return { root, plural };
 }
 
-/** The versions of a group, the preferred one first. */
+/** Returns the versions of a group, the preferred one first. */
 async function groupRoots(transport: Transport, ref: TargetRef, group: string): Promise<readonly string[]> {
   const path = `/apis/${encodeURIComponent(group)}`;
-  const answer = await ask(transport, path, ref);
+  const answer = await request(transport, path, ref);
   const preferred = textIn(objectIn(answer, 'preferredVersion'), 'version');
   const versions = objectsIn(answer, 'versions').map((version) => textIn(version, 'version') ?? '');
   const ordered = new Set([
@@ -119,7 +119,7 @@ async function groupRoots(transport: Transport, ref: TargetRef, group: string): 
   return [...ordered].map((version) => `${path}/${encodeURIComponent(version)}`);
 }
 
-async function ask(transport: Transport, path: string, ref: TargetRef): Promise<JsonObject> {
+async function request(transport: Transport, path: string, ref: TargetRef): Promise<JsonObject> {
   try {
     return await transport.request({
       lane: 'list',
@@ -139,7 +139,7 @@ async function ask(transport: Transport, path: string, ref: TargetRef): Promise<
 
 function notServed(ref: TargetRef, why: string): KubernetesError {
   const isWorkload = ['Deployment', 'StatefulSet', 'ReplicaSet'].includes(ref.kind);
-  const hint = isWorkload ? `; a ${ref.kind} is in apps/v1` : '';
+  const hint = isWorkload ? `; ${ref.kind} is in apps/v1` : '';
   return new KubernetesError(
     'not_found',
     `finding kind ${ref.kind} in API group "${groupOf(ref)}" (${ref.apiVersion}): ${why}${hint}`,

@@ -2,7 +2,7 @@ import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './json.js';
 import type { ScaleTarget, TargetEvent } from './types.js';
 
-/** One Event as it stands: how often it was seen, and when. */
+/** One Event with its occurrences. */
 export interface SeenEvent {
   readonly target: ScaleTarget;
   readonly event: TargetEvent;
@@ -14,7 +14,7 @@ export interface SeenEvent {
   readonly count: number;
 }
 
-/** Who reports. `instance` sets one replica of the service apart from the others, at most 128 characters. */
+/** `instance` identifies a replica of the service, at most 128 characters. */
 export interface Reporter {
   readonly instance: string;
 }
@@ -23,7 +23,7 @@ const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-/** The Event for `events.k8s.io/v1`. */
+/** Returns a new Event of `events.k8s.io/v1`. */
 export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -40,12 +40,12 @@ export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** What a repetition changes in `events.k8s.io/v1`. */
+/** Returns the merge-patch for a repeated Event of `events.k8s.io/v1`. */
 export function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-/** The Event for the core API, where the newer one is not to be had. */
+/** Returns a new Event of the core API, for clusters where `events.k8s.io` is unavailable. */
 export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'v1',
@@ -65,7 +65,7 @@ export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** What a repetition changes in the core API. */
+/** Returns the merge-patch for a repeated Event of the core API. */
 export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }
@@ -74,7 +74,7 @@ function regarding({ ref, namespace, uid, resourceVersion }: ScaleTarget): JsonO
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 
-/** RFC 3339 with six digits, as MicroTime has it. */
+/** A MicroTime: RFC 3339 with six digits. */
 function microTime(instant: Instant): string {
   const text = formatInstant(instant);
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
@@ -85,7 +85,7 @@ function wholeSecond(instant: Instant): string {
   return `${formatInstant(instant).slice(0, 19)}Z`;
 }
 
-/** At most 1 kB, cut between two characters. */
+/** Truncates to 1 kB between two characters. */
 function shortNote(message: string): string {
   const bytes = Buffer.from(message);
   if (bytes.length <= MAX_NOTE_BYTES) return message;

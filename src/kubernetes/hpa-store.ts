@@ -2,9 +2,8 @@ import type { WatchedHpa } from './hpa.js';
 import type { OtherScaler } from './types.js';
 import type { ObjectStore } from './watch/object-store.js';
 
-/** The HPAs that are watched. */
 export interface HpaStore extends ObjectStore<WatchedHpa> {
-  /** Those of a namespace; the same list as long as none of them has changed. */
+  /** Returns the HPAs of a namespace; the same array until one of them changes. */
   readonly of: (namespace: string) => readonly OtherScaler[];
 }
 

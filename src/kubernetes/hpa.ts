@@ -1,13 +1,18 @@
 import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
 import type { OtherScaler } from './types.js';
+import type { Transport } from './requests/transport.js';
+import { listAll, resourceScope } from './watch/list-pages.js';
 import type { WatchedObject } from './watch/object-store.js';
 
-/** An HPA under its own name, which is another one than the scaler's where a ScaledObject owns it. */
+export const HPA_ROOT = '/apis/autoscaling/v2';
+export const HPA_PLURAL = 'horizontalpodautoscalers';
+
+/** An HPA. `scaler` has another name if a ScaledObject owns the HPA. */
 export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
 
-/** Takes from a watched HPA what is needed; null where it names no target. */
+/** Converts a watched HPA; null if it has no target. */
 export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   const scaler = readHorizontalPodAutoscaler(object);
   if (scaler === null) return null;
@@ -20,7 +25,18 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   };
 }
 
-/** A ScaledObject works through an HPA that it owns: it is named instead, for that is what has to go. */
+/** Lists the HPAs of a namespace (null: of all) with live requests. Throws `KubernetesError`. */
+export async function listHpas(
+  transport: Transport,
+  namespace: string | null,
+  signal: AbortSignal,
+): Promise<readonly OtherScaler[]> {
+  const scope = resourceScope(HPA_ROOT, HPA_PLURAL, namespace);
+  const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
+  return items;
+}
+
+/** Converts an HPA. A ScaledObject that owns it is returned instead: that is the object to delete. */
 export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
@@ -43,8 +59,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * What an HPA wants by its metrics; null while it cannot compute that. `status.desiredReplicas` is a required field: it
- * is 0 before the first computation, and stays what it was while the metrics fail.
+ * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is a required
+ * field: it is 0 before the first computation and keeps its value while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

@@ -3,37 +3,36 @@ import { countIn, objectIn, textIn, type JsonObject } from './json.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-/** The part of a Lease's spec that an election lives by. */
+/** The fields of `spec` that leader election uses. */
 export interface LeaseSpec {
-  /** Empty: nobody holds it. */
+  /** Empty: released. */
   readonly holderIdentity: string;
-  /** Null where the record has none. */
+  /** Null if unset. */
   readonly leaseDurationSeconds: number | null;
-  /** A MicroTime as written; null where the record has none. */
+  /** A MicroTime as stored; null if unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
-  /** 0 where the record has none. */
+  /** 0 if unset. */
   readonly leaseTransitions: number;
 }
 
-/** A Lease as the server sent it. */
 export interface SeenLease {
   readonly spec: LeaseSpec;
-  /** The whole spec as text: whether it has changed tells whether its holder lives. */
+  /** The whole spec as JSON: a change shows that the holder is alive. */
   readonly rawSpec: string;
-  /** All of it: labels, annotations and fields of the spec that we don't know survive an update. */
+  /** Kept so that an update preserves labels, annotations and unknown fields. */
   readonly object: JsonObject;
 }
 
-/** One Lease. Everything throws `KubernetesError` and is sent once; nothing is repeated. */
+/** Reads and writes one Lease, without retries. Throws `KubernetesError`. */
 export interface LeaseClient {
   /** `NAMESPACE/NAME`, for messages. */
   readonly name: string;
-  /** A live GET; null where there is no such Lease. */
+  /** Returns null if the Lease does not exist. */
   readonly read: (signal: AbortSignal) => Promise<SeenLease | null>;
-  /** `conflict` where somebody else was quicker. */
+  /** Throws `conflict` if the Lease exists. */
   readonly create: (spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
-  /** A PUT with the uid and resourceVersion of what was seen: `conflict` where it has changed since. */
+  /** Throws `conflict` if the Lease has changed since `seen`. */
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
 
@@ -41,17 +40,16 @@ export interface LeaseClientOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;
-  /** Of each request, connection to last byte. */
+  /** Of each request. */
   readonly deadlineMs: number;
 }
 
-/** The client of one Lease of coordination.k8s.io/v1; it asks when it is told to. */
 export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   const { transport, namespace, name, deadlineMs } = options;
-  const folder = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
-  const place = `${folder}/${encodeURIComponent(name)}`;
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  const place = `${collection}/${encodeURIComponent(name)}`;
   const what = `Lease ${namespace}/${name}`;
-  const ask = async (
+  const send = async (
     request: Pick<KubernetesRequest, 'method' | 'path' | 'verb' | 'doing' | 'body'>,
     signal: AbortSignal,
   ): Promise<SeenLease> => {
@@ -68,7 +66,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     name: `${namespace}/${name}`,
     read: async (signal) => {
       try {
-        return await ask({ method: 'GET', path: place, verb: 'get', doing: `reading ${what}` }, signal);
+        return await send({ method: 'GET', path: place, verb: 'get', doing: `reading ${what}` }, signal);
       } catch (error) {
         if (error instanceof KubernetesError && error.kind === 'not_found') return null;
         throw error;
@@ -76,25 +74,28 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     },
     create: (spec, signal) => {
       const body = { ...HEAD, metadata: { name, namespace }, spec: withoutNulls(spec) };
-      return ask({ method: 'POST', path: folder, verb: 'create', doing: `creating ${what}`, body }, signal);
+      return send(
+        { method: 'POST', path: collection, verb: 'create', doing: `creating ${what}`, body },
+        signal,
+      );
     },
     update: (seen, spec, signal) => {
       const body = updateBody(seen, spec);
-      return ask({ method: 'PUT', path: place, verb: 'update', doing: `updating ${what}`, body }, signal);
+      return send({ method: 'PUT', path: place, verb: 'update', doing: `updating ${what}`, body }, signal);
     },
   };
 }
 
 const HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
 
-/** The instant as a MicroTime: always six digits, `2026-01-01T00:00:00.250000Z`. */
+/** Formats a MicroTime with six digits: `2026-01-01T00:00:00.250000Z`. */
 export function microTime(instant: Instant): string {
   return new Date(instant).toISOString().replace('Z', '000Z');
 }
 
 function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
   const metadata = { ...objectIn(object, 'metadata') };
-  // Who wrote what is the server's own business, and the longest part of the object.
+  // The server maintains managedFields, the longest part of the object.
   delete metadata['managedFields'];
   return { ...HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
 }
@@ -103,12 +104,12 @@ function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }
 
-/** A Lease without uid or resourceVersion could not be updated safely: that is no answer. */
+/** A Lease without uid or resourceVersion could not be updated safely. */
 function readLease(answer: JsonObject, doing: string): SeenLease {
   const metadata = objectIn(answer, 'metadata');
   const isWhole = [textIn(metadata, 'uid'), textIn(metadata, 'resourceVersion')].every((text) => text);
   if (textIn(answer, 'kind') !== 'Lease' || !isWhole)
-    throw new KubernetesError('bad_answer', `${doing}: the answer is no Lease`);
+    throw new KubernetesError('bad_answer', `${doing}: the response is not a Lease`);
   const raw = objectIn(answer, 'spec');
   const spec = {
     holderIdentity: textIn(raw, 'holderIdentity') ?? '',

@@ -1,25 +1,24 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createHpaStore, type HpaStore } from './hpa-store.js';
-import { readHorizontalPodAutoscaler, readWatchedHpa } from './hpa.js';
+import { HPA_PLURAL, HPA_ROOT, listHpas, readWatchedHpa } from './hpa.js';
 import type { Log } from '../units/log.js';
 import { rateLimitMs } from './requests/rate-limit.js';
 import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
 import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
-import { createFeeds, type Feed } from './watch/feeds.js';
-import { listAll, resourceScope } from './watch/list-pages.js';
+import { createInformers, type Informer } from './watch/informers.js';
 
-/** The HPAs of a namespace. */
+/** Finds the HPAs of a namespace. */
 export interface OtherScalers {
-  /** Watches where a comparison asks for it, until `signal` is aborted. */
+  /** Watches HPAs next to scalers in dry run, until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** The targets of scalers in dry run: an HPA of one of them is watched. */
+  /** Sets the targets of scalers in dry run, whose HPAs are watched. */
   readonly compare: (targets: readonly ComparedTarget[]) => void;
   /**
-   * As watched, or as last seen, listed at most once a minute; empty for ten minutes where it is forbidden or not served,
-   * and while no answer ever came. Rejects on a fault of our own only: what cannot be looked for is no failure of a target.
+   * Returns the HPAs as watched, or as listed at most once a minute. Empty until a list has succeeded, and for ten
+   * minutes if HPAs are forbidden or not served: that is not a failure of a target. Rejects only after an internal error.
    */
   readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
@@ -33,7 +32,7 @@ export interface OtherScalersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether one request answers for all namespaces. */
+  /** Whether to list all namespaces in one request. */
   readonly isClusterWide: () => boolean;
 }
 
@@ -41,44 +40,45 @@ type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
 
 const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
-/** While nothing is known yet. */
+/** After a failure before the first list. */
 const RETRY_MS = 10_000;
-/** A watch that has brought nothing for so long may be deaf. Source: reliability.md, K12. */
+/** A watch without an event for longer may have stalled. Source: reliability.md, K12. */
 const STALE_SECONDS = 180;
 
 const NONE: readonly OtherScaler[] = [];
-const ROOT = '/apis/autoscaling/v2';
-const PLURAL = 'horizontalpodautoscalers';
 
 interface Entry {
-  /** Until when no new request is made. */
+  /** No request is sent before this time. */
   dueMs: number;
   known: ByNamespace | null;
-  asking: Promise<ByNamespace> | null;
-  /** The last request failed, which was told. */
+  listing: Promise<ByNamespace> | null;
+  /** The last list failed, which was logged. */
   isFailing: boolean;
   readonly refusals: Refusals;
 }
 
-/** Nothing is asked before the first call. A failure leaves what was known in force, and is told once. */
+/** Sends no request before the first call. A failure is logged once and keeps the last list. */
 export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   const { clock, isClusterWide } = options;
   const entries = new Map<string | null, Entry>();
-  const feeds = createFeeds({
+  const informers = createInformers({
     ...options,
-    root: ROOT,
-    plural: PLURAL,
+    root: HPA_ROOT,
+    plural: HPA_PLURAL,
     createStore: createHpaStore,
     convert: readWatchedHpa,
     fixFor: fixForWatch,
   });
   let compared: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  /** The namespaces where a scaler in dry run is next to an HPA, by the list that was looked at. */
-  const lookedAt = new Map<string, { readonly list: readonly OtherScaler[]; readonly isCompared: boolean }>();
+  /** By namespace, whether a scaler in dry run has an HPA in `list`. */
+  const comparisons = new Map<
+    string,
+    { readonly list: readonly OtherScaler[]; readonly isCompared: boolean }
+  >();
 
   const entryOf = (scope: string | null): Entry => {
     const refusals = createRefusals(clock);
-    const fresh: Entry = { dueMs: 0, known: null, asking: null, isFailing: false, refusals };
+    const fresh: Entry = { dueMs: 0, known: null, listing: null, isFailing: false, refusals };
     const entry = entries.get(scope) ?? fresh;
     entries.set(scope, entry);
     return entry;
@@ -88,41 +88,41 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     const scope = isClusterWide() ? null : namespace;
     const entry = entryOf(scope);
     if (clock.monotonicMs() >= entry.dueMs) {
-      entry.asking ??= ask(options, scope, entry);
-      await entry.asking;
+      entry.listing ??= list(options, scope, entry);
+      await entry.listing;
     }
     return entry.known?.get(namespace) ?? NONE;
   };
 
   const want = (): void => {
-    const namespaces = [...lookedAt].filter(([, { isCompared }]) => isCompared).map(([name]) => name);
-    feeds.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
+    const namespaces = [...comparisons].filter(([, { isCompared }]) => isCompared).map(([name]) => name);
+    informers.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
   };
 
   const lookAt = (namespace: string, list: readonly OtherScaler[]): void => {
-    const before = lookedAt.get(namespace);
+    const before = comparisons.get(namespace);
     if (before?.list === list) return;
     const targets = compared.get(namespace);
     const isCompared = targets !== undefined && list.some(({ target }) => targets.has(keyOf(target)));
-    lookedAt.set(namespace, { list, isCompared });
+    comparisons.set(namespace, { list, isCompared });
     if (isCompared !== (before?.isCompared ?? false)) want();
   };
 
   return {
-    run: feeds.run,
+    run: informers.run,
     compare: (targets) => {
       compared = groupTargets(targets);
-      for (const [namespace, { list, isCompared }] of lookedAt) {
-        lookedAt.delete(namespace);
+      for (const [namespace, { list, isCompared }] of comparisons) {
+        comparisons.delete(namespace);
         if (compared.has(namespace)) lookAt(namespace, list);
         else if (isCompared) want();
       }
     },
     list: async (namespace) => {
-      const feed = feeds.of(namespace);
-      const isWatched = feed !== null && isReliable(feed);
-      const list = isWatched ? feed.store.of(namespace) : await listed(namespace);
-      // What was listed before the watch is no answer after it.
+      const informer = informers.of(namespace);
+      const isWatched = informer !== null && isReliable(informer);
+      const list = isWatched ? informer.store.of(namespace) : await listed(namespace);
+      // A list from before the watch is outdated when the watch ends.
       if (isWatched) entryOf(isClusterWide() ? null : namespace).dueMs = 0;
       lookAt(namespace, list);
       return list;
@@ -130,63 +130,57 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   };
 }
 
-async function ask(
+async function list(
   { transport, clock, log }: OtherScalersOptions,
   scope: string | null,
   entry: Entry,
 ): Promise<ByNamespace> {
   try {
-    const { items } = await listAll({
-      transport,
-      scope: resourceScope(ROOT, PLURAL, scope),
-      convert: readHorizontalPodAutoscaler,
-      // Others wait for the same answer, so no single caller may cancel it; each page has its deadline.
-      signal: new AbortController().signal,
-    });
-    entry.known = groupByNamespace(items);
+    // Other callers wait for the same list, so no single caller may cancel it; each page has its deadline.
+    entry.known = groupByNamespace(await listHpas(transport, scope, new AbortController().signal));
     entry.dueMs = clock.monotonicMs() + FRESH_MS;
     entry.refusals.clear();
     if (entry.isFailing) log.info('HPAs are listed again', { namespace: scope });
     entry.isFailing = false;
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    const { ms, isBelieved } = settle(error, entry);
+    const { ms, isLasting } = settle(error, entry);
     entry.dueMs = clock.monotonicMs() + ms;
-    if (isBelieved && !entry.isFailing)
+    if (isLasting && !entry.isFailing)
       log.warn('failed to list HPAs', { namespace: scope, error: error.message });
-    entry.isFailing ||= isBelieved;
+    entry.isFailing ||= isLasting;
   } finally {
-    entry.asking = null;
+    entry.listing = null;
   }
   return entry.known ?? new Map();
 }
 
-/** Milliseconds until the next request; not believed: a 403 or 404 that may be of a server that has just started. */
-function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isBelieved: boolean } {
+/** Returns milliseconds until the next request, and whether the failure is lasting: a starting server may answer 403 or 404. */
+function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isLasting: boolean } {
   const { kind } = error;
   const { refusals } = entry;
   if (kind === 'forbidden' || kind === 'not_found') {
-    if (!refusals.note()) return { ms: refusals.retryMs(), isBelieved: false };
+    if (!refusals.note()) return { ms: refusals.retryMs(), isLasting: false };
     entry.known = new Map();
-    return { ms: REFUSED_MS, isBelieved: true };
+    return { ms: REFUSED_MS, isLasting: true };
   }
   refusals.clear();
   const failedMs = entry.known === null ? RETRY_MS : FRESH_MS;
-  return { ms: rateLimitMs(error) ?? failedMs, isBelieved: true };
+  return { ms: rateLimitMs(error) ?? failedMs, isLasting: true };
 }
 
-/** A watch that is forbidden where a list is allowed leaves what it once knew. */
-function isReliable({ reflector }: Feed<HpaStore>): boolean {
+/** A store whose watch fails is outdated. */
+function isReliable({ reflector }: Informer<HpaStore>): boolean {
   return reflector.isSynced() && reflector.failure() === null && reflector.ageSeconds() <= STALE_SECONDS;
 }
 
 function fixForWatch({ kind }: KubernetesError): string | null {
   return kind === 'forbidden'
-    ? 'chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then they are listed once a minute'
+    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then HPAs are listed once a minute'
     : null;
 }
 
-/** The API server knows a group under several versions. */
+/** Without the version: a group may have several. */
 function keyOf(ref: TargetRef): string {
   return `${groupOf(ref)}/${ref.kind}/${ref.name}`;
 }

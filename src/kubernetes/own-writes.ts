@@ -3,18 +3,18 @@ import type { Clock } from '../units/clock.js';
 import { compareResourceVersions } from './resource-version.js';
 import { groupOf } from './targets.js';
 
-/** What was written and has perhaps not come back over the watch yet. */
+/** Own PATCHes that the watch may not have shown yet. */
 export interface OwnWrites {
-  /** A PATCH was answered with this version. */
+  /** Records the resourceVersion of the response to a PATCH. */
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
-  /** The watched version is older than our own write: it would show the replicas of before. */
+  /** Whether the watched version is older than our last write, and so has outdated replicas. */
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;
 }
 
-/** After that long a version that cannot be compared is taken to have arrived. */
+/** After this time a version that cannot be compared counts as arrived. */
 const INCOMPARABLE_MS = 60_000;
 
-/** Empty at the start. Source: reliability.md, K13. */
+/** Source: reliability.md, K13. */
 export function createOwnWrites(clock: Clock): OwnWrites {
   const writes = new Map<string, { readonly resourceVersion: string; readonly atMs: number }>();
   const keyOf = (namespace: string, ref: TargetRef): string =>

@@ -1,8 +1,8 @@
 const DECIMAL = /^[1-9]\d*$/;
 
 /**
- * Below 0 where `a` is older than `b`, 0 where they are the same, above 0 where it is newer; null where one of them is
- * no decimal number, as an aggregated API server may have it. Only versions of one resource may be compared.
+ * Returns a number below 0 if `a` is older than `b`, 0 if they are equal, above 0 if it is newer; null if one of them is
+ * not a decimal number, as in some aggregated API servers. Only versions of one resource are comparable.
  * Source: apimachinery pkg/util/resourceversion, CompareResourceVersion.
  */
 export function compareResourceVersions(a: string, b: string): number | null {
@@ -12,7 +12,7 @@ export function compareResourceVersions(a: string, b: string): number | null {
   return a < b ? -1 : 1;
 }
 
-/** `a` is known to be older than `b`. */
+/** Returns whether `a` is known to be older than `b`. */
 export function isOlder(a: string, b: string): boolean {
   const order = compareResourceVersions(a, b);
   return order !== null && order < 0;

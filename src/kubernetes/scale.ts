@@ -1,36 +1,25 @@
-import type { LabelSelector, TargetRef } from '../scaler/spec.js';
-import type { ScalableKind } from './discovery.js';
+import type { LabelSelector } from '../scaler/spec.js';
 import { countIn, objectIn, textIn, type JsonObject } from './json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
-import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Scale } from './types.js';
+import { workloadPath, type WorkloadPlace } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
-/** A `/scale` with its selector, as kinds have it that are not watched. */
 export interface ScaleWithSelector extends Scale {
-  /** Null where it is missing or cannot be read. */
+  /** Null if missing or invalid. */
   readonly selector: LabelSelector | null;
-}
-
-/** One target and where its `/scale` is. */
-export interface ScalePlace {
-  readonly transport: Transport;
-  readonly kind: ScalableKind;
-  readonly namespace: string;
-  readonly ref: TargetRef;
-  readonly signal: AbortSignal;
 }
 
 const DEADLINE_MS = 10_000;
 
-/** A live GET of `/scale`. */
-export async function getScale(place: ScalePlace): Promise<ScaleWithSelector> {
+/** Reads `/scale` with a live GET. Throws `KubernetesError`. */
+export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector> {
   const doing = `reading scale of ${nameTarget(place.namespace, place.ref)}`;
   const answer = await place.transport.request({
     lane: 'read',
     method: 'GET',
-    path: scalePath(place),
+    path: `${workloadPath(place)}/scale`,
     doing,
     verb: 'get',
     resource: `${place.kind.plural}/scale`,
@@ -41,12 +30,12 @@ export async function getScale(place: ScalePlace): Promise<ScaleWithSelector> {
 }
 
 /**
- * One merge-patch of `/scale`, refused by the server (`conflict`) where uid or resourceVersion are others. Never sent
- * again: after a `timeout`, a `connection` failure or a 5xx it may have been done all the same. `replicas` that is no
- * integer from 0 to 2^31-1 is a plain `Error`, and nothing is sent. Source: reliability.md, W1 and W6.
+ * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
+ * resourceVersion differ. Never retried here: after `UNKNOWN_OUTCOME` it may have succeeded. Throws `Error` without a
+ * request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
-  place: ScalePlace,
+  place: WorkloadPlace,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
 ): Promise<ScaleWithSelector> {
   const { uid, resourceVersion, replicas } = change;
@@ -58,7 +47,7 @@ export async function patchScale(
   const answer = await place.transport.request({
     lane: 'write',
     method: 'PATCH',
-    path: scalePath(place),
+    path: `${workloadPath(place)}/scale`,
     query: { fieldManager: 'promscaler' },
     body: { metadata: { uid, resourceVersion }, spec: { replicas } },
     doing,
@@ -70,12 +59,7 @@ export async function patchScale(
   return readScale(answer, doing);
 }
 
-function scalePath({ kind, namespace, ref }: ScalePlace): string {
-  const name = `namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
-  return `${kind.root}/${name}/scale`;
-}
-
-/** `spec.replicas` is left out of a `/scale` when it is 0. */
+/** The API server omits a `spec.replicas` of 0 from `/scale`. */
 function readScale(answer: JsonObject, doing: string): ScaleWithSelector {
   const metadata = objectIn(answer, 'metadata');
   const uid = textIn(metadata, 'uid') ?? '';
@@ -83,7 +67,7 @@ function readScale(answer: JsonObject, doing: string): ScaleWithSelector {
   const spec = objectIn(answer, 'spec');
   const isReplicasWrong = spec?.['replicas'] !== undefined && countIn(spec, 'replicas') === null;
   if (textIn(answer, 'kind') !== 'Scale' || uid === '' || resourceVersion === '' || isReplicasWrong)
-    throw new KubernetesError('bad_answer', `${doing}: the answer is no Scale`);
+    throw new KubernetesError('bad_answer', `${doing}: the response is not a Scale`);
   const status = objectIn(answer, 'status');
   const selector = textIn(status, 'selector');
   return {

@@ -4,26 +4,26 @@ import type { WatchedObject } from './watch/object-store.js';
 import { selectorFromObject } from './pods/selectors.js';
 import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
 
-/** A watched Deployment, StatefulSet or ReplicaSet, with what is needed of it. */
+/** A watched Deployment, StatefulSet or ReplicaSet. */
 export interface WatchedTarget extends WatchedObject {
   readonly uid: string;
   readonly specReplicas: number;
   readonly statusReplicas: number;
-  /** Null where the object has none that can be read. */
+  /** Null if missing or invalid. */
   readonly selector: LabelSelector | null;
-  /** Those of `promscaler.dev` only: a last-applied-configuration holds the whole object once more. */
+  /** Only those of `promscaler.dev`: last-applied-configuration would hold the whole object again. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Who set `spec.replicas`. */
+  /** Field managers of `spec.replicas`. */
   readonly replicasManagers: readonly string[];
-  /** Null where it is not told. */
+  /** Null if missing. */
   readonly generation: number | null;
-  /** Null where it is neither paused nor stuck. */
+  /** Null: neither paused nor stuck. */
   readonly rollout: Rollout | null;
   /** The Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
 
-/** Kinds whose objects are watched; all others are read by their `/scale`. */
+/** Other kinds are read by their `/scale`. */
 const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   StatefulSet: 'statefulsets',
@@ -32,28 +32,28 @@ const WATCHED_KINDS: Readonly<Record<string, string>> = {
 
 const ANNOTATION_PREFIX = 'promscaler.dev/';
 
-/** Where the watched kinds are served. */
+/** The API of the watched kinds. */
 export const APPS_ROOT = '/apis/apps/v1';
 
-/** `deployments` for a Deployment of group apps, whatever version is written; null for a kind that is not watched. */
+/** Returns `deployments` for a Deployment of any version of `apps`; null for a kind that is not watched. */
 export function watchedPlural(ref: TargetRef): string | null {
   return groupOf(ref) === 'apps' && Object.hasOwn(WATCHED_KINDS, ref.kind)
     ? (WATCHED_KINDS[ref.kind] ?? null)
     : null;
 }
 
-/** `apps` of `apps/v1`; empty for the core group. */
+/** Returns `apps` for `apps/v1`, and an empty string for the core API group. */
 export function groupOf(ref: TargetRef): string {
   const slash = ref.apiVersion.indexOf('/');
   return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
 }
 
-/** `deployment shop/web`, what a target is called in messages. */
+/** Returns the name of a target in messages: `deployment shop/web`. */
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
 
-/** Takes from a watched object what is needed; null where it has no name or uid. `spec.replicas` absent means 1. */
+/** Converts a watched object; null if it has no name or uid. A missing `spec.replicas` means 1. */
 export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name, uid] = [
@@ -93,7 +93,7 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
   return isStuck ? 'stuck' : null;
 }
 
-/** More than one where they set the same value, or one through `/scale`. Their times say nothing (W9). */
+/** Several managers may own the field with the same value, or through `/scale`. Source: reliability.md, W9. */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
     .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
@@ -109,7 +109,7 @@ function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, st
 }
 
 /**
- * The target as the loop sees it. Throws `KubernetesError`: `invalid` for a ReplicaSet that a Deployment owns,
+ * Converts a watched target. Throws `KubernetesError`: `invalid` for a ReplicaSet that a Deployment owns,
  * `invalid_selector` where the selector is missing, empty or unreadable.
  */
 export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
@@ -119,7 +119,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   if (watched.owner !== null)
     throw new KubernetesError(
       'invalid',
-      `reading ${name}: it belongs to deployment ${namespace}/${watched.owner}, which would take every change back: scale the Deployment`,
+      `reading ${name}: deployment ${namespace}/${watched.owner} owns it and would revert every change. Scale the Deployment`,
     );
   const selector = usableSelector(watched.selector, `reading ${name}`);
   return {
@@ -137,12 +137,12 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** The selector itself. An empty one would match every pod of the namespace: that is none, as with the HPA. */
+/** Returns a valid selector. Throws for an empty one, which would match every pod of the namespace, as the HPA does. */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)
     throw new KubernetesError(
       'invalid_selector',
-      `${doing}: its selector is ${selector === null ? 'missing or unreadable' : 'empty'}`,
+      `${doing}: its selector is ${selector === null ? 'missing or invalid' : 'empty'}`,
     );
   return selector;
 }

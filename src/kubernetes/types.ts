@@ -1,7 +1,7 @@
 import type { Pod } from '../decision/snapshot.js';
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 
-/** What a scale target looks like to the loop: from its watched object (apps/v1 kinds) or its `/scale`. */
+/** A scale target, from its watched object (apps/v1 kinds) or its `/scale`. */
 export interface ScaleTarget {
   readonly ref: TargetRef;
   readonly namespace: string;
@@ -10,30 +10,30 @@ export interface ScaleTarget {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector;
-  /** Those of `promscaler.dev`; empty for a target that is read by its `/scale`, which has none. */
+  /** Only those of `promscaler.dev`; empty for a target that is read by its `/scale`. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Who set `spec.replicas`, by `managedFields`: `kubectl`, `argocd-controller`. Absent where that is not known. */
+  /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
   readonly replicasManagers?: readonly string[];
-  /** `metadata.generation`, which counts the changes of its `spec`. Absent where only its `/scale` was read. */
+  /** `metadata.generation`. Absent for a target that is read by its `/scale`. */
   readonly generation?: number;
-  /** Of a Deployment: `paused` by its `spec.paused`; `stuck` past its progressDeadlineSeconds. Absent: neither, as far as is known. */
+  /** Of a Deployment: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither, or unknown. */
   readonly rollout?: Rollout;
 }
 
 export type Rollout = 'paused' | 'stuck';
 
-/** Why a pod does not get ready, by the scheduler (`cpu`) or the kubelet (`ImagePullBackOff`). */
+/** Why a pod is not ready, from the scheduler (`cpu`) or the kubelet (`ImagePullBackOff`). */
 export interface PodTrouble {
   readonly kind: 'unschedulable' | 'waiting';
   readonly why: string;
 }
 
-/** A pod of a cluster: what a decision needs, and what may keep it from being ready. */
+/** A pod with the reason why it is not ready. */
 export interface ClusterPod extends Pod {
   readonly trouble?: PodTrouble;
 }
 
-/** The `/scale` of a target, read live. */
+/** The `/scale` of a target. */
 export interface Scale {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -41,66 +41,65 @@ export interface Scale {
   readonly statusReplicas: number;
 }
 
-/** A Kubernetes Event on a target. `message` up to 1 kB. */
+/** An Event on a target. `message` has up to 1 kB. */
 export interface TargetEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-/** Another autoscaler that names the same target, e.g. `HorizontalPodAutoscaler shop/web`. */
+/** Another autoscaler: an HPA, or the ScaledObject that owns it. */
 export interface OtherScaler {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** What its HPA wants now (`status.desiredReplicas`). Absent: not known, as while its metrics fail. */
+  /** `status.desiredReplicas` of the HPA. Absent if unknown, e.g. while its metrics fail. */
   readonly desiredReplicas?: number;
 }
 
-/** A target that a scaler decides for. */
+/** A target of a scaler. */
 export interface FollowedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
-  /** Nothing is patched: an HPA of the same target is watched, to compare the two. Left out: false. */
+  /** In dry run an HPA of the same target is watched for comparison. Default: false. */
   readonly isDryRun?: boolean;
 }
 
-/** What the loop needs of a cluster; made by cluster.ts. Methods that ask the API server throw `KubernetesError`. */
+/** The cluster as the control loop uses it. Methods that send requests throw `KubernetesError`. */
 export interface Cluster {
-  /** Starts discovery and the watches; resolves when all of them ended after `signal` was aborted. */
+  /** Runs the watches until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Tells which namespaces and kinds are scaled, so that just those are watched. */
+  /** Sets the scale targets: only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
-  /** Pods and followed kinds were listed at least once. */
+  /** Whether pods and followed kinds have been listed. */
   readonly isSynced: () => boolean;
-  /** From the watched object for apps/v1 kinds, else one GET of `/scale`. */
+  /** Reads the watched object of an apps/v1 kind, else `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
-  /** The pods of a namespace that the selector matches, from the watched store. */
+  /** Returns the pods in a namespace that match the selector, from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
-   * Why what is known of a namespace's pods and targets cannot be relied on: never listed, forbidden, or not heard of
-   * for 180 s. Null while all is well. For the scalers' conditions.
+   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
+   * event for 180 s. Null while they may.
    */
   readonly problemOf: (namespace: string) => KubernetesError | null;
-  /** Seconds since the store that answers for pods and targets last heard from the server; scale-down needs at most 180. */
+  /** Returns seconds since the last event of the pods and targets of a namespace; scale-down needs at most 180. */
   readonly cacheAgeSeconds: (namespace: string) => number;
-  /** A live GET of `/scale`. */
+  /** Reads `/scale` with a live GET. */
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
-  /** One merge-patch of `/scale` with uid and resourceVersion as preconditions; gives what the server answered. */
+  /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
   readonly patchScale: (
     namespace: string,
     ref: TargetRef,
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<Scale>;
-  /** Sends an Event on the target; never throws, never blocks a change. */
+  /** Queues an Event on the target; never throws. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /** HPAs as watched next to a dry run, else as last listed (at most once a minute); empty where they cannot be listed, which is no failure of a target. */
+  /** Returns the HPAs of a namespace as watched next to a dry run, else as last listed; empty if they cannot be listed. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
 
-/** What kind of failure a request to the API server ended in. */
 export type KubernetesErrorKind =
   | 'unauthorized'
   | 'forbidden'
@@ -108,7 +107,7 @@ export type KubernetesErrorKind =
   | 'conflict'
   | 'gone'
   | 'invalid'
-  /** The target has no selector, or one that cannot be read: condition `InvalidSelector`. */
+  /** The selector of the target is missing or invalid: condition `InvalidSelector`. */
   | 'invalid_selector'
   | 'rate_limited'
   | 'server_error'
@@ -117,7 +116,7 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
-/** After these a write may have been done all the same. */
+/** After these failures a write may have succeeded. */
 export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
   'connection',
@@ -126,13 +125,13 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'canceled',
 ];
 
-/** A request to the API server that failed. Its message holds no header, token or whole answer. */
+/** A failed request to the API server. The message holds no header, token or whole response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly kind: KubernetesErrorKind;
-  /** HTTP status; null where none came. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** Seconds of a `Retry-After`; null without. */
+  /** Of the `Retry-After` header; null if missing. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

@@ -12,8 +12,8 @@ const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * The contents of one file of a `.tar.gz`, or null where it is not in it. Reads plain names of up to 100 bytes, which
- * is what npm packs; the programs `tar` and `unzip` are not on every machine.
+ * Returns a file of a `.tar.gz`, or null if it is not in it. Supports names of up to 100 bytes, as npm packs them. Not
+ * every machine has the programs `tar` and `unzip`.
  */
 export function readTarFile(archive: Buffer, name: string): Buffer | null {
   const tar = gunzipSync(archive);
@@ -23,7 +23,7 @@ export function readTarFile(archive: Buffer, name: string): Buffer | null {
     const size = parseInt(textOf(header.subarray(124, 136)).trim(), 8);
     const start = offset + TAR_BLOCK;
     if (textOf(header.subarray(0, 100)) === name) return tar.subarray(start, start + size);
-    // The archive ends with empty blocks, whose size is no number.
+    // The archive ends with empty blocks, which have no size.
     if (Number.isNaN(size)) return null;
     offset = start + Math.ceil(size / TAR_BLOCK) * TAR_BLOCK;
   }
@@ -35,7 +35,7 @@ function textOf(field: Buffer): string {
   return field.toString('utf8', 0, end === -1 ? field.length : end);
 }
 
-/** The contents of one file of a zip (without zip64), or null where it is not in it. Throws where it is damaged. */
+/** Returns a file of a zip (without zip64), or null if it is not in it. Throws if the zip is damaged. */
 export function readZipFile(archive: Buffer, name: string): Buffer | null {
   const end = findZipEnd(archive);
   let offset = archive.readUInt32LE(end + 16);
@@ -54,10 +54,10 @@ function findZipEnd(archive: Buffer): number {
   for (let offset = archive.length - ZIP_END_LENGTH; offset >= first; offset -= 1) {
     if (archive.readUInt32LE(offset) === ZIP_END) return offset;
   }
-  throw new Error('this is no zip: it has no end record');
+  throw new Error('this is not a zip file: it has no end record');
 }
 
-/** Sizes are read from the directory at the end: in the local header they may be zero. */
+/** Sizes come from the central directory: they may be zero in the local header. */
 function inflate(archive: Buffer, entry: number): Buffer {
   const method = archive.readUInt16LE(entry + 10);
   const size = archive.readUInt32LE(entry + 24);

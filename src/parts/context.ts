@@ -1,17 +1,16 @@
 import type { Clock } from '../units/clock.js';
 
-/** Environment variables, as a process has them. Read are PATH, HOME and XDG_CACHE_HOME; children get all of them. */
+/** Environment variables of the process. PATH, HOME and XDG_CACHE_HOME are used; child processes get all of them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is needed to look for a part and to bring it. */
 export interface PartsContext {
   readonly env: Environment;
   readonly clock: Clock;
-  /** Told one sentence before something is fetched. */
+  /** Called with one sentence before a download. */
   readonly report?: ((line: string) => void) | undefined;
 }
 
-/** A program is not there and could not be brought; the message ends with the line that installs it here. */
+/** A program is not installed and cannot be downloaded. The message ends with the command that installs it. */
 export class MissingPartError extends Error {
   override name = 'MissingPartError';
 }

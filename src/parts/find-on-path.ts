@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from './context.js';
 
-/** The first executable file of that name on the PATH, or null. Relative entries of the PATH are not looked at. */
+/** Returns the first executable file of that name on the PATH, or null. Relative entries of the PATH are skipped. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);
@@ -11,7 +11,7 @@ export async function findOnPath(name: string, env: Environment): Promise<string
   return null;
 }
 
-/** Whether there is a file at `path` that this user may run. */
+/** Whether `path` is a file that this user may execute. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);

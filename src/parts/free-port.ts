@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A port of 127.0.0.1 that was free a moment ago: `preferred`, or any other where that is taken. Another program may
- * take it first: be ready to ask again.
+ * Returns a free port of 127.0.0.1: `preferred`, or another one if that is in use. Another program may take it before
+ * the caller does: be ready to retry.
  */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer();
@@ -17,6 +17,6 @@ export async function freePort(preferred = 0): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('the system gave no free port');
+  if (typeof address !== 'object' || address === null) throw new Error('the system returned no free port');
   return address.port;
 }

@@ -7,21 +7,21 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sleep, withDeadline } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { startChild } from './child.js';
-import type { Child } from './child.js';
+import { startChild } from './child-process.js';
+import type { Child } from './child-process.js';
 import type { Environment } from './context.js';
 import { freePort } from './free-port.js';
 
 export interface PrometheusOptions {
-  /** Path of the program: see `findPrometheus`. */
+  /** Path of the program, as from `findPrometheus`. */
   readonly binary: string;
-  /** Text of prometheus.yml. */
+  /** Contents of prometheus.yml. */
   readonly config: string;
   readonly env: Environment;
   readonly clock: Clock;
-  /** 0 or left out: any free one. */
+  /** 0: any free port. Default: 0. */
   readonly port?: number;
-  /** Holds config and data; one that was kept by `stop` goes on with its data. Left out: a new one. */
+  /** Directory of config and data. One that `stop` kept continues with its data. Default: a new one. */
   readonly folder?: string;
   /** Further flags, such as `--web.enable-remote-write-receiver`. */
   readonly args?: readonly string[];
@@ -32,11 +32,11 @@ export interface RunningPrometheus {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** Resolves when it has ended, stopped or not, with a sentence that quotes its last lines. Never rejects. */
+  /** Resolves when it has ended, with a sentence that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
-  /** SIGTERM, after 5 s SIGKILL; then its folder is removed unless the data is kept. */
+  /** Sends SIGTERM, after 5 s SIGKILL. Removes its directory unless the data is kept. */
   readonly stop: (options?: { readonly keepData: boolean }) => Promise<void>;
-  /** Sends a signal: SIGHUP to re-read its config, SIGSTOP and SIGCONT to play dead, SIGKILL to crash. */
+  /** Sends a signal: SIGHUP to reload the config, SIGSTOP and SIGCONT to suspend and resume, SIGKILL to crash. */
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
@@ -46,8 +46,8 @@ const PROBE_INTERVAL_MS = 25;
 const PORT_ATTEMPTS = 3;
 
 /**
- * Starts a Prometheus and resolves when it is ready (about 0.1 s on an empty folder). Throws an `Error` with its last
- * lines where it ends before that or is not ready within 30 s; then nothing of it is left but a folder that was given.
+ * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error` with its
+ * last lines if it ends before that or is not ready within 30 s. Then only a directory of the caller remains.
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
   const { port = 0 } = options;
@@ -55,7 +55,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Between the moment a port was free and now another program may have taken it.
+      // Another program may have taken the port meanwhile.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -118,7 +118,7 @@ async function waitUntilReady(
   const start = clock.monotonicMs();
   while (!child.endedSignal.aborted) {
     const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
-    // Another Prometheus that was given the same port a moment earlier is ready, too, but not ours.
+    // Another Prometheus with the same port may be ready instead.
     const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
     if (flags?.includes(JSON.stringify(place.data)) === true) return;
     const waitedMs = clock.monotonicMs() - start;
@@ -128,7 +128,7 @@ async function waitUntilReady(
   throw new Error(await child.ended);
 }
 
-/** The body of a 200; null for anything else: it may not listen yet. */
+/** Returns the body of a 200, or null: it may not listen yet. */
 async function read(clock: Clock, url: string): Promise<string | null> {
   try {
     return await withDeadline(clock, { ms: PROBE_TIMEOUT_MS }, async (signal) => {

@@ -13,7 +13,7 @@ export interface Command {
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const QUOTED_LINES = 3;
 
-/** Standard output of a program that ended with 0. Throws an `Error` that quotes the last lines it wrote. */
+/** Returns the standard output of a program that exits with 0. Throws an `Error` that quotes its last lines. */
 export async function runCommand(context: PartsContext, command: Command): Promise<string> {
   const { file, args, folder, timeoutMs } = command;
   return withDeadline(context.clock, { ms: timeoutMs }, (signal) => {
@@ -37,7 +37,7 @@ export async function runCommand(context: PartsContext, command: Command): Promi
   });
 }
 
-/** The last lines that are not empty, joined by `; `. */
+/** Returns the last lines that are not empty, joined by `; `. */
 export function lastLines(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.slice(-QUOTED_LINES).join('; ');

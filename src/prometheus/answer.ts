@@ -22,7 +22,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** What one instant query gave, classed (reliability: absence is never zero). A query never throws. */
+/** The result of an instant query, by class. A query never throws: a failure is an answer, and absence is never 0. */
 export type Answer =
   | { readonly class: 'value'; readonly series: readonly Series[]; readonly evaluatedAt: Instant }
   | {
@@ -31,9 +31,8 @@ export type Answer =
       readonly evaluatedAt: Instant;
       readonly why: string;
     }
-  /** An empty vector. */
   | { readonly class: 'missing'; readonly message: string }
-  /** Not an instant vector or scalar, or a value that is no number. */
+  /** Not an instant vector or scalar, or a value that is not a number. */
   | { readonly class: 'invalid'; readonly message: string }
-  /** The source did not answer, or not with success. */
+  /** No answer from the source, or one without success. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };

@@ -5,24 +5,24 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 /** Keeps the queries of a round from a data source that answers none. */
 export interface Breaker {
   /**
-   * Gives what `ask` gives, or a failure without asking. `round` is a number that grows from round to round; `ask` must
-   * hand what came over the wire to `learn`.
+   * Returns the result of `ask`, or a failure without calling it. `round` grows from round to round; `ask` must pass
+   * the answer that it receives to `learn`.
    */
   readonly run: (round: number, ask: () => Promise<Answer>) => Promise<Answer>;
-  /** Takes notice of an answer to a query that was sent. */
+  /** Records the answer to a query that was sent. */
   readonly learn: (answer: Answer) => void;
-  /** Whether something was answered lately: else a second attempt would only be more load. */
+  /** Whether the source has answered recently; if not, a retry would only add load. */
   readonly mayRetry: () => boolean;
 }
 
-/** Failures in a row after which the next round begins with one query alone. Source: reliability.md, P4. */
+/** Consecutive failures after which the next round starts with a single query. Source: reliability.md, P4. */
 const MOST_FAILURES = 5;
 
 /**
- * A breaker that is looked at when a round begins: where the last five queries or more have failed, without an answer
- * in between, the round's first query goes alone and the others wait for it. If that one fails, too, they fail
- * unasked; if it is answered, they go on, so that a source that is back loses no round. In the midst of a round nothing
- * is broken off: some queries that fail always, beside others that are answered, never close the door on those.
+ * Creates a breaker that acts at the start of a round: if at least the last five queries have failed without an answer
+ * in between, the first query of the round is sent alone and the others wait for it. If it fails, they fail without
+ * being sent; if it is answered, they are sent, so that a source that has recovered misses no round. A running round is
+ * never interrupted: queries that always fail must not block the queries that are answered.
  */
 export function createBreaker(): Breaker {
   let failuresInARow = 0;
@@ -31,12 +31,12 @@ export function createBreaker(): Breaker {
   let isOpen = false;
   let probe: Promise<unknown> | null = null;
 
-  /** Asked anew behind each wait. */
+  /** Re-checked after every await. */
   const mayAsk = (): boolean => !isOpen;
 
   const refusal = (): Answer => {
     const why = last === null ? '' : ` (${last.message})`;
-    const message = `not asked: ${failuresInARow} queries in a row failed, one each round tries again${why}`;
+    const message = `not sent: ${failuresInARow} consecutive queries have failed, one per round is retried${why}`;
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 
@@ -80,7 +80,7 @@ const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'bad_answer',
 ]);
 
-/** Whether a failure is one server's, not the query's: then another url, or a later time, may do better. */
+/** Returns whether a failure is due to the server, not the query: another url or a later attempt may succeed. */
 export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }

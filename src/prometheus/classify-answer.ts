@@ -2,13 +2,11 @@ import { type Instant, instantFromSeconds } from '../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
 import { parseSampleValue } from './sample-value.js';
 
-/** More series than this in one answer are too many. */
 export const MAX_SERIES = 20_000;
 
-/** What came back over HTTP. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Null where the server did not say. */
+  /** Null if the server sent none. */
   readonly contentType: string | null;
   readonly body: string;
 }
@@ -17,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_QUOTED_LENGTH = 300;
 
-/** Of the errors that Prometheus and its relatives name. */
+/** The `errorType` of Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
   bad_data: 'bad_query',
   execution: 'execution',
@@ -40,37 +38,39 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
   499: 'canceled',
 };
 
-/** Before 3.0 Prometheus put its infos among the warnings; they say nothing of missing data. */
+/** Before 3.0 Prometheus sent infos as warnings; they do not mean that data is missing. */
 const HARMLESS_WARNING = 'PromQL info';
 
 /**
- * The class of an answer to an instant query, in the order: status code, form, JSON, `status`, warnings, result type,
- * number of series, values. NaN and infinite values stay: samples.ts judges them. No warning makes data of an empty
- * vector: it is `partial` without series then. Source: reliability.md, 3.2.
+ * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
+ * warnings, result type, number of series, values. Keeps NaN and infinite values: samples.ts judges them. An empty
+ * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
   if (json['status'] === 'error') return failedByType(http, json);
-  if (json['status'] !== 'success') return failed('bad_answer', 'the JSON is no answer of a Prometheus API');
+  if (json['status'] !== 'success')
+    return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
   if (data === null) return failed('bad_answer', 'the answer has no "data"');
   return classifyResult(data, partialReason(json));
 }
 
-/** 200, or 203 of a proxy that changed it. A part of an answer (206) would be taken for all series there are. */
+/** 200, or 203 of a proxy that changed the answer. A 206 is a part of an answer and would be read as all series. */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
 
 function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status < 300)
-    return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are whole answers`);
+    return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are complete answers`);
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A proxy's 401, 403 and 429 say more than what it wraps them in; else the name of the error is better than its number.
+  // A proxy's 401, 403 and 429 are more specific than the body; otherwise the `errorType` is more specific than the
+  // status.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -88,14 +88,14 @@ function failedByType(http: HttpAnswer, json: Json): Answer {
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
 }
 
-/** Why an answer may lack data; null where nothing says so. */
+/** Returns why an answer may lack data; null if nothing indicates it. */
 function partialReason(json: Json): string | null {
   const isPartial = json['isPartial'];
   if (isPartial !== undefined && isPartial !== null && isPartial !== false)
-    return 'the server says isPartial';
+    return 'the server reports isPartial';
   const warnings = json['warnings'];
   if (warnings === undefined || warnings === null) return null;
-  if (!Array.isArray(warnings)) return 'the server sent warnings that cannot be read';
+  if (!Array.isArray(warnings)) return 'the server sent warnings in an unknown form';
   const harmful = warnings.map(sayValue).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
   const [first] = harmful;
   if (first === undefined) return null;
@@ -107,12 +107,12 @@ function classifyResult(data: Json, why: string | null): Answer {
   const type = data['resultType'];
   const result = data['result'];
   if (type === 'string' || type === 'matrix') {
-    const hint = type === 'matrix' ? ': a range like [5m] needs a function around it' : '';
-    return invalid(`the query gives a ${type}, not an instant vector${hint}`);
+    const hint = type === 'matrix' ? ': a range such as [5m] needs a function around it' : '';
+    return invalid(`the query returns a ${type}, not an instant vector${hint}`);
   }
   if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
-  if (type !== 'vector') return invalid('the query gives neither a vector nor a scalar');
-  if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is no list');
+  if (type !== 'vector') return invalid('the query returns neither a vector nor a scalar');
+  if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is not a list');
   if (result.length > MAX_SERIES) {
     return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
   }
@@ -138,19 +138,18 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
     : { class: 'partial', series, evaluatedAt, why };
 }
 
-/** The evaluation time of an answer without series, which nobody reads. */
+/** The evaluation time of an answer without series; never used. */
 const EPOCH: Instant = instantFromSeconds(0);
 
-/** The year 9999: later times cannot be written. */
+/** The year 9999: RFC 3339 cannot write later times. */
 const LATEST_SECONDS = 253_402_300_799;
 
-/** One element of a vector, or what is wrong with it. */
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
   const object = asObject(element);
-  if (object === null) return 'an element of the vector is no object';
+  if (object === null) return 'an element of the vector is not an object';
   const pair = object['value'];
   if (pair === undefined && object['histogram'] !== undefined) {
-    return 'the query gives native histograms, which are no numbers';
+    return 'the query returns native histograms, which are not numbers';
   }
   const labels = readLabels(object['metric']);
   if (labels === null) return 'an element of the vector has no labels';
@@ -183,7 +182,7 @@ function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 
-/** A text as it is, of anything else its kind: an object may have a member `toString` of its own. */
+/** Returns a scalar as text, of anything else its kind: the `toString` of an object may be data of the server. */
 function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
@@ -201,7 +200,7 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
 }
 
-/** A piece of what the server said: one line, bounded. */
+/** Returns the beginning of a server's text on one line. */
 function quote(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
   const line = text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();

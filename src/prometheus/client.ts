@@ -5,31 +5,31 @@ import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
 import type { QueryOptions } from './request-options.js';
-import { createServer, type Server } from './server.js';
+import { createUrlClient, type UrlClient } from './url-client.js';
 import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Asks one data source. Nothing here throws. */
+/** Queries one data source. No method throws. */
 export interface PrometheusClient {
-  /** One instant query, evaluated at the server's own present. */
+  /** Runs an instant query at the current time of the server. */
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** When the server that answers began to run; null where it does not say (Thanos, Mimir) or does not answer. */
+  /** When the server that answers was started; null if it does not report it (Thanos, Mimir) or does not answer. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
-  /** Finds out which server it is, where the config does not say; false: it did not answer. */
+  /** Detects the flavor if the config does not set it; false: no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
-  /** The config that fits the server, as far as it is known. */
+  /** The config for the detected flavor, or the configured one. */
   readonly fittingConfig?: () => SourceConfig;
 }
 
-/** Failures that often are over at once: a closed keep-alive connection, a proxy without a backend. */
+/** Failures that are often over at once: a closed keep-alive connection, a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
 const RETRY_AFTER_MS = 100;
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
 /**
- * A client for the urls of a data source. They are tried in their order, one that failed a short while ago last, all
- * within one deadline, of which each gets an equal part of what is left. `env` is for what signs in.
+ * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, all within one
+ * deadline; each url gets an equal share of the remaining time. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,
@@ -38,7 +38,7 @@ export function createPrometheusClient(
 ): PrometheusClient {
   const connect = createConnection(config, clock, env);
   const engine = createEngine(config);
-  const servers = config.urls.map((url) => createServer(url, { config, engine, connect, clock }));
+  const servers = config.urls.map((url) => createUrlClient(url, { config, engine, connect, clock }));
 
   const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
@@ -61,10 +61,9 @@ export function createPrometheusClient(
     return again.class === 'failed' ? summary(failures) : again;
   };
 
-  /** What the first server that answers says. */
   const firstAnswer = async <T>(
     { timeoutMs, signal }: QueryOptions,
-    ask: (server: Server, options: QueryOptions) => Promise<T | 'unavailable'>,
+    ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,
   ): Promise<T | 'unavailable'> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const order = inOrder(servers, (server) => server.isDoubtful());
@@ -77,7 +76,8 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // A server that answers without saying when it began is one that does not say: no other one speaks for it.
+  // A server that answers without a start time does not report any: the start time of another server says nothing of
+  // it.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
     return instant === 'unavailable' ? null : instant;
@@ -93,7 +93,10 @@ export function createPrometheusClient(
   return { query, startTime, recognize, fittingConfig: engine.config };
 }
 
-function inOrder(servers: readonly Server[], goesLast: (server: Server) => boolean): readonly Server[] {
+function inOrder(
+  servers: readonly UrlClient[],
+  goesLast: (server: UrlClient) => boolean,
+): readonly UrlClient[] {
   const last = new Set(servers.filter(goesLast));
   return [...servers.filter((server) => !last.has(server)), ...last];
 }
@@ -101,5 +104,5 @@ function inOrder(servers: readonly Server[], goesLast: (server: Server) => boole
 function summary(failures: readonly Failure[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
   const reason = failures.at(-1)?.reason ?? 'timeout';
-  return { class: 'failed', reason, message: message === '' ? 'no time was left to ask' : message };
+  return { class: 'failed', reason, message: message === '' ? 'no time was left for the query' : message };
 }

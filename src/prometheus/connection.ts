@@ -11,8 +11,9 @@ import { watchFile } from './watched-file.js';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * The connections and headers of a data source. The function throws a `CredentialError` where a file was never readable;
- * with `isForced` it reads the files anew, which is what a 401 asks for. What signs in is asked request by request: `send`.
+ * Returns a function for the connections and headers of a data source. It throws a `CredentialError` if a file was
+ * never readable; with `isForced` it re-reads the files, as needed after a 401. `send` adds the headers of `signIn` per
+ * request.
  */
 export function createConnection(
   config: SourceConfig,

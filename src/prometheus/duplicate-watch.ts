@@ -17,26 +17,32 @@ export type Suspect =
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** Looks now and then whether series are in the data of one source more than once. */
+/** Checks at intervals whether the data of a source holds duplicate series. */
 export interface DuplicateWatch {
-  /** Looks at one of those that are asked, where it is time. Nobody waits for it, and nothing is thrown. */
-  readonly attend: (suspects: readonly Suspect[], ask: Ask) => void;
-  /** The first look at a resource, to be waited for: what is counted twice would scale up at once. Null: it was looked at. */
-  readonly firstLook: (suspect: Suspect, ask: Ask) => Promise<void> | null;
-  /** The config with the form of its queries that fits what was found. */
-  readonly fitting: (config: SourceConfig) => SourceConfig;
-  /** What was found of a namespace, or of a query, as a sentence; '' where it is in order again; null: nothing ever. */
-  readonly tell: (suspect: Suspect, namespace: string) => string | null;
-  /** As often is the series there that is there most often; 1: each once. */
-  readonly times: () => number;
+  /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
+  readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
+  /**
+   * Returns the first check of a resource, to be awaited, because duplicates would scale up at once. Null: already
+   * checked.
+   */
+  readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
+  /** Returns the config with the form of its queries that counts each container once, if duplicates were found. */
+  readonly adaptConfig: (config: SourceConfig) => SourceConfig;
+  /**
+   * Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was
+   * one.
+   */
+  readonly describe: (suspect: Suspect, namespace: string) => string | null;
+  /** The highest number of copies of any series; 1: no duplicates. */
+  readonly highestCount: () => number;
 }
 
-/** Between two looks at a source: a hundred documents with queries of their own are looked at within half an hour. */
+/** Between two checks of a source: a hundred documents with their own queries are checked within half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
-/** Of a document that is gone. */
+/** Findings of a deleted document are dropped after this time. */
 const FORGET_MS = 7_200_000;
-/** VictoriaMetrics refuses queries above 16 KiB, and a look names the namespaces twice. */
+/** VictoriaMetrics rejects queries above 16 KiB, and a check names the namespaces twice. */
 const MAX_NAMESPACES = 100;
 
 interface Look {
@@ -54,14 +60,13 @@ export function createDuplicateWatch(parts: {
   const looks = new Map<string, Look>();
   let nextMs = -Infinity;
 
-  /** Looks that are under way, by key. */
-  const looking = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   const look = (suspect: Suspect, ask: Ask): Promise<void> => {
     const key = keyOf(suspect);
     const done = lookNow(suspect, ask)
       .catch(() => undefined)
-      .finally(() => looking.delete(key));
-    looking.set(key, done);
+      .finally(() => running.delete(key));
+    running.set(key, done);
     return done;
   };
 
@@ -81,38 +86,38 @@ export function createDuplicateWatch(parts: {
   };
 
   return {
-    attend: (suspects, ask) => {
+    checkOne: (suspects, ask) => {
       const nowMs = clock.monotonicMs();
       for (const suspect of suspects) {
         const known = looks.get(keyOf(suspect));
         if (known !== undefined) known.seenMs = nowMs;
       }
       for (const [key, { seenMs }] of looks) if (nowMs - seenMs > FORGET_MS) looks.delete(key);
-      if (looking.size > 0 || nowMs < nextMs) return;
+      if (running.size > 0 || nowMs < nextMs) return;
       const age = (suspect: Suspect): number => nowMs - (looks.get(keyOf(suspect))?.atMs ?? -Infinity);
       const [oldest] = suspects.toSorted((one, other) => age(other) - age(one));
       if (oldest === undefined || age(oldest) < AGAIN_MS) return;
       void look(oldest, ask);
     },
-    firstLook: (suspect, ask) => {
+    firstCheck: (suspect, ask) => {
       const key = keyOf(suspect);
-      return looks.has(key) ? (looking.get(key) ?? null) : look(suspect, ask);
+      return looks.has(key) ? (running.get(key) ?? null) : look(suspect, ask);
     },
-    fitting: (given) => {
+    adaptConfig: (given) => {
       const resources = Object.entries(given.onceQueries).filter(
         ([resource]) => looks.get(keyOf({ kind: 'resource', resource, namespaces: [] }))?.found != null,
       );
       if (resources.length === 0) return given;
       return { ...given, resourceQueries: { ...given.resourceQueries, ...Object.fromEntries(resources) } };
     },
-    tell: (suspect, namespace) => {
+    describe: (suspect, namespace) => {
       const known = looks.get(keyOf(suspect));
       if (known?.wasFound !== true) return null;
       const { found } = known;
       if (found === null || (suspect.kind === 'resource' && !found.namespaces.includes(namespace))) return '';
       return sentenceOf(found, suspect, config());
     },
-    times: () => [...looks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
+    highestCount: () => [...looks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
   };
 }
 

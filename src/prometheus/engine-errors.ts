@@ -2,29 +2,30 @@ import type { Answer } from './answer.js';
 import { classifyAnswer, type HttpAnswer } from './classify-answer.js';
 
 /**
- * Words of Thanos, Mimir and Cortex for a part of theirs that did not answer. They come as 422 `execution`, as an
- * error of the query itself does. A limit of that part is the query's affair, and the same on every url.
+ * Error texts of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422
+ * `execution`, like an error of the query itself. A limit of the component depends on the query and is the same on
+ * every url.
  */
 const PART_DOWN = /rpc error: code = (?!ResourceExhausted)|\bproxy Series\(\)|\breceive series from\b/;
 
-/** VictoriaMetrics quotes the query before it says what is wrong, and a query may hold any word. */
+/** VictoriaMetrics quotes the query before the error, and a query may contain any word. */
 const QUOTED_QUERY = /^error when executing query=[\s\S]* for \(time=\d{1,20}, step=\d{1,20}\): /;
 
-/** Words of VictoriaMetrics for a query that it cannot read, or that calls a function in a wrong way. */
+/** Error texts of VictoriaMetrics for a query that it cannot parse, or that calls a function incorrectly. */
 const UNREADABLE =
   /unexpected token|unparsed data|unknown func|unsupported func|cannot parse|cannot expand WITH|invalid regexp|unexpected number of args|expecting at least \d{1,4} args|number of string args|missing `query` arg/;
 
 /**
- * The class of an answer as `classifyAnswer` has it, but a 422 with the reason that it has on its engine: of a part that
- * is down it is the server's (another url may do better), of VictoriaMetrics for a query that it cannot read it is the
- * query's (which is asked but rarely).
+ * Returns the class of `classifyAnswer`, but a 422 with a reason that depends on the engine: of a failed component it
+ * is a failure of the server (another url may succeed); of VictoriaMetrics for a query that it cannot parse it is a
+ * failure of the query (which is then retried rarely).
  */
 export function classifyByEngine(http: HttpAnswer): Answer {
   const answer = classifyAnswer(http);
   if (http.status !== 422 || answer.class !== 'failed' || answer.reason !== 'execution') return answer;
   const { errorType, error } = readError(http.body);
   if (PART_DOWN.test(error)) return { ...answer, reason: 'server_error' };
-  // VictoriaMetrics puts the number in the place of a type, for a wrong query and for any other failure.
+  // VictoriaMetrics sets `errorType` to the status code, for an invalid query and for any other failure.
   if (errorType !== '422') return answer;
   const words = error.replace(QUOTED_QUERY, '');
   const shortened = classifyAnswer({ ...http, body: JSON.stringify({ errorType, error: words }) });

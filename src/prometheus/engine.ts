@@ -1,11 +1,10 @@
 import type { SendResult } from './send.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Which server answers a data source, as far as its config and its answers say. */
+/** The kind of server behind a data source, according to its config and answers. */
 export interface Engine {
-  /** The config that fits the server. */
   readonly config: () => SourceConfig;
-  /** It is a VictoriaMetrics. Nothing changes where the config names a flavor. */
+  /** Records that it is VictoriaMetrics. No effect if the config sets a flavor. */
   readonly recognize: () => void;
 }
 
@@ -20,19 +19,20 @@ export function createEngine(config: SourceConfig): Engine {
   };
 }
 
-/** Only VictoriaMetrics has these beside `data`: its single node behind it, its cluster before it. */
+/** Only VictoriaMetrics has these next to `data`: the single node after it, the cluster before it. */
 const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
-/** Whether an answer to a query can only be of VictoriaMetrics. The small ones of version 1.90 and before do not say. */
+/** Returns whether only VictoriaMetrics can have sent the answer. Version 1.90 and earlier omit it in small answers. */
 export function isVictoriaMetricsAnswer(body: string): boolean {
   return IS_PARTIAL.test(body.slice(0, LOOKED_AT)) || STATS.test(body.slice(-LOOKED_AT));
 }
 
 /**
- * Which server build information is of: VictoriaMetrics says no more than a version, while all that are built of Prometheus
- * name a revision; its header, which vmauth also sets before a Prometheus, does not suffice alone. Null: it does not say.
+ * Returns the server that sent the build information: VictoriaMetrics has only a version, while all builds of
+ * Prometheus have a revision. The header alone is not enough, because vmauth also sets it in front of Prometheus. Null:
+ * unknown.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.kind === 'failed' || page.status !== 200) return null;

@@ -4,22 +4,23 @@ import { type VectorSelector, vectorSelectors } from '../promql/vector-selectors
 import type { Answer, Series } from './answer.js';
 import { labelOf } from './series-index.js';
 
-/** Series of the same thing that are in the data more than once. */
 export interface Duplicates {
-  /** As often is the thing there that is there most often. */
+  /** The highest number of series of any such thing. */
   readonly times: number;
-  /** What the series differ by, the likeliest cause first, each with some of its values; '' stands for no such label. */
+  /**
+   * The labels in which the series differ, the likeliest cause first, with some values; '' means that the label is
+   * absent.
+   */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
-  /** The namespaces with such containers; empty for the query of a document. */
+  /** The namespaces of the affected containers; empty for the query of a document. */
   readonly namespaces: readonly string[];
-  /** Whether the query adds them up. */
   readonly isAdded: boolean;
 }
 
-/** What the series differ by: `job cadvisor, kubelet (and endpoint)`. */
+/** Returns the labels in which the series differ: `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
-  if (first === undefined) return 'no label that tells why';
+  if (first === undefined) return 'no label that shows why';
   const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
   const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
   const also =
@@ -36,11 +37,13 @@ const SHOWN = 5;
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** Series of one container may differ by these: it was restarted, or is told by processor. */
+/** The series of one container may differ in these: after a restart, or per CPU. */
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
-/** Labels of scrape jobs and of replicas of Prometheus, those first that people tell replicas and clusters by. */
+/**
+ * Labels of scrape jobs and of replicas of Prometheus; those that usually distinguish replicas and clusters come first.
+ */
 const CAUSES = [
   /replica/,
   /^(?:receive|prometheus)$/,
@@ -52,17 +55,17 @@ const CAUSES = [
   /^instance$/,
 ];
 
-/** Of a document's query, by which alone its series may be told twice; any other label is what it counts. */
+/** Labels by which the series of a document's query can be duplicates; any other label is what the query counts. */
 const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
 
 const SAMPLE_SIZE = 100;
 const MAX_SELECTORS = 3;
-/** Two Prometheus scrape the same counter at other moments. */
+/** Two Prometheus servers scrape the same counter at different times. */
 const SAME_WITHIN = 0.02;
 
 /**
- * The containers that a resource query finds more than once, by whichever label; null: none, or it cannot be asked. Three
- * queries with small answers, and two of them only where there are some.
+ * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
+ * failed. Sends up to three queries with small answers, two of them only if there are duplicates.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -83,18 +86,18 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
   return { times, labels, namespaces: namespaces.sort(), isAdded };
 }
 
-/** One element for each container and each way that it came into the data, restarts left out. */
+/** Returns a query with one element for each container and each way into the data, without restarts. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
-  // Those of cAdvisor have an id and those of /metrics/resource have none; nothing else may tell them apart.
+  // Series of cAdvisor have an id, those of /metrics/resource do not; nothing else may distinguish them.
   const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
   return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
 }
 
 /**
- * What the series of a document's query are told twice by: replicas of Prometheus, or two scrape jobs for one target;
- * null: nothing. Their values must be the same, as a label of that name may be what the query counts. One query for each
- * selector, with a bounded answer.
+ * Returns the labels by which the series of a document's query are duplicates: replicas of Prometheus, or two scrape
+ * jobs for one target; null: none. Their values must be equal, because such a label may also be what the query counts.
+ * Sends one query per selector, with a bounded answer.
  */
 export async function findQueryDuplicates(
   ask: Ask,
@@ -116,7 +119,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/** How often each series is there by a label alone; 1 unless that is so of all of them, with the same values. */
+/** Returns the number of copies of each series by one label; 1 unless every series has copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {
@@ -128,13 +131,13 @@ function timesBy(sample: readonly Series[], name: string): number {
     groups.set(key, values);
   }
   const all = [...groups.values()];
-  // The smallest of the sample may have lost its twin to the limit.
+  // The last entry of the sample may have lost its copy to the limit.
   const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
   const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));
   return isTwice ? Math.max(...complete.map((values) => values.length)) : 1;
 }
 
-/** Zeros are the same everywhere and show nothing. */
+/** Zeros are equal everywhere and prove nothing. */
 function areSame(values: readonly number[]): boolean {
   const most = Math.max(...values);
   return most > 0 && Math.min(...values) >= most * (1 - SAME_WITHIN);
@@ -148,7 +151,7 @@ function differing(series: readonly Series[]): Duplicates['labels'] {
     .sort((one, other) => byCause(one.name, other.name));
   const causes = all.filter(({ name }) => !OF_A_RUN.includes(name));
   if (causes.length > 0) return causes;
-  // Those of /metrics/resource, which have nothing but what names the container.
+  // Series of /metrics/resource have only the labels that identify the container.
   return all.filter(({ name }) => name === 'id');
 }
 

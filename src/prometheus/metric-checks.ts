@@ -2,25 +2,25 @@ import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
 import type { Answer } from './answer.js';
 
-/** What a metric asks beside its query before its value is believed; variables are replaced. */
+/** The checks of a metric besides its query; variables are replaced. */
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
-  /** `onMissing: zero`: a check that fails must not become 0, so it is no `missing` then. */
+  /** `onMissing: zero`: a failed check must not become 0, so its answer is not `missing`. */
   readonly isMissingZero: boolean;
 }
 
-/** The answers to a metric's query and to its checks; null: that check is not asked for. */
+/** The answers to a metric's query and to its checks; null: the document has no such check. */
 export interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;
 }
 
-/** How far ahead of the server a sample may be: clocks differ. More is no time of a sample. */
+/** How far ahead of the server a sample may be, because clocks differ. Anything later is not the time of a sample. */
 const MAX_AHEAD_SECONDS = 120;
 
-/** 2001-09-09: a time before that is a duration, or is in another unit. */
+/** 2001-09-09: a smaller number is a duration, or is in another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
 type Verdict =
@@ -31,9 +31,9 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * The answer of a metric after its guard and its freshness: as it is where both hold; `partial` where one of them
- * holds on a partial answer; `failed` where one of them failed; else `missing`, and `invalid` instead where the
- * document reads missing as 0: of data that is known to be absent or old nobody can say that it is 0.
+ * Returns the answer of a metric after its guard and freshness: unchanged if both hold; `partial` if one of them holds
+ * on a partial answer; `failed` if one of them failed; else `missing`. If the document reads missing as 0 it is
+ * `invalid` instead: data that is known to be absent or old must not become 0.
  * Source: contract.md, section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
@@ -53,7 +53,7 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
   return doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
 }
 
-/** True is: at least one series, and none of them 0 or NaN. */
+/** A guard is true with at least one series, none of them 0 or NaN. */
 function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;
@@ -61,37 +61,41 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   const why = answer.class === 'partial' ? `guard: ${answer.why}` : null;
   if (series.length > 0 && fault === undefined) return believed(why);
   const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
-  const hint = fault?.value === 0 ? ' (compare with "bool" where 0 itself is good)' : '';
+  const hint = fault?.value === 0 ? ' (compare with "bool" if 0 itself is good)' : '';
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 
-/** Each series counts, as all of them are added up: the oldest one says how old the data is. */
+/** All series are added up, so the oldest one determines the age of the data. */
 function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
-    return bad('its age is not known: the freshness query gave no series', checks);
+    return bad('its age is unknown: the freshness query returned no series', checks);
   }
   const times = answer.series.map(({ value }) => value);
   const wrong = times.find((time) => !Number.isFinite(time));
-  if (wrong !== undefined) return bad(`its age is not known: the freshness query gave ${wrong}`, checks);
+  if (wrong !== undefined) return bad(`its age is unknown: the freshness query returned ${wrong}`, checks);
   const evaluatedAt = answer.evaluatedAt;
   const age = (time: number): number => secondsBetween(instantFromSeconds(time), evaluatedAt);
   const oldest = times.reduce((least, time) => Math.min(least, time));
   const newest = times.reduce((most, time) => Math.max(most, time));
   if (age(newest) < -MAX_AHEAD_SECONDS) {
     const ahead = `${Math.round(-age(newest))} s in the future`;
-    return bad(`its newest sample is ${ahead}: clocks apart, or a freshness query not in seconds`, checks);
+    return bad(
+      `its newest sample is ${ahead}: the clocks differ, or the freshness query is not in seconds`,
+      checks,
+    );
   }
   const { maxAgeSeconds } = freshness;
   if (age(oldest) > maxAgeSeconds) {
-    const hint = oldest < LEAST_PLAUSIBLE_SECONDS ? ': the freshness query must give a time since 1970' : '';
+    const hint =
+      oldest < LEAST_PLAUSIBLE_SECONDS ? ': the freshness query must return a time since 1970' : '';
     const old = `${formatAge(age(oldest))} s old, more than maxAgeSeconds (${maxAgeSeconds})`;
     return bad(`its newest sample is ${old}${hint}`, checks);
   }
   return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
 }
 
-/** Rounded up, so that 120.2 s against 120 does not read as 120 against 120. */
+/** Rounds up, so that 120.2 s is not printed as more than 120 s. */
 function formatAge(seconds: number): number {
   return Math.ceil(seconds);
 }
@@ -104,7 +108,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/** A check that could not be made: nothing is known of the metric, as if its own query had gone the same way. */
+/** A check without a usable answer makes the metric unknown, as if its own query had had that answer. */
 function unusable(name: string, answer: Extract<Answer, { readonly class: 'failed' | 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }
@@ -112,6 +116,6 @@ function unusable(name: string, answer: Extract<Answer, { readonly class: 'faile
 function inDoubt(answer: Answer, why: string): Answer {
   if (answer.class === 'value') return { ...answer, class: 'partial', why };
   if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
-  // No series, and doubt about the check: whether there are none cannot be said, so it must not become 0.
+  // No series, and a check on partial data: it is unknown whether there are none, so this must not become 0.
   return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
 }

@@ -23,69 +23,69 @@ import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
-/** What the sources answer in one round. */
 export interface RoundAnswers {
-  /** The answers of a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only for a scaler that was not due. */
+  /**
+   * Returns the answers for a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only
+   * for a scaler that is not due.
+   */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /**
-   * What ranks the pods of a due scaler; null where its document ranks none. Asked after the metrics of the round, and
-   * waited for by nobody else. Left out by a source that asks no rankings. Never rejects.
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. Sent after
+   * the metrics of the round; only the caller waits for it. Unset: the source ranks no pods. Never rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /**
-   * Which metrics of a due scaler count series that are in the data more than once, as sentences, as last found; null:
-   * that was never so. Left out by a source that does not look.
+   * Returns which metrics of a due scaler count duplicate series, as sentences, according to the last check; null: none
+   * ever did. Unset: the source does not check.
    */
   readonly duplicates?: (scalerKey: string) => readonly string[] | null;
-  /** Since when the data of a source can be there, asked after this call. Never rejects. */
+  /** Returns the age of a source's data, read after this call. Never rejects. */
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
-/** The metrics of all scalers. */
 export interface MetricSource {
-  /** Asks each distinct query of the due scalers once, all at the same time within the sources' budgets. */
+  /** Sends each distinct query of the due scalers once, all at the same time within the sources' limits. */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
 
 export interface MetricSourceOptions {
-  /** By name. */
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
-  /** Called once for a source whose server is another one than its config takes it for, with the config that fits. */
+  /** Called once if the server of a source is not what its config assumes, with the config for the detected one. */
   readonly onRecognized?: (config: SourceConfig) => void;
-  /** Whether it is looked for series that are in the data more than once; no unless said otherwise. */
+  /** Whether to check for duplicate series; default false. */
   readonly seeksDuplicates?: boolean;
-  /** Told after each round: how often the series of a source is there that is there most often. */
+  /** Called after each round with the highest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
-  /** How a source is asked; over HTTP unless said otherwise. */
+  /** Default: a client over HTTP. */
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
 const RECOGNIZE_SECONDS = 2;
 const LOOK_SECONDS = 10;
-/** A source with what outlives a round. */
-interface Asked {
+/** A source and what is kept of it between rounds. */
+interface KnownSource {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
-  /** Null: it is not looked for. */
+  /** Null: no check. */
   readonly duplicates: DuplicateWatch | null;
   /** By flavor and resource. */
   readonly batches: Map<string, ResourceBatches>;
   readonly refused: RefusedQueries;
 }
 
-/** The planner: which queries a round needs, each asked once. */
+/** Creates the planner, which sends each distinct query of a round once. */
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
   const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
-  const asked = new Map<string, Asked>();
+  const known = new Map<string, KnownSource>();
   for (const [name, config] of sources) {
     const client = createClient(config, clock);
     const queue = createQueryQueue({ config, client, clock, onQuery });
     const recognition = createRecognition({ config, client, onRecognized });
-    asked.set(name, {
+    known.set(name, {
       queue,
       recognition,
       duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
@@ -94,7 +94,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       refused: createRefusedQueries(clock),
     });
   }
-  /** A document is frozen, so its queries are written once. */
+  /** A document is frozen, so its queries are built once. */
   const needsOf = new WeakMap<Scaler, Needs>();
   let rounds = 0;
 
@@ -110,9 +110,9 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
         return { scaler, periodSeconds, ...needs };
       });
       const plan = planRound(needed);
-      for (const [name, { duplicates }] of asked)
-        if (duplicates !== null) onDuplicates(name, duplicates.times());
-      return runRound({ plan, needed, asked, signal, round: rounds });
+      for (const [name, { duplicates }] of known)
+        if (duplicates !== null) onDuplicates(name, duplicates.highestCount());
+      return runRound({ plan, needed, known, signal, round: rounds });
     },
   };
 }
@@ -122,31 +122,31 @@ type ResourceBatch = (namespace: string) => Promise<Answer>;
 interface RoundInput {
   readonly plan: RoundPlan;
   readonly needed: readonly NeededScaler[];
-  readonly asked: ReadonlyMap<string, Asked>;
+  readonly known: ReadonlyMap<string, KnownSource>;
   readonly signal: AbortSignal;
   readonly round: number;
 }
 
 function runRound(input: RoundInput): RoundAnswers {
-  const { plan, needed, asked, signal, round } = input;
+  const { plan, needed, known, signal, round } = input;
   const recognizing = new Map<string, Promise<void> | null>();
   const sources = [...plan.queries.values(), ...plan.rankings.values(), ...plan.resources.values()];
   for (const name of new Set(sources.map(({ source }) => source.name)))
-    recognizing.set(name, mustGet(asked, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
+    recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
   const byResource = new Map<string, ResourceBatch>();
   const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
-    const { queue, batches, recognition, duplicates } = mustGet(asked, source.name);
+    const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
     const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
     const begin = (): ResourceBatch => {
       const recognized = recognition.config();
-      const config = duplicates?.fitting(recognized) ?? recognized;
+      const config = duplicates?.adaptConfig(recognized) ?? recognized;
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
       return batch.ask(Array.from(namespaces), ask);
     };
     const look = (): Promise<void> | null =>
-      duplicates?.firstLook({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
+      duplicates?.firstCheck({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
     const recognized = recognizing.get(source.name) ?? null;
     const waiting = recognized === null ? look() : recognized.then(look);
     const begun = waiting === null ? begin() : waiting.then(begin);
@@ -154,7 +154,7 @@ function runRound(input: RoundInput): RoundAnswers {
   };
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
-    const { queue, refused } = mustGet(asked, source.name);
+    const { queue, refused } = mustGet(known, source.name);
     const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
     const waiting = recognizing.get(source.name) ?? null;
     const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
@@ -166,8 +166,8 @@ function runRound(input: RoundInput): RoundAnswers {
   ];
   const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
-  // A server that is not known yet may be asked by another query.
-  attendDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
+  // The queries of a source may change once its server is recognized.
+  checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
 
@@ -194,7 +194,7 @@ function runRound(input: RoundInput): RoundAnswers {
         const words =
           suspect === null
             ? null
-            : mustGet(asked, suspect.source).duplicates?.tell(suspect, scaler.namespace);
+            : mustGet(known, suspect.source).duplicates?.describe(suspect, scaler.namespace);
         return words == null
           ? []
           : [words === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${words}`];
@@ -202,15 +202,15 @@ function runRound(input: RoundInput): RoundAnswers {
       return told.length === 0 ? null : told.filter((words) => words !== '');
     },
     ageOf: async (source) => {
-      const ages = asked.get(source)?.ages;
+      const ages = known.get(source)?.ages;
       return ages === undefined ? UNKNOWN_AGE : ages.read({ periodSeconds, signal, round });
     },
   };
 }
 
-/** Each source looks at one of those things at most. */
-function attendDuplicates(
-  { plan, needed, asked, signal, round }: RoundInput,
+/** Checks at most one suspect per source. */
+function checkDuplicates(
+  { plan, needed, known, signal, round }: RoundInput,
   isKnown: (source: string) => boolean,
 ): void {
   const bySource = new Map<string, Suspect[]>();
@@ -226,8 +226,8 @@ function attendDuplicates(
     });
   for (const [name, suspects] of bySource) {
     if (!isKnown(name)) continue;
-    const { queue, duplicates } = mustGet(asked, name);
-    duplicates?.attend(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
+    const { queue, duplicates } = mustGet(known, name);
+    duplicates?.checkOne(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
   }
 }
 
@@ -244,7 +244,7 @@ function suspectOf(
   return type === undefined ? null : { source, kind: 'query', query: need.query, type };
 }
 
-/** The answer of a metric's query, judged by the answers to its guard and its freshness. */
+/** Returns the answer to a metric's query, judged by the answers to its guard and freshness. */
 async function checkedAnswer(
   { query, checks }: QueryNeed,
   answerTo: (query: string) => Promise<Answer>,
@@ -259,8 +259,8 @@ async function checkedAnswer(
 }
 
 /**
- * Another one first in each round: where the budget does not reach all, it is not always the same that go without, and
- * it is not always the same that tries a source that failed.
+ * Starts with another query in each round: if the time is not enough for all, it is not always the same ones that are
+ * missed, and if the source fails, it is not always the same one that is retried.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;

@@ -1,22 +1,21 @@
 import type { Answer } from './answer.js';
 import { indexByPod } from './series-index.js';
 
-/** What a ranking query says of a scaler's pods. */
 export type PodRanking =
-  /** By pod. A pod without a series, or with NaN, is not in it; infinite and negative values are values here. */
+  /** By pod, without pods that have no series or NaN. Infinite and negative values are valid here. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }
-  /** No series at all, which a query may well mean: no pod is to go before the others. */
+  /** No series, which a query may well intend: no pod is preferred. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'unusable'; readonly message: string };
 
 /**
- * The values of pods in the answer of a ranking query. An answer that may lack data ranks nobody: what is missing could
- * be just the pods that should go first.
+ * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods: the missing ones
+ * could be just those that should be removed first.
  */
 export function rankPods(answer: Answer, namespace: string, podNames: readonly string[]): PodRanking {
   if (answer.class === 'missing') return { kind: 'empty' };
   if (answer.class === 'partial')
-    return { kind: 'unusable', message: `a part of it may lack: ${answer.why}` };
+    return { kind: 'unusable', message: `the answer may be incomplete: ${answer.why}` };
   if (answer.class !== 'value') return { kind: 'unusable', message: answer.message };
   const index = indexByPod(answer.series);
   const places = [index.get(namespace), index.get(null)];

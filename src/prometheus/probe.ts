@@ -5,18 +5,20 @@ import { send, type SendResult } from './send.js';
 import type { Environment } from './sign-in/sign-in.js';
 import type { SourceConfig } from './source-config.js';
 
-/** One GET of any page, to find out what is at an address. */
+/** Sends a GET for any page, to find out which server answers. */
 export type Probe = (request: {
-  /** http or https, with its path. */
+  /** http or https, including the path. */
   readonly url: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Media types; JSON unless said otherwise. */
+  /** Media types; default JSON. */
   readonly accept?: string;
 }) => Promise<SendResult>;
 
-/** Pages of a data source, asked with its credentials. They are sent to its own hosts alone. Never throws. */
+/**
+ * Creates a probe with the credentials of a data source. It sends them to the hosts of the source only. Never throws.
+ */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
   const connect = createConnection(config, clock, env);
   const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));

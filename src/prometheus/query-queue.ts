@@ -7,42 +7,39 @@ import { createBreaker } from './breaker.js';
 import type { PrometheusClient } from './client.js';
 import type { SourceConfig } from './source-config.js';
 
-/** One query that was sent, for the metrics. */
 export interface QueryReport {
   readonly source: string;
-  /** From sending to answer, all urls together; waiting for a slot is not in it. */
+  /** From sending to the answer, over all urls; excludes the wait for a slot. */
   readonly seconds: number;
   readonly answerClass: Answer['class'];
-  /** Null unless the class is `failed`. */
   readonly reason: FailureReason | null;
-  /** By how much the server's clock is ahead of ours, as far as the way there and back can tell; null: no value came. */
+  /** How far the server's clock is ahead of the local clock, within the accuracy of the round trip; null: no value. */
   readonly clockAheadSeconds: number | null;
 }
 
 export interface AskOptions {
-  /** From now to the answer, waiting for a slot included: a round must not outlive its period. */
+  /** The time until the answer, including the wait for a slot: a round must not last longer than its period. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
 export interface QueryOrder extends AskOptions {
-  /** The round it belongs to, a number that grows: see `Breaker`. */
+  /** A number that grows from round to round: see `Breaker`. */
   readonly round: number;
 }
 
-/** A data source asked within its budget. */
 export interface QueryQueue {
-  /** The answer; while the same query is on its way, that one's. Never throws. */
+  /** Returns the answer; shared by equal queries that run at the same time. Never throws. */
   readonly ask: (query: string, options: QueryOrder) => Promise<Answer>;
   readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
 
-/** With less time than this left a query would only be load. */
+/** With less time left, a query would only add load. */
 const LEAST_QUERY_MS = 10;
 
 /**
- * At most `maxConcurrentQueries` of the source in flight, the others wait in order; and no more than one a round while
- * the source answers nothing.
+ * Runs at most `maxConcurrentQueries` queries of the source at a time, the others in order; and at most one per round
+ * while the source answers none.
  */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
@@ -68,7 +65,7 @@ export function createQueryQueue(options: {
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
-      // Those in flight end by their own deadlines, so whoever waits is here soon after his.
+      // Queries end at their own deadlines, so a waiting one gets its turn soon after its own.
       if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
       const mayRetry = breaker.mayRetry();
       const sentAt = clock.now();
@@ -83,7 +80,7 @@ export function createQueryQueue(options: {
       });
       return answer;
     } catch {
-      // A fault of our own: nobody may be waiting for this promise, and a rejection would end the whole service.
+      // An internal error: an unhandled rejection would end the service.
       return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
     } finally {
       release();
@@ -102,7 +99,7 @@ export function createQueryQueue(options: {
   };
 }
 
-/** 0 where the server evaluated the query between our sending and its answer. */
+/** Returns 0 if the server evaluated the query between sending and answer. */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const { evaluatedAt } = answer;
@@ -112,6 +109,6 @@ function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): numbe
 }
 
 function noSlot(config: SourceConfig, seconds: number): Answer {
-  const message = `not asked: no free slot within ${seconds} s (maxConcurrentQueries is ${config.maxConcurrentQueries})`;
+  const message = `not sent: no free slot within ${seconds} s (maxConcurrentQueries is ${config.maxConcurrentQueries})`;
   return { class: 'failed', reason: 'timeout', message };
 }

@@ -2,21 +2,21 @@ import type { PrometheusClient } from './client.js';
 import type { AskOptions } from './query-queue.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Finds out which server a data source is, where its config does not say. */
+/** Detects the flavor of a data source if its config does not set it. */
 export interface Recognition {
   /**
-   * Asks the server what it is until it answers. Resolves when a query may be sent: a server that does not answer is not
-   * waited for twice. Null: there is nothing to wait for.
+   * Asks the server in every round until it answers. Resolves when queries may be sent: a server that does not answer
+   * is waited for only once. Null: nothing to wait for.
    */
   readonly begin: (options: AskOptions) => Promise<void> | null;
-  /** The config that fits the server, as far as it is known. */
+  /** The config for the detected flavor, or the configured one. */
   readonly config: () => SourceConfig;
 }
 
 export function createRecognition(parts: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
-  /** Called once, when the server is another one than the config takes it for. */
+  /** Called once, if the server is not what the config assumes. */
   readonly onRecognized: (config: SourceConfig) => void;
 }): Recognition {
   const { config, client, onRecognized } = parts;

@@ -1,16 +1,15 @@
-/** One page of a server, as far as it tells what the server is. */
 export interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
-  /** Where a redirect leads; null: none. */
+  /** The target of a redirect; null: none. */
   readonly location: string | null;
 }
 
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Titles and words of pages -> what sort of server has them. The first that fits counts. */
+/** Titles and words of pages -> the kind of server. The first match wins. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],
@@ -27,7 +26,10 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/type=["']?password/i, 'a login page'],
 ];
 
-/** What a server that is no Prometheus is, as part of a sentence (`a Grafana`); null where its page does not say. */
+/**
+ * Returns the kind of a server that is not Prometheus, as part of a sentence (`a Grafana`); null if the page does not
+ * show it.
+ */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)
     return LOGIN_WORDS.test(location) ? 'a login page' : null;

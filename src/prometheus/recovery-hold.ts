@@ -1,3 +1,4 @@
+import { judgeSample } from '../decision/samples/judge-sample.js';
 import type { Sample } from '../decision/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
@@ -7,32 +8,31 @@ import { metricQuery } from './scaler-queries.js';
 import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Since when a metric has given values without a break. */
+/** Since when a metric has returned values without a gap. */
 export interface MetricHold {
-  /** The first value after the last break; null: none came yet. */
+  /** The first value after the last gap; null: no value yet. */
   readonly valuesSince: Instant | null;
-  /** Not before this may the run of values be long enough. */
+  /** The values may not be trusted before this time. */
   readonly until: Instant;
-  /** The last answer of any kind but a failure; null: none came yet. */
+  /** The last answer other than a failure; null: none yet. */
   readonly lastAnswerAt: Instant | null;
-  /** What the run of values began after, as part of a sentence. */
   readonly cause: string;
 }
 
 export interface HoldInput {
   readonly now: Instant;
-  /** What became of the sample, `onMissing` and `onNaN` applied. */
+  /** The judged sample, with `onMissing` and `onNaN` applied. */
   readonly outcome: SampleOutcome;
-  /** When the server that answered began to run; null: unknown. */
+  /** When the server that answered was started; null: unknown. */
   readonly startTime: Instant | null;
-  /** What is known of earlier data where the start time is not; nothing unless said otherwise. */
+  /** Used if the start time is unknown; default: no loss. */
   readonly history?: HistoryState;
-  /** H: how long the values must come without a break. */
+  /** H: how long the metric must return values without a gap. */
   readonly holdSeconds: number;
   readonly periodSeconds: number;
 }
 
-/** `failed` is no answer at all; `broken` is one without a trustworthy value. */
+/** `failed`: no answer. `broken`: an answer without a trustworthy value. */
 export type SampleOutcome =
   | { readonly kind: 'value' }
   | { readonly kind: 'failed' }
@@ -41,8 +41,8 @@ export type SampleOutcome =
 const PROCESS_START = 'no earlier values are known';
 
 /**
- * The hold of one metric after one more round. A failed query changes nothing: whether data was lost shows when the
- * source answers again, by its start time and by how long it was silent.
+ * Returns the hold of one metric after one more round. A failed query changes nothing: the next answer shows whether
+ * data was lost, by the start time of the source and the length of its silence.
  * Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
@@ -62,7 +62,8 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const youth = youthOf(input);
   if (youth !== null) {
-    // Each answer until the server is H old is a break, and the values after that must come for another H.
+    // Each answer until the server is H old counts as a gap, and after that the metric must return values for another
+    // H.
     const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
@@ -71,17 +72,17 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
-  // A clock that was set back would otherwise put the begin of the run into the future.
+  // If the clock was set back, the values would otherwise begin in the future.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
   const until = addSeconds(valuesSince, holdSeconds);
   const { history = KEPT } = input;
   if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
-  // Not a break, or a source that fails now and then would never scale down; but nothing is lowered on it now.
+  // Not a gap, or a source that fails now and then would never scale down; but no scale-down in this round.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
-/** Returns since when a server younger than H has run; null for an older one, and where nothing is known of its age. */
+/** Returns when a server younger than H was started; null for an older one, and if its age is unknown. */
 function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
   readonly began: Instant;
   readonly cause: string;
@@ -96,24 +97,23 @@ function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
   return { began: loss.at, cause: loss.why };
 }
 
-/** H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`). */
+/**
+ * Returns H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`).
+ */
 export function holdSeconds(query: string, periodSeconds: number, maxSeconds: number): number {
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
-/** What a sample counts as for the hold: `onMissing: zero` and `onNaN: zero` make those a value. */
+/** Returns what a sample counts as for the hold. Only what the decision reads as a full value is a value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
-  if (sample.form !== 'error') {
-    return sample.partial === null ? { kind: 'value' } : { kind: 'broken', why: sample.partial };
+  const judged = judgeSample(metric, sample);
+  if (judged.form === 'error') {
+    return judged.kind === 'failed' ? { kind: 'failed' } : { kind: 'broken', why: judged.error };
   }
-  if (sample.kind === 'failed') return { kind: 'failed' };
-  const isTotal = metric.type === 'Object' || metric.type === 'External';
-  if (isTotal && sample.kind === 'missing' && metric.onMissing === 'zero') return { kind: 'value' };
-  if (isTotal && sample.kind === 'nan' && metric.onNaN === 'zero') return { kind: 'value' };
-  return { kind: 'broken', why: sample.error };
+  return judged.partial === null ? { kind: 'value' } : { kind: 'broken', why: judged.partial };
 }
 
-/** The holds of a scaler by what is asked: a changed query is a metric that has given nothing yet. */
+/** The holds of a scaler by metric, source and query: a changed query starts a new hold. */
 export type ScalerHolds = ReadonlyMap<string, MetricHold>;
 
 export const NO_HOLDS: ScalerHolds = new Map();
@@ -122,22 +122,21 @@ export interface ScalerHoldInput {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
   readonly samples: readonly Sample[];
-  /** Source name -> since when its data can be there; absent: unknown, or it has answered nothing. */
+  /** Source name -> age of its data; absent: unknown, or no answer. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
-  /** `recoveryHoldMaxSeconds`. */
   readonly maxSeconds: number;
 }
 
-/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds the next round starts from. */
+/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds that the next round starts from. */
 export interface ScalerHoldResult {
   readonly holds: ScalerHolds;
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
 }
 
-/** The hold of a scaler: the longest of its metrics', null where every metric has given values for long enough. */
+/** Returns the holds of a scaler and the longest of them; null if every metric has returned values for long enough. */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
   const { scaler, samples, ages, now } = input;
   const holds = new Map<string, MetricHold>();
@@ -147,44 +146,44 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
     const sample = samples[index];
     if (sample === undefined)
       throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
-    const asked = askedOf(metric, input);
-    const hold = advanceHold(previous.get(asked.key) ?? null, {
+    const held = readHeldQuery(metric, input);
+    const hold = advanceHold(previous.get(held.key) ?? null, {
       now,
       outcome: sampleOutcome(metric, sample),
       startTime: ages.get(metric.source)?.startTime ?? null,
       history: ages.get(metric.source)?.history ?? KEPT,
-      holdSeconds: asked.seconds,
+      holdSeconds: held.seconds,
       periodSeconds: scaler.spec.syncPeriodSeconds,
     });
-    holds.set(asked.key, hold);
+    holds.set(held.key, hold);
     if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) return;
     holdScaleDownUntil = hold.until;
-    holdReason = `metric "${metric.identity}" must give values for ${asked.seconds} s without a break: ${hold.cause}`;
+    holdReason = `metric "${metric.identity}" must return values for ${held.seconds} s without a gap: ${hold.cause}`;
   });
   return { holds, holdScaleDownUntil, holdReason };
 }
 
-interface Asked {
+interface HeldQuery {
   readonly key: string;
   readonly seconds: number;
 }
 
-/** A metric of a frozen document asks the same query for as long as the document lives: it is parsed once. */
-const askedQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
+/** A document is frozen, so the query of a metric is built and parsed once. */
+const metricQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
 
-function askedOf(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): Asked {
-  let asked = askedQueries.get(metric);
-  if (asked === undefined) {
+function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): HeldQuery {
+  let known = metricQueries.get(metric);
+  if (known === undefined) {
     const source = sources.get(metric.source);
     const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-    asked = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
-    askedQueries.set(metric, asked);
+    known = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
+    metricQueries.set(metric, known);
   }
-  const seconds = boundHold(asked.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
-  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${asked.query}`, seconds };
+  const seconds = boundHold(known.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
+  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${known.query}`, seconds };
 }
 
-/** The samples of a recording rule reach back over the window of the rule, which its name does not say. */
+/** The window of a recording rule, which its name does not contain, is part of the range. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
   const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
   return isResource && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;

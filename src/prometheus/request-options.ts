@@ -1,14 +1,13 @@
 import type { SendResult } from './send.js';
 
 export interface QueryOptions {
-  /** Total, over all urls of a source, at least 1. */
+  /** Total over all urls of a source; at least 1. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** False: one attempt is enough, the source is known to be in trouble. Default: true. */
+  /** False: one attempt only, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
 }
 
-/** One GET of a page of a server. */
 export type GetPage = (
   path: string,
   options: QueryOptions & { readonly accept?: string },

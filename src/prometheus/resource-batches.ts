@@ -3,25 +3,25 @@ import { resourceQuery } from './resource-queries.js';
 import { indexByPod } from './series-index.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The usage of one resource in many namespaces, asked in as few queries as answers of bounded size allow. */
+/** Queries the usage of one resource in many namespaces, with as few queries as the bound on answers allows. */
 export interface ResourceBatches {
-  /** Asks for all the namespaces and gives the answer that holds a namespace's series, each as soon as it is there. */
+  /** Returns, for each namespace, the answer with its series as soon as it has arrived. */
   readonly ask: (
     namespaces: readonly string[],
     askQuery: (query: string) => Promise<Answer>,
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Below the 20,000 of one answer: namespaces grow between two rounds. */
+/** Below the 20,000 of one answer, because namespaces grow between two rounds. */
 const AIMED_SERIES = 15_000;
 const LEAST_AIMED_SERIES = 1000;
 
-/** VictoriaMetrics refuses queries above 16 KiB. */
+/** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * The batches of one resource of one source. How many namespaces go into one query is learned: from the series that
- * each had in the last answer and from answers that were too large, which are asked again in halves.
+ * Creates the batches of one resource of one source. Learns how many namespaces fit into one query: from the series of
+ * each namespace in the last answer, and from answers that were too large, which are queried again in halves.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();
@@ -97,7 +97,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
       }
       return (namespace) => {
         const ask = packOf.get(namespace);
-        if (ask === undefined) throw new Error(`namespace ${namespace} was not asked for`);
+        if (ask === undefined) throw new Error(`namespace ${namespace} is not part of any query`);
         return ask(namespace);
       };
     },
@@ -106,7 +106,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
 
 type Ask = ResourceBatches['ask'];
 
-/** Two namespaces may have pods of one name: without the label nobody can tell whose usage it is. */
+/** Two namespaces may have pods with the same name, which only this label distinguishes. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
   if (!indexByPod(answer.series).has(null)) return answer;

@@ -3,7 +3,7 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables, substitute } from '../promql/variables.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The query of a resource for some namespaces; null where the source has none for it. */
+/** Returns the query of a resource for some namespaces; null if the source has none for it. */
 export function resourceQuery(
   source: SourceConfig,
   resource: string,
@@ -17,14 +17,14 @@ export function resourceQuery(
   });
 }
 
-/** The value of `$namespaces`: each namespace and nothing else, sorted, so that the same set gives the same query. */
+/** Returns the value of `$namespaces`. Sorted, so that the same namespaces give the same query. */
 export function namespacesPattern(namespaces: readonly string[]): string {
   return namespaces.toSorted().map(quoteRegex).join('|');
 }
 
 /**
- * The length of the rate window of a resource's query: that of `$window`, else what `resourceWindows` says, else the
- * largest range that is written in it; 0 for an instantaneous gauge.
+ * Returns the rate window of a resource query: that of `$window`, else that of `resourceWindows`, else the largest
+ * range in the query; 0 for an instantaneous gauge.
  */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
   if (takesWindow(source, resource)) return source.resourceWindowSeconds;
@@ -33,12 +33,12 @@ export function resourceWindowSeconds(source: SourceConfig, resource: string): n
   return stated ?? factsOf(source, resource)?.writtenSeconds ?? 0;
 }
 
-/** Whether the window of a resource's query is `resourceWindowSeconds`. */
+/** Returns whether the window of a resource query is `resourceWindowSeconds`. */
 export function takesWindow(source: SourceConfig, resource: string): boolean {
   return hasVariable(source, resource, 'window');
 }
 
-/** Whether a resource's query is asked for some namespaces at a time. */
+/** Returns whether a resource query selects namespaces. */
 export function isByNamespace(source: SourceConfig, resource: string): boolean {
   return hasVariable(source, resource, 'namespaces');
 }
@@ -54,7 +54,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** Few queries, of the service config alone, so what they hold is found out once. */
+/** The service config has few queries, so their facts are kept. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

@@ -2,7 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './source-config.js';
 
-/** A scaler that decides in this round, and its rhythm, of which a query may take half. */
+/** A scaler that decides in this round, and its sync period, of which a query may take half. */
 export interface DueScaler {
   readonly scaler: Scaler;
   readonly periodSeconds: number;
@@ -10,7 +10,7 @@ export interface DueScaler {
 
 const LEAST_DEADLINE_SECONDS = 1;
 
-/** The deadline of one query over all urls of its source: half the period, at most the timeout, at least 1 s. */
+/** Returns the deadline of a query over all urls of its source: half the period, at most the timeout, at least 1 s. */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
 }
@@ -19,7 +19,7 @@ export type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
 
 export interface Needs {
   readonly metrics: readonly MetricNeed[];
-  /** Null: its pods are not ranked. */
+  /** Null: the scaler ranks no pods. */
   readonly ranking: MetricNeed | null;
 }
 
@@ -28,7 +28,7 @@ export interface NeededScaler extends DueScaler, Needs {}
 export interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
-  /** The shortest of those who ask it, as `seconds` is. */
+  /** The shortest of all scalers that need the query, like `seconds`. */
   periodSeconds: number;
   seconds: number;
 }
@@ -42,12 +42,12 @@ export interface PlannedResource {
 
 export interface RoundPlan {
   readonly queries: ReadonlyMap<string, PlannedQuery>;
-  /** Those that no metric asks. */
+  /** Ranking queries that are not queries of a metric. */
   readonly rankings: ReadonlyMap<string, PlannedQuery>;
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
-/** Each distinct query and each resource once, with the shortest deadline of those who need it. */
+/** Returns each distinct query and each resource once, with the shortest deadline of all scalers that need it. */
 export function planRound(needed: readonly NeededScaler[]): RoundPlan {
   const queries = new Map<string, PlannedQuery>();
   const resources = new Map<string, PlannedResource>();
@@ -92,7 +92,6 @@ function planRankings(
   return rankings;
 }
 
-/** The query of a metric, and those that say whether it can be believed. */
 function queriesOf({ query, checks }: QueryNeed): readonly string[] {
   const { guard = null, freshness = null } = checks ?? {};
   return [query, guard, freshness?.query ?? null].filter((one) => one !== null);
@@ -108,6 +107,6 @@ function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): v
   }
 }
 
-export function keyOf({ name }: SourceConfig, asked: string): string {
-  return `${name}\n${asked}`;
+export function keyOf({ name }: SourceConfig, query: string): string {
+  return `${name}\n${query}`;
 }

@@ -4,8 +4,8 @@ const MAX_LENGTH = 400;
 const FINITE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * The number that a sample value of the HTTP API says (`"1.5"`, `"1e+21"`, `"NaN"`, `"+Inf"`), or null where it says
- * none. Not `Number(text)`: that takes `""` and `" "` for 0 and `"0x10"` for 16, and does not know `"+Inf"`.
+ * Returns the number of a sample value of the HTTP API (`"1.5"`, `"1e+21"`, `"NaN"`, `"+Inf"`), or null if it is none.
+ * `Number(text)` reads `""` and `" "` as 0 and `"0x10"` as 16, and does not know `"+Inf"`.
  */
 export function parseSampleValue(text: string): number | null {
   if (text.length > MAX_LENGTH) return null;

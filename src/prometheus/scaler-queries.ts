@@ -1,3 +1,4 @@
+import { isReadAsZero } from '../decision/samples/sample-rules.js';
 import { podsPattern } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
@@ -6,7 +7,6 @@ import type { MetricChecks } from './metric-checks.js';
 import { isByNamespace, resourceQuery } from './resource-queries.js';
 import type { SourceConfig } from './source-config.js';
 
-/** What one metric of a scaler needs to be asked. */
 export type MetricNeed =
   | {
       readonly kind: 'query';
@@ -14,12 +14,11 @@ export type MetricNeed =
       readonly query: string;
       readonly checks: MetricChecks | null;
     }
-  /** A resource, asked for several namespaces in one query. */
+  /** A resource, queried for several namespaces at once. */
   | { readonly kind: 'resource'; readonly source: SourceConfig; readonly resource: string }
-  /** It cannot be asked at all. */
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** What each metric of the scaler needs, in the order of `spec.metrics`; variables are replaced. */
+/** Returns the need of each metric of the scaler, in the order of `spec.metrics`; variables are replaced. */
 export function metricNeeds(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,
@@ -30,7 +29,7 @@ export function metricNeeds(
   });
 }
 
-/** What the ranking of a scaler's pods needs; null where it has none, or never scales anything. */
+/** Returns the need of a scaler's pod ranking; null if it has none, or never scales. */
 export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricNeed | null {
   const { podDeletionCost, dryRun } = scaler.spec;
   if (podDeletionCost === null || dryRun) return null;
@@ -40,7 +39,7 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
   return { kind: 'query', source, query, checks: null };
 }
 
-/** The data source of that name, or why this scaler can't ask it. */
+/** Returns the data source, or why this scaler cannot query it. */
 function sourceFor(
   { namespace }: Scaler,
   name: string,
@@ -49,10 +48,10 @@ function sourceFor(
   const source = sources.get(name);
   if (source === undefined) return refused('bad_query', `the service config has no data source "${name}"`);
   if (source.namespaces.length === 0 || source.namespaces.includes(namespace)) return source;
-  return refused('unauthorized', `namespace ${namespace} may not ask data source "${source.name}"`);
+  return refused('unauthorized', `namespace ${namespace} may not query data source "${source.name}"`);
 }
 
-/** The query of a metric as it is sent for this scaler alone; null where its source has no query for the resource. */
+/** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
 export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
   if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
     return resourceQuery(source, metric.name, [scaler.namespace]);
@@ -60,16 +59,16 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
   return withVariables(metric.query, metric, scaler);
 }
 
-/** The guard and freshness of a metric as they are sent for this scaler; null where it has neither. */
+/** Returns the guard and freshness of a metric for this scaler; null if it has neither. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
-  const { guard, freshness, onMissing } = metric;
+  const { guard, freshness } = metric;
   if (guard === null && freshness === null) return null;
   return {
     guard: guard === null ? null : withVariables(guard, metric, scaler),
     freshness:
       freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
-    isMissingZero: onMissing === 'zero',
+    isMissingZero: isReadAsZero(metric, 'missing'),
   };
 }
 

@@ -10,63 +10,62 @@ import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './sign-in/sign-in.js';
 
-/** What a request to a data source needs beside its address. */
+/** What a request to a data source needs besides its address. */
 export interface Connection {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not appear in any message. */
+  /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** Gives each request headers of its own; null: `headers` are all. */
+  /** Adds headers to each request; null: `headers` are all. */
   readonly signIn: SignIn | null;
-  /** What answers under way take in memory, all together: a hostile source must not take it all. */
+  /** Bytes of all answers being received: a hostile source must not exhaust the memory. */
   readonly unread?: { bytes: number };
 }
 
 export interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** The form of a POST, the query string of a GET. */
+  /** The form of a POST or the query string of a GET. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly connection: Connection;
-  /** Its reason tells a timeout (`DeadlineError`) from a cancellation. */
+  /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** What is asked for; JSON unless said otherwise. */
+  /** The media types to accept; default JSON. */
   readonly accept?: string;
 }
 
-/** A whole answer over HTTP, whatever its status, or why there is none: in our words, without a secret. */
+/** A complete HTTP answer of any status, or why there is none, without secrets. */
 export type SendResult =
   | (HttpAnswer & {
       readonly kind: 'answered';
       readonly retryAfterSeconds: number | null;
-      /** Where a redirect leads, which is not followed; null: no redirect. */
+      /** The target of a redirect, which is not followed; null: no redirect. */
       readonly location: string | null;
-      /** Whether it names the host it runs on, as VictoriaMetrics does. */
+      /** Whether the answer names its host in a header, as VictoriaMetrics does. */
       readonly hasServerHostname: boolean;
     })
   | {
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** Of the runtime: `ECONNREFUSED`; null where there is none. */
+      /** The error code of the runtime, such as `ECONNREFUSED`; null: none. */
       readonly code?: string | null;
     };
 
-/** After decompression. A 23 MB answer blocks the loop for 141 ms. */
+/** After decompression. 23 MB block the event loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** Of one data source, all together. */
+/** All answers of one data source together. */
 const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
-/** The answer to a query has 5 levels, and of 20,000 series with 20 labels 500,000 items. */
+/** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
 
-/** An answer that is more than will be parsed. */
 class TooLargeError extends Error {}
 
 /**
- * One request to a data source, and a second one where the first was refused with a token that has since been renewed.
- * Only http and https; no proxy from the environment, no redirects (they would carry our headers to another server).
- * Never throws.
+ * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
+ * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never
+ * throws.
  */
 export async function send(request: Request): Promise<SendResult> {
   const { signIn } = request.connection;
@@ -127,7 +126,7 @@ async function exchange(
     kind: 'answered',
     status: response.status,
     contentType: textOrNull(response.headers['content-type']),
-    // A server may repeat what it was sent in its error text.
+    // A server may quote the request in its error text.
     body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
     retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
     location: textOrNull(response.headers['location']),
@@ -135,7 +134,7 @@ async function exchange(
   };
 }
 
-/** The text of an answer, counted as it comes. Throws `TooLargeError` where it is more than will be parsed. */
+/** Returns the body, counted as it arrives. Throws `TooLargeError` if it exceeds a bound. */
 async function readBody(stream: unknown, unread: { bytes: number }): Promise<string> {
   if (!(stream instanceof Readable)) return '';
   const pieces: Buffer[] = [];
@@ -150,7 +149,7 @@ async function readBody(stream: unknown, unread: { bytes: number }): Promise<str
         throw new TooLargeError(`the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
       }
       if (unread.bytes > MAX_UNREAD_BYTES) {
-        const message = `the answers under way are larger than ${MAX_UNREAD_BYTES / 1024 / 1024} MiB together`;
+        const message = `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
         throw new TooLargeError(message);
       }
       const excess = isJson(pieces[0]) ? meter.add(piece) : null;
@@ -162,12 +161,12 @@ async function readBody(stream: unknown, unread: { bytes: number }): Promise<str
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Whether a text begins as an object or an array: of a web page nothing is parsed. */
+/** Returns whether the body starts with an object or a list. */
 function isJson(first: Buffer | undefined): boolean {
   return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
-/** An AxiosError holds the whole request, token included: nothing of it but its code is passed on. */
+/** An AxiosError holds the whole request, token included: only its code is used. */
 function explain(error: unknown, signal: AbortSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -183,7 +182,7 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   return failed('connection', words, code ?? null);
 }
 
-/** An error that is none of axios came while the body was read. */
+/** An error that is not of axios occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -196,14 +195,14 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   ECONNABORTED: 'the connection was cut off',
   ERR_BAD_RESPONSE: 'the connection was cut off',
   EPIPE: 'the connection was cut off',
-  ENOTFOUND: 'the host name is not known',
+  ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the name server does not answer',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is of an unknown authority: set tls.caFile',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is of an unknown authority: set tls.caFile',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown authority: set tls.caFile',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority: set tls.caFile',
   EPROTO: 'the TLS handshake failed: is that port plain http?',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',

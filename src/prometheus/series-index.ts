@@ -9,8 +9,8 @@ const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
 
 /**
- * The series of an answer by their labels `namespace` and `pod`. Made once for each answer, however many scalers read
- * it: 1,000 scalers with 5 pods each would otherwise look at 5,000 series a thousand times.
+ * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: 1,000 scalers with 5
+ * pods each would otherwise go through 5,000 series a thousand times.
  */
 export function indexByPod(series: readonly Series[]): PodIndex {
   const known = podIndexes.get(series);
@@ -35,8 +35,8 @@ export function indexByPod(series: readonly Series[]): PodIndex {
 const NO_SERIES: readonly Series[] = [];
 
 /**
- * The series whose labels meet every requirement; the same array where there is none. Looked through are those that the
- * requirement with the fewest series leaves.
+ * Returns the series that meet every requirement, or the same array if there are no requirements. Starts from the
+ * requirement that leaves the fewest series.
  */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
   if (selector.length === 0) return series;
@@ -55,7 +55,7 @@ export function selectSeries(series: readonly Series[], selector: LabelSelector)
     : candidates.filter((one) => rest.every((each) => isFulfilled(each, labelOf(one, each.key))));
 }
 
-/** The series with one of the requirement's values, by an index that all scalers of an answer share. */
+/** Returns the series with one of the requirement's values, from an index that all scalers of an answer share. */
 function valuesOf(series: readonly Series[], { key, values }: LabelRequirement): readonly Series[] {
   let indexes = labelIndexes.get(series);
   if (indexes === undefined) {
@@ -64,7 +64,7 @@ function valuesOf(series: readonly Series[], { key, values }: LabelRequirement):
   }
   let index = indexes.get(key);
   if (index === undefined) indexes.set(key, (index = groupByLabel(series, key)));
-  // The index's own array, not a copy: what is made of it later is kept by it for the next scaler.
+  // The array of the index, not a copy: what is derived from it is kept for the next scaler.
   const [value] = values;
   if (value !== undefined && values.length === 1) return index.get(value) ?? NO_SERIES;
   return Array.from(new Set(values)).flatMap((each) => index.get(each) ?? []);
@@ -82,7 +82,7 @@ function groupByLabel(series: readonly Series[], key: string): ReadonlyMap<strin
   return groups;
 }
 
-/** A label's value; to Prometheus an empty one is no label. */
+/** Returns the value of a label; as in Prometheus, an empty label is absent. */
 export function labelOf({ labels }: Series, name: string): string | undefined {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
   return value === '' ? undefined : value;

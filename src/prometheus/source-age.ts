@@ -3,23 +3,23 @@ import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
-/** Since when the data of a source can be there. */
+/** How old the data of a source is. */
 export interface SourceAge {
-  /** When the server began to run; null: unknown. */
+  /** When the server was started; null: unknown. */
   readonly startTime: Instant | null;
-  /** What is known of earlier data where the start time is not. */
+  /** Used if the start time is unknown. */
   readonly history: HistoryState;
 }
 
-/** `lost`: data of a while ago was there and is not now. `unknown`: the query for it failed. */
+/** `lost`: data of a while ago was there and is not now. `unknown`: the source no longer answers the query for it. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
-/** The last loss of data that was found. */
+/** The last detected loss of data. */
 export interface Loss {
-  /** When it was found: the server began to run before that. */
+  /** When it was detected: the server was started before that. */
   readonly at: Instant;
   /** Part of a sentence. */
   readonly why: string;
@@ -29,11 +29,12 @@ export const KEPT: HistoryState = { state: 'kept', loss: null };
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
-/** Asks a source how old its data is. */
+/** Reads how old the data of a source is. */
 export interface SourceAges {
   /**
-   * What the source says after this call, so that it holds for every answer that came before it: an engine may be
-   * killed, emptied and back between an answer and an earlier reading. `periodSeconds`: of those who decide. Never rejects.
+   * Reads the age after this call, so that it holds for every answer before it: an engine may be killed, emptied and
+   * restarted between an answer and an earlier reading. `periodSeconds`: the sync period of the due scalers. Never
+   * rejects.
    */
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
@@ -46,28 +47,32 @@ export interface AgeOptions {
 
 const TIMEOUT_SECONDS = 2;
 
-/** Between two readings; who comes meanwhile shares the next one. */
+/** Between two readings; callers in between share the next one. */
 const APART_MS = 100;
 
-/** Half of the targets do not go within a period by themselves: nodes and pods go by and by. */
+/** Half of the targets do not disappear within a period on their own: nodes and pods go gradually. */
 const LEAST_SHARE_LEFT = 0.5;
 
-/** Data that has not come back after so long has been taken out of the source. */
+/** Data that has not returned for so long was removed from the source on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
+/** A source that has not answered the query for so long does not answer it at all: that alone must not hold forever. */
+const LONGEST_DOUBT_MS = 3_600_000;
+
 /**
- * Silence of a source that counts as a break: it may have lost its history meanwhile, or scraped nothing. A server that was
- * cut off for long and not restarted reads a quarter of the truth at its second scrape, and its start time tells nothing.
+ * The silence of a source that counts as a gap: it may have lost its history meanwhile, or scraped nothing. After a
+ * long network partition without a restart, a rate is a quarter of its value at the second scrape, and the start time
+ * is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
-/** A longer sync period must not be a break in itself. */
+/** A longer sync period must not be a gap in itself. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
-/** A scraper that keeps what was not taken sends an emptied engine up to two scrapes from before, at a scrape interval of 30 s. */
+/** A scraper that buffers unsent samples sends an emptied engine up to two earlier scrapes, at an interval of 30 s. */
 const UNSENT_SECONDS = 60;
 
-/** Returns how long a source may give no answer before that is a break. */
+/** Returns how long a source may give no answer before that is a gap. */
 export function longestSilenceSeconds(periodSeconds: number): number {
   return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
 }
@@ -81,15 +86,17 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   const readNow = async ({ signal, periodSeconds, round }: AgeOptions): Promise<SourceAge> => {
     const options: AskOptions = { seconds: TIMEOUT_SECONDS, signal };
     const startTime = await queue.startTime(options);
-    if (startTime !== null) return { startTime, history: KEPT };
-    // A loss between two answers whose distance is no break must still show in the second one.
-    const offsetSeconds = Math.ceil(longestSilenceSeconds(periodSeconds) + UNSENT_SECONDS);
+    if (startTime !== null) {
+      history.startKnown();
+      return { startTime, history: KEPT };
+    }
+    const offsetSeconds = history.offsetSeconds(periodSeconds);
     const answer = await queue.ask(`count(up offset ${offsetSeconds}s)`, { ...options, round });
     return { startTime, history: history.learn(answer, offsetSeconds) };
   };
 
   const begin = (options: AgeOptions): Promise<SourceAge> => {
-    // Those who call in the same turn share it: nothing is sent before they all have.
+    // Callers in the same turn of the event loop share the reading: nothing is sent before all have called.
     const reading = {
       isSent: false,
       age: Promise.resolve().then(async () => {
@@ -120,45 +127,74 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   };
 }
 
-/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
-function createHistoryWatch(clock: Clock): {
+/** What is known of the data of a source that does not report its start time. */
+interface HistoryWatch {
+  /** How far back the next query must reach, so that a loss since the last answer shows in it. */
+  readonly offsetSeconds: (periodSeconds: number) => number;
+  /** The source has reported its start time: so much is known without a query. */
+  readonly startKnown: () => void;
   readonly learn: (answer: Answer, offsetSeconds: number) => HistoryState;
-} {
-  let known: number | null = null;
-  let knownMs = 0;
+}
+
+/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
+function createHistoryWatch(clock: Clock): HistoryWatch {
+  let known: { readonly count: number; readonly atMs: number } | null = null;
+  /** When the last answer said something of the data; null: none did, or none is expected any more. */
+  let certainMs: number | null = null;
+  /** The last reading before the data was gone; null: it is there. */
+  let goneSinceMs: number | null = null;
+  let readMs: number | null = null;
   const losses = createLossMemory(clock);
 
+  const isRecent = (ms: number | null): ms is number =>
+    ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
+  const kept = (): HistoryState => ({ state: 'kept', loss: losses.last() });
+
+  const learnCount = (count: number | null, previousMs: number, askedMs: number): HistoryState => {
+    const nowMs = clock.monotonicMs();
+    const before = known !== null && isRecent(known.atMs) ? known.count : null;
+    if (count === null || (count === 0 && before === null)) {
+      if (!isRecent(certainMs)) return kept();
+      const why = 'whether the source has lost data is not known';
+      return { state: 'unknown', loss: losses.last(), why };
+    }
+    goneSinceMs = count > 0 ? null : (goneSinceMs ?? previousMs);
+    if (goneSinceMs !== null && nowMs - goneSinceMs > LONGEST_LOSS_MS) {
+      known = null;
+      certainMs = null;
+      return kept();
+    }
+    certainMs = nowMs;
+    if (count > 0) known = { count, atMs: nowMs };
+    if (before !== null && count < before * LEAST_SHARE_LEFT) {
+      const why = `the source has lost earlier data (${count} of ${before} targets are left)`;
+      return { state: 'lost', loss: losses.found(askedMs, why) };
+    }
+    losses.kept(askedMs);
+    return kept();
+  };
+
   return {
+    offsetSeconds: (periodSeconds) => {
+      const silentMs = isRecent(certainMs) ? clock.monotonicMs() - certainMs : 0;
+      return Math.ceil(Math.max(longestSilenceSeconds(periodSeconds), silentMs / 1000) + UNSENT_SECONDS);
+    },
+    startKnown: () => {
+      certainMs = readMs = clock.monotonicMs();
+      goneSinceMs = null;
+    },
     learn: (answer, offsetSeconds) => {
       const nowMs = clock.monotonicMs();
-      const askedMs = nowMs - offsetSeconds * 1000;
-      const count = countOf(answer);
-      const before = nowMs - knownMs > LONGEST_LOSS_MS ? null : known;
-      if (count === null) {
-        if (before === null) return { state: 'kept', loss: losses.last() };
-        return {
-          state: 'unknown',
-          loss: losses.last(),
-          why: 'whether the source has lost data is not known',
-        };
-      }
-      if (count > 0 || before === null) {
-        known = count === 0 ? null : count;
-        knownMs = nowMs;
-      }
-      if (before !== null && count < before * LEAST_SHARE_LEFT) {
-        const why = `the source has lost earlier data (${count} of ${before} targets are left)`;
-        return { state: 'lost', loss: losses.found(askedMs, why) };
-      }
-      if (count > 0) losses.kept(askedMs);
-      return { state: 'kept', loss: losses.last() };
+      const previousMs = readMs ?? nowMs;
+      readMs = nowMs;
+      return learnCount(countOf(answer), previousMs, nowMs - offsetSeconds * 1000);
     },
   };
 }
 
 /**
- * The last loss, for scalers that query the source only when the data asked for is there again. Its age is elapsed
- * time: a wall clock that is set does not change it.
+ * Keeps the last loss, for scalers that query the source only after their data has returned. Its age is elapsed time,
+ * so that setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;
@@ -166,7 +202,7 @@ function createLossMemory(clock: Clock): {
   readonly found: (askedMs: number, why: string) => Loss;
 } {
   let loss: { readonly foundMs: number; readonly why: string } | null = null;
-  /** The latest instant that has had data since the loss; null: none had. */
+  /** The latest time that has had data since the loss; null: none. */
   let keptMs: number | null = null;
 
   const dated = ({ foundMs, why }: { readonly foundMs: number; readonly why: string }): Loss => ({
@@ -178,7 +214,7 @@ function createLossMemory(clock: Clock): {
     last: () => (loss === null ? null : dated(loss)),
     kept: (askedMs) => (keptMs = Math.max(keptMs ?? askedMs, askedMs)),
     found: (askedMs, why) => {
-      // An instant before one that has data is in the gap of the same loss.
+      // A time before one that has data is in the gap of the same loss.
       if (loss === null || (keptMs !== null && askedMs > keptMs)) {
         loss = { foundMs: clock.monotonicMs(), why };
         keptMs = null;
@@ -188,7 +224,7 @@ function createLossMemory(clock: Clock): {
   };
 }
 
-/** 0 for no series; null where nothing can be said. */
+/** Returns 0 for no series; null if the number is unknown. */
 function countOf(answer: Answer): number | null {
   if (answer.class === 'missing') return 0;
   if (answer.class !== 'value') return null;

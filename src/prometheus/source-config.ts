@@ -1,37 +1,37 @@
-/** Which server answers: it settles the safety parameters that go with each query. */
+/** The kind of server: determines the safety parameters of each query. */
 export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
 
-/** One data source of the service config, every default filled in. */
+/** One data source of the service config, with all defaults. */
 export interface SourceConfig {
-  /** What documents call it; `default` is asked where a metric names none. */
+  /** The name used in documents; a metric without a source uses `default`. */
   readonly name: string;
-  /** http or https, at least one, tried in this order. A path is a prefix of the API's. */
+  /** http or https, at least one, tried in this order. The path is a prefix of the API. */
   readonly urls: readonly string[];
   readonly flavor: Flavor;
-  /** The longest a query may take, over all urls; half a sync period is the other bound. */
+  /** The maximum time of a query over all urls, also bounded by half the sync period. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** How old a resource sample may be when it is asked for. */
+  /** The maximum age of a resource sample when it is queried. */
   readonly scrapeIntervalSeconds: number;
-  /** Sent with each request; may hold secrets. */
+  /** Sent with each request; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** Re-read when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
-  /** How a managed Prometheus is signed in to. */
+  /** The authentication of a managed Prometheus. */
   readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
   /** The value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
   /** Resource name -> PromQL with `$namespaces` and `$window`. */
   readonly resourceQueries: Readonly<Record<string, string>>;
-  /** What takes its place where the server turns out to be a VictoriaMetrics; null where the flavor is written. */
+  /** Replacements if the server turns out to be VictoriaMetrics; null if the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
-  /** Resource name -> the form of its default query that counts a container once that is in the data more than once. */
+  /** Resource name -> the form of its default query that counts a container with several series once. */
   readonly onceQueries: Readonly<Record<string, string>>;
   /** Resource name -> seconds, for a resource query without `$window`, such as a recording rule. */
   readonly resourceWindows?: Readonly<Record<string, number>>;
-  /** The namespaces whose documents may ask it; empty: all. */
+  /** The namespaces whose documents may query the source; empty: all. */
   readonly namespaces: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface BasicAuth {
   readonly passwordFile: string;
 }
 
-/** Files are re-read when they change; one that cannot be read or used keeps the last good one. */
+/** Files are re-read when they change; an unreadable or invalid file keeps the last valid content. */
 export interface SourceTls {
   readonly caFile: string | null;
   readonly certFile: string | null;
@@ -50,7 +50,7 @@ export interface SourceTls {
   readonly insecureSkipVerify: boolean;
 }
 
-/** One way of signing in, with what it needs. */
+/** An authentication method and its settings. */
 export type SignInConfig = OAuth2Config | SigV4Config | AzureConfig | GoogleConfig;
 
 /** Client credentials of RFC 6749, section 4.4. */
@@ -58,12 +58,12 @@ export interface OAuth2Config {
   readonly way: 'oauth2';
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** Read anew for each token. */
+  /** Re-read for each token. */
   readonly clientSecretFile: string;
   readonly scopes: readonly string[];
-  /** Sent along with the request for a token, `audience` for one. */
+  /** Parameters of the token request, such as `audience`. */
   readonly endpointParams: Readonly<Record<string, string>>;
-  /** Of the token endpoint. */
+  /** For the token endpoint. */
   readonly tls: SourceTls | null;
 }
 
@@ -72,14 +72,14 @@ export interface SigV4Config {
   readonly way: 'sigv4';
   readonly region: string;
   readonly service: string;
-  /** Assumed with the credentials found; null: those themselves sign. */
+  /** The role to assume with the credentials found; null: these sign the requests. */
   readonly roleArn: string | null;
   readonly profile: string | null;
-  /** A file as `aws configure` writes it; null: found by the library's own rules. */
+  /** A file in the format of `aws configure`; null: found by the rules of the AWS library. */
   readonly credentialsFile: string | null;
 }
 
-/** Workload identity where a token of the cluster is given to the pod, else the managed identity of the machine. */
+/** Workload identity if the pod has a token of the cluster, else the managed identity of the machine. */
 export interface AzureConfig {
   readonly way: 'azure';
   readonly clientId: string | null;

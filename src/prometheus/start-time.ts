@@ -7,15 +7,15 @@ import type { GetPage, QueryOptions } from './request-options.js';
 const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
-/** `unavailable`: the server did not answer; null: it answered without saying. */
+/** `unavailable`: the server did not answer; null: its answer has no start time. */
 export type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
-/** A page of metrics that did not say when the server began is not read again for so long. */
+/** A metrics page without a start time is not read again for so long. */
 const REST_MS = 600_000;
 
 /**
- * Reads when a server began to run: Prometheus says so in its runtime information, VictoriaMetrics only among its own
- * metrics. Thanos and Mimir hold no data themselves, so their start says nothing of it.
+ * Creates a reader of the time when a server was started: Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. Thanos and Mimir components hold no data, so their start is irrelevant.
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -42,7 +42,7 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** A failure of the server, or a part of an answer (206). */
+/** A failure of the server, or a partial answer (206). */
 function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
@@ -57,10 +57,10 @@ function readRuntimeInfo(body: string): Instant | null {
   }
 }
 
-/** Of a VictoriaMetrics that stores data; null for what stands before one (vmselect, vmauth). */
+/** Returns the start of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth). */
 function readStorageStart(page: string): Instant | null {
   if (!/^vm_data_size_bytes\{/m.test(page)) return null;
   const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
-  // Whole seconds, cut off: a server must not look older than it is.
+  // Whole seconds, rounded down: a server must not look older than it is.
   return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
 }

@@ -6,12 +6,12 @@ import { CredentialError, mustRead } from './credential-files.js';
 import type { SourceTls } from './source-config.js';
 import { watchFile, type WatchedFile } from './watched-file.js';
 
-/** How long the connections of replaced certificates may go on with what they carry. */
+/** How long connections with replaced certificates may finish their requests. */
 const DRAIN_MS = 60_000;
 
 /**
- * The agent for https: a new one when a certificate file changes, the last one while the new files are not usable. Throws
- * a `CredentialError` where they never were; `setting` is what names them, `tls` unless said otherwise.
+ * Returns the agent for https: a new one when a certificate file changes, the previous one while the new files are
+ * invalid. Throws a `CredentialError` if they never were valid; `setting` names them in the message, default `tls`.
  */
 export function createTlsAgents(
   tls: SourceTls | null,
@@ -64,7 +64,7 @@ function isUsable(material: {
   readonly key?: string;
 }): boolean {
   try {
-    // createSecureContext reads over certificates in `ca` that are broken.
+    // createSecureContext ignores broken certificates in `ca`.
     if (material.ca !== undefined) new X509Certificate(material.ca);
     createSecureContext(material);
     return true;

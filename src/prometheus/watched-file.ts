@@ -3,7 +3,7 @@ import type { Clock } from '../units/clock.js';
 
 /** A small text file that is re-read while the service runs: a token, a password, a certificate. */
 export interface WatchedFile {
-  /** The content without blanks at its ends, at most 10 s old, at once with `isForced`; null where it was never readable. */
+  /** Returns the trimmed content, at most 10 s old, or current with `isForced`; null if it was never readable. */
   readonly read: (isForced?: boolean) => Promise<string | null>;
 }
 
@@ -11,7 +11,7 @@ const REREAD_MS = 10_000;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * The file at `path`. While it is empty or cannot be read, the last good content is kept: kubelet and cert-manager
+ * Watches the file at `path`. While it is empty or unreadable, the last valid content is kept: kubelet and cert-manager
  * replace files in more than one step. Never throws.
  */
 export function watchFile(path: string, clock: Clock): WatchedFile {
@@ -24,7 +24,7 @@ export function watchFile(path: string, clock: Clock): WatchedFile {
       const text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
       if (text !== '') content = text;
     } catch {
-      // The content stays the last good one; without any, the caller says what it could not read.
+      // Keeps the last content; if there is none, the caller reports the file.
     }
     readAtMs = clock.monotonicMs();
     reading = null;

@@ -2,25 +2,24 @@ import { computeCall, computeOperator, type Known } from './constants.js';
 import type { Expression } from './expressions.js';
 import { signatureOf } from './signatures.js';
 
-/** A part of a query that puts a constant in the place of data that is missing. */
+/** A part of a query that replaces missing data with a constant. */
 export interface Filler {
   /** UTF-16 offsets into the query: `or vector(0)`. */
   readonly from: number;
   readonly to: number;
-  /** Null where it depends on the time. */
+  /** Null if it depends on the time. */
   readonly value: number | null;
-  /** Whether it answers for the whole query; else only a part of the data need be missing. */
+  /** Whether it replaces the whole query; else it replaces only a part of the data. */
   readonly isWhole: boolean;
 }
 
-/** What an expression gives while data is missing: no series, a number, or `some` number that is not known. */
+/** What an expression returns while data is missing: no series, a number, or `some` unknown number. */
 type Value = 'none' | Known;
 
 interface State {
   readonly value: Value;
-  /** Whether it selects series. */
   readonly reads: boolean;
-  /** The first part whose constant goes into the value. */
+  /** The first part whose constant contributes to the value. */
   readonly filler: Omit<Filler, 'isWhole'> | null;
 }
 
@@ -28,8 +27,9 @@ interface State {
 type Outage = 'gone' | 'down';
 
 /**
- * Where a query gives a constant while its data is missing: after a failed scrape that constant is taken for the
- * metric. Null where it gives nothing, or NaN, and for a query that selects nothing. It is evaluated with empty selectors, so `or (vector(0) and on () up == 1)` is none: while the target is down it is empty.
+ * Returns where a query returns a constant while its data is missing: after a failed scrape the constant would be used
+ * as the metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so `or
+ * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {
@@ -134,7 +134,7 @@ function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Several expressions of which each may answer: the one that is there answers for those that are not. */
+/** Several alternatives, such as `a or b`: one that has data replaces those without. */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],
@@ -201,7 +201,7 @@ function ofOr({
   return { value: right.value, reads, filler };
 }
 
-/** Null where there is no value to fill in: NaN is not taken for one. */
+/** Null if there is no constant; NaN is not one. */
 function fillerOf(from: number, to: number, value: Value): State['filler'] {
   if (value === 'none' || Number.isNaN(value)) return null;
   return { from, to, value: value === 'some' ? null : value };

@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Whether a query adds up the series of one of its selectors that differ by a label: the first aggregation around the
- * selector that drops the label is a sum or a count. `asWhole`: what a query does that drops it nowhere.
+ * Returns whether a query adds up the series of a selector that differ in a label: the first aggregation around the
+ * selector that drops the label is a sum or a count. `asWhole`: the result if the query never drops the label.
  */
 export function addsUp(
   query: string,
@@ -25,7 +25,7 @@ export function addsUp(
   return isAdded;
 }
 
-/** The labels of the innermost `by (...)` around a selector; null where there is none. */
+/** Returns the labels of the innermost `by (...)` around a selector; null if there is none. */
 export function groupedBy(query: string, selector: string): readonly string[] | null {
   const { text, tree } = parseQuery(query);
   let found: readonly string[] | null = null;
@@ -41,7 +41,7 @@ export function groupedBy(query: string, selector: string): readonly string[] | 
   return found;
 }
 
-/** The operator of the innermost aggregation around the node that drops the label; null: none does. */
+/** Returns the operator of the innermost aggregation around the node that drops the label; null if none does. */
 function dropperOf(
   node: SyntaxNode,
   { text, label }: { readonly text: string; readonly label: string },

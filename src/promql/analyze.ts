@@ -5,27 +5,25 @@ import { findUnmatched, inferLabels } from './labels.js';
 import type { ValueType } from './signatures.js';
 import { type TypeProblem, inferTypes } from './types.js';
 
-/** What can be told of a query from its syntax tree alone. */
 export interface QueryFacts {
-  /** Operands before what uses them, the whole query last. */
+  /** Operands before the expressions that use them, the whole query last. */
   readonly expressions: readonly Expression[];
-  /** What the query gives; null where that is not known here. */
+  /** The type of the result; null if it is unknown. */
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
-  /** The labels that its series may have. */
   readonly labels: LabelSet;
-  /** The part that puts a constant in the place of missing data; null where there is none. */
+  /** The part that replaces missing data with a constant; null if there is none. */
   readonly filler: Filler | null;
-  /** The index of the first operator whose sides have no series in common; null where there is none. */
+  /** The index of the first operator whose sides never match; null if there is none. */
   readonly unmatched: number | null;
 }
 
-/** The queries that were analyzed last, and the longest that is kept. */
+/** The number of queries that are kept, and the length of the longest. */
 const MAX_KEPT = 50;
 const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, QueryFacts | null>();
 
-/** What can be told of a query without a server; null for one that does not parse, or is too long to look at. */
+/** Returns the facts of a query that are known without a server; null if it does not parse or is too long. */
 export function analyzeQuery(query: string): QueryFacts | null {
   const known = kept.get(query);
   if (known !== undefined) return known;
@@ -38,8 +36,8 @@ export function analyzeQuery(query: string): QueryFacts | null {
 }
 
 /**
- * Whether no series of the answer can have the label, as `sum(x)` and `sum without (pod) (x)` have no `pod`. False
- * where that cannot be told without the data.
+ * Returns whether no series of the result can have the label: `sum(x)` and `sum without (pod) (x)` have no `pod`. False
+ * if that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);

@@ -1,7 +1,7 @@
-/** A number, or `some` number that is not known before the query is evaluated. */
+/** A number, or `some` number that is unknown before the evaluation. */
 export type Known = number | 'some';
 
-/** Functions that give the number they are given. */
+/** Functions that return their operand unchanged if it is constant. */
 const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'avg_over_time',
   'first_over_time',
@@ -17,7 +17,7 @@ const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'sort_desc',
 ]);
 
-/** Functions that find no change in a constant. */
+/** Functions that return 0 for a constant, because it never changes. */
 const OF_CHANGES: ReadonlySet<string> = new Set([
   'changes',
   'delta',
@@ -42,7 +42,7 @@ const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
   ['sqrt', Math.sqrt],
 ]);
 
-/** What a function gives for constant operands, the first of them its vector. */
+/** Returns the result of a function for constant operands; the first one is its vector. */
 export function computeCall(name: string, operands: readonly Known[]): Known {
   const [value = 'some', bound = 'some', upper = 'some'] = operands;
   if (name === 'quantile_over_time') return bound;
@@ -57,7 +57,7 @@ export function computeCall(name: string, operands: readonly Known[]): Known {
   return OF_ONE.get(name)?.(value) ?? 'some';
 }
 
-/** What an operator gives for two constants; null where a comparison drops the series. */
+/** Returns the result of an operator for two constants; null if a comparison drops the series. */
 export function computeOperator(
   operator: string,
   { left, right, isBool }: { readonly left: Known; readonly right: Known; readonly isBool: boolean },
@@ -69,7 +69,7 @@ export function computeOperator(
   return holds ? left : null;
 }
 
-/** 0 times a number is 0, whatever the number. */
+/** 0 times any number is 0. */
 function timesZero(operator: string, left: Known, right: Known): Known {
   return operator === '*' && (left === 0 || right === 0) ? 0 : 'some';
 }

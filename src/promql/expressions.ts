@@ -4,7 +4,6 @@ import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
 import { type PlacedMatcher, readSelector } from './vector-selectors.js';
 
-/** How a binary operator matches the series of its sides. */
 export interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
@@ -18,7 +17,7 @@ interface Base {
   /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
-  /** Indexes of the operands, all below the expression's own. */
+  /** Indexes of the operands, all lower than that of the expression. */
   readonly operands: readonly number[];
 }
 
@@ -40,7 +39,7 @@ export type Expression = Base &
     | {
         readonly form: 'aggregate';
         readonly name: string;
-        /** Null where there is neither `by` nor `without`. */
+        /** Null without `by` and `without`. */
         readonly grouping: { readonly kind: 'by' | 'without'; readonly labels: readonly string[] } | null;
       }
     | {
@@ -50,15 +49,14 @@ export type Expression = Base &
         readonly operatorFrom: number;
         readonly isBool: boolean;
         readonly matching: Matching | null;
-        /** Where a fill modifier stands; null without one. */
+        /** The offset of a fill modifier; null without one. */
         readonly fillFrom: number | null;
       }
   );
 
-/** The form of an expression with its own members, without its place and operands. */
+/** The members that are specific to an expression's kind. */
 type Shape = Expression extends infer Each ? (Each extends Base ? Omit<Each, keyof Base> : never) : never;
 
-/** The nodes of the grammar that are expressions. */
 const EXPRESSIONS: ReadonlySet<string> = new Set([
   'AggregateExpr',
   'BinaryExpr',
@@ -76,10 +74,10 @@ const EXPRESSIONS: ReadonlySet<string> = new Set([
   'StepInvariantExpr',
 ]);
 
-/** Expressions without operands: the strings in a selector are none. */
+/** Expressions without operands; the strings in a selector are not operands. */
 const LEAVES: ReadonlySet<string> = new Set(['VectorSelector', 'StringLiteral', 'NumberDurationLiteral']);
 
-/** Their strings and numbers are no operands. */
+/** Nodes whose strings and numbers are not operands. */
 const NO_OPERANDS: ReadonlySet<string> = new Set([
   'GroupingLabels',
   'FillModifier',
@@ -89,9 +87,9 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * The expressions of a query, operands before what uses them, the whole query last. MetricsQL is read as the PromQL
- * that is nearest to it, with its own names of functions. Null for a query that does not parse, or
- * is past the limits of what is parsed. No recursion: the tree of a long query is hundreds of levels deep.
+ * Returns the expressions of a query, operands before the expressions that use them, the whole query last. MetricsQL is
+ * read as the nearest PromQL, with its own function names. Null for a query that does not parse or exceeds the limits.
+ * Without recursion, because the tree of a long query is hundreds of levels deep.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
   const tree = treeOf(query);
@@ -117,7 +115,7 @@ export function readExpressions(query: string): readonly Expression[] | null {
   return expressions.length === 0 ? null : expressions;
 }
 
-/** An expression without the parentheses, `offset` and `@` around it; undefined for an index that is none. */
+/** Returns an expression without parentheses, `offset` and `@`; undefined for an invalid index. */
 export function unwrap(
   expressions: readonly Expression[],
   index: number | undefined,
@@ -171,7 +169,7 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
   }
 }
 
-/** The name as written: the tree has another one where the grammar does not know it. */
+/** Returns the name in the query: the tree has another one for a function that the grammar does not know. */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;
   return NAME.exec(query)?.[0] ?? '';
@@ -208,7 +206,7 @@ function binaryOf(query: string, node: SyntaxNode): Extract<Shape, { readonly fo
   };
 }
 
-/** The operator stands behind the left side. */
+/** The operator follows the left side. */
 function operatorOf(node: SyntaxNode): SyntaxNode | null {
   let child = node.firstChild?.nextSibling ?? null;
   while (child?.name === 'LineComment') child = child.nextSibling;
@@ -230,7 +228,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   Lss: '<',
 };
 
-/** A word is taken as written: MetricsQL has more of them. */
+/** Returns the operator in the query, because MetricsQL has additional ones. */
 function operatorName(query: string, { name, from }: SyntaxNode): string {
   return OPERATORS[name] ?? nameAt(query, from).toLowerCase();
 }

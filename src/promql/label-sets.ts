@@ -1,37 +1,31 @@
 /**
- * The names of labels that the series of a vector may have: `names` and no others, or, where it is open, all but
- * `names`. Always a superset of the truth: a label that is left out is surely not there.
+ * The labels that the series of a vector may have: `names`, or if the set is open, all labels except `names`. Always a
+ * superset of the real labels: a label that is not in the set is certainly absent.
  */
 export interface LabelSet {
   readonly isOpen: boolean;
   readonly names: ReadonlySet<string>;
 }
 
-/** More names than a series has: beyond that nothing is known, which keeps the work linear. */
+/** A set with more names becomes "any label", which keeps the work linear. */
 const MAX_NAMES = 100;
 
-/** Any labels. */
 export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };
 
-/** No labels at all. */
 export const NO_LABELS: LabelSet = { isOpen: false, names: new Set() };
 
-/** These labels at most. */
 export function only(names: readonly string[]): LabelSet {
   return closed(new Set(names));
 }
 
-/** Whether a series may have the label. */
 export function mayHave({ isOpen, names }: LabelSet, label: string): boolean {
   return names.has(label) !== isOpen;
 }
 
-/** Whether no label can be there. */
 export function isEmpty({ isOpen, names }: LabelSet): boolean {
   return !isOpen && names.size === 0;
 }
 
-/** The labels of either set. */
 export function union(a: LabelSet, b: LabelSet): LabelSet {
   if (a === b) return a;
   if (a.isOpen && b.isOpen) return open(filter(a, (name) => b.names.has(name)));
@@ -42,7 +36,6 @@ export function union(a: LabelSet, b: LabelSet): LabelSet {
   return added.size === 0 ? large : closed(new Set([...large.names, ...added]));
 }
 
-/** The labels of both sets. */
 export function intersection(a: LabelSet, b: LabelSet): LabelSet {
   if (a === b) return a;
   if (a.isOpen && b.isOpen) return open(new Set([...a.names, ...b.names]));
@@ -50,7 +43,6 @@ export function intersection(a: LabelSet, b: LabelSet): LabelSet {
   return closed(filter(a, (name) => mayHave(b, name)));
 }
 
-/** The set without some labels. */
 export function without(set: LabelSet, labels: readonly string[]): LabelSet {
   const present = labels.filter((label) => mayHave(set, label));
   if (present.length === 0) return set;
@@ -59,7 +51,6 @@ export function without(set: LabelSet, labels: readonly string[]): LabelSet {
   return closed(filter(set, (name) => !dropped.has(name)));
 }
 
-/** Those of `labels` that are in the set. */
 export function keep(set: LabelSet, labels: readonly string[]): LabelSet {
   return only(labels.filter((label) => mayHave(set, label)));
 }

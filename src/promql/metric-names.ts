@@ -3,8 +3,8 @@ import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
 
 /**
- * The names of the metrics a query selects, in order of first mention, each once: `name{...}`, `{"name"}` and
- * `{__name__="name"}`. A name that holds a variable is left out.
+ * Returns the names of the metrics that a query selects, in order of first appearance: `name{...}`, `{"name"}` and
+ * `{__name__="name"}`. Omits names with a variable.
  */
 export function metricNames(query: string): readonly string[] {
   const { text, tree } = parseQuery(query);

@@ -1,11 +1,11 @@
 import { splitSegments } from './segments.js';
 
-/** A piece of MetricsQL that PromQL does not have. */
+/** MetricsQL syntax that PromQL does not have, and its replacement. */
 interface Replacement {
   readonly from: number;
-  /** As written. */
+  /** As written in the query. */
   readonly word: string;
-  /** In its place, of the same length. */
+  /** The replacement, with the same length. */
   readonly text: string;
 }
 
@@ -15,10 +15,9 @@ interface Token {
   readonly from: number;
 }
 
-/** Operators; all are read as `or`, and the expression keeps its own name. */
+/** Operators that PromQL does not have; all are read as `or`, and the expression keeps its own name. */
 const OPERATORS: ReadonlySet<string> = new Set(['default', 'if', 'ifnot']);
 
-/** Aggregations that PromQL does not have. */
 const AGGREGATIONS: ReadonlySet<string> = new Set([
   'any',
   'bottomk_avg',
@@ -68,10 +67,10 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** What a message about MetricsQL says to do. */
+/** The advice in messages about MetricsQL. */
 export const NEEDS_METRICSQL = 'it needs a data source with flavor: victoriametrics';
 
-/** Whether a function or aggregation is one of MetricsQL that PromQL does not have. */
+/** Returns whether a function or aggregation exists in MetricsQL but not in PromQL. */
 export function isMetricsqlFunction(name: string): boolean {
   return FUNCTIONS.has(name) || AGGREGATIONS.has(name);
 }
@@ -82,8 +81,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * A MetricsQL query as the PromQL nearest to it, of the same length, so that offsets hold: for what can be told from
- * the syntax tree, never to be sent. Null where it has no MetricsQL that is known here, and for WITH templates.
+ * Returns a MetricsQL query as the nearest PromQL, with the same length, so that offsets hold: for the syntax tree
+ * only, never to be sent. Null for a query without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);
@@ -97,7 +96,7 @@ export function rewriteMetricsql(query: string): string | null {
   return text + query.slice(position);
 }
 
-/** The first MetricsQL in a query that PromQL does not have; null where there is none that is known here. */
+/** Returns the first MetricsQL in a query that PromQL does not have; null if there is none that is known here. */
 export function firstMetricsql(query: string): { readonly offset: number; readonly word: string } | null {
   const [first] = findReplacements(query);
   return first === undefined ? null : { offset: first.from, word: first.word };
@@ -119,7 +118,7 @@ function findReplacements(query: string): readonly Replacement[] {
   return found;
 }
 
-/** What PromQL has in the place of a token; null where the token is PromQL. */
+/** Returns the PromQL that replaces a token; null if the token is PromQL. */
 function replacementOf(
   { kind, text }: Token,
   {
@@ -150,10 +149,10 @@ function replacementOf(
   return text === ',' && after?.text === ')' && bracket === '(' ? '' : null;
 }
 
-/** A size such as 8Ki; in a range, steps (5i) and fractions (1.5h). */
+/** Reads a size such as 8Ki; in a range, steps (5i) and fractions (1.5h). */
 function numberOf(text: string, bracket: string | undefined): string | null {
   const size = SIZE.exec(text);
-  // 5m is a duration, which Prometheus 3 takes for a number.
+  // 5m is a duration, which Prometheus 3 accepts as a number.
   if (size !== null && !text.endsWith('m')) return size[1] ?? null;
   if (bracket !== '[' || !STEPS.test(text) || !/\d/.test(text)) return null;
   const known = text.replaceAll('i', 's').replaceAll('.', '0');

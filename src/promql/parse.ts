@@ -4,44 +4,44 @@ import { findQueryLimit, type QueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 import { placeVariables } from './variables.js';
 
-/** A call of a function that the grammar does not know. */
 export interface UnknownFunction {
   readonly name: string;
   readonly offset: number;
 }
 
-/** A query as the grammar sees it. */
 export interface ParsedQuery {
-  /** The query with variables and unknown functions replaced by known things of the same length: offsets hold. */
+  /**
+   * The query with variables and unknown functions replaced by valid syntax of the same length, so that offsets hold.
+   */
   readonly text: string;
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
-  /** The first mistake that is left; null where the text parses. */
+  /** The first remaining error; null if the text parses. */
   readonly errorNode: SyntaxNode | null;
-  /** What the query has too much of to be parsed: `tree` is that of an empty text then. Null: nothing. */
+  /** The limit that the query exceeds: `tree` is that of an empty text then. Null: none. */
   readonly limit: QueryLimit | null;
 }
 
-/** More unknown functions than this in one query are not looked for: each takes one more parse. */
+/** The maximum number of unknown functions per query: each of them takes another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
-/** Half a character beyond 16 bits, which the parser needs 5 us for: an error outside of strings, like `?`. */
+/** Half of a surrogate pair, for which the parser needs 5 us: an error outside of strings, like `?`. */
 const SURROGATE = /[\ud800-\udfff]/g;
 
-/** Names that the grammar looks up in a plain object, in lower case: it takes what it inherits for a keyword. */
+/** The grammar looks names up in a plain object, in lower case, and would read inherited ones as keywords. */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
 const NAME_CHARACTER = /[\w:]/;
 const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
 
-/** The queries that were parsed last, and the longest that is kept. */
+/** The number of parsed queries that are kept, and the length of the longest. */
 const MAX_KEPT = 200;
 const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
 
 /**
- * The syntax tree of a query that may still hold variables and functions of another server. Never fails. The last 200
- * are kept: documents share their queries, and each is asked for its mistakes, its names and its ranges.
+ * Returns the syntax tree of a query, which may contain variables and functions of other servers. Never fails. Keeps
+ * the last 200: documents share queries, and each one is analyzed for errors, names and ranges.
  */
 export function parseQuery(query: string): ParsedQuery {
   const known = kept.get(query);
@@ -77,12 +77,12 @@ function parseAnew(query: string): ParsedQuery {
   }
 }
 
-/** The text for the parser: with the same tokens at the same places. */
+/** Returns the text for the parser, with the same tokens at the same offsets. */
 function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
-/** `$window` becomes a duration where one is expected, and a string literal elsewhere in the code. */
+/** Replaces `$window` with a duration where one is expected, and with a string literal elsewhere in the code. */
 function maskVariables(query: string): string {
   let text = query;
   for (const { variables } of placeVariables(query)) {
@@ -98,7 +98,9 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/** A function that takes anything, as far as the grammar goes; one letter leaves room for a sign only. */
+/**
+ * Returns a function name of this length that the grammar accepts with any operands; with one letter only a sign fits.
+ */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';
@@ -115,7 +117,7 @@ function firstError(tree: Tree): SyntaxNode | null {
   return first;
 }
 
-/** A name followed by `(` where the grammar did not expect it. */
+/** Returns a name followed by `(` where the grammar did not expect it. */
 function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   if (!/^\s*\(/.test(text.slice(error.from))) return null;
   const before = text.slice(0, error.from).trimEnd();
@@ -125,7 +127,7 @@ function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   return from === before.length ? null : before.slice(from);
 }
 
-/** Where a function of that name is called. */
+/** Returns the offsets of the calls of a function. */
 function callsOf(text: string, name: string): readonly number[] {
   const offsets: number[] = [];
   for (const { kind, from, to } of splitSegments(text)) {

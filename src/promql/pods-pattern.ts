@@ -7,14 +7,14 @@ import { quoteRegex } from './quoting.js';
 const MAX_GENERATED_STEM = 58;
 const RANDOM = '[a-z0-9]{5}';
 
-/** A `pod-template-hash` is a 32 bit number with a letter for each decimal digit. */
+/** A `pod-template-hash` is a 32 bit number with one letter per decimal digit. */
 const MAX_HASH = 10;
 
 /**
- * The value of `$pods`: a regular expression (RE2, anchored by Prometheus) for the names that this kind gives its
- * pods, the same whatever pods exist now. A kind that is not known here may name them in any way behind `NAME-`.
+ * Returns the value of `$pods`: a regular expression (RE2, anchored by Prometheus) for the pod names of a workload,
+ * independent of the current pods. For an unknown kind it matches any name that starts with `NAME-`.
  *
- * Workloads with names of 58 characters or more whose first 58 are equal cannot be told apart by the names of their pods.
+ * Workloads whose names have 58 or more characters and share the first 58 have the same pattern.
  */
 export function podsPattern(kind: string, name: string): string {
   const quoted = quoteRegex(name);
@@ -33,7 +33,7 @@ export function podsPattern(kind: string, name: string): string {
   }
 }
 
-/** The ReplicaSet is `NAME-HASH`, its pods have the `generateName` `NAME-HASH-`: how much of it is left depends on the hash. */
+/** The ReplicaSet is `NAME-HASH`, its pods have the `generateName` `NAME-HASH-`, which is cut depending on the hash. */
 function deploymentPattern(name: string): string {
   const quoted = quoteRegex(name);
   const left = MAX_GENERATED_STEM - name.length;

@@ -1,10 +1,9 @@
 import { type Segment, splitSegments } from './segments.js';
 
-/** A limit that a query is past. */
 export interface QueryLimit {
   /** `the query has 2600 operators, must have at most 500`. */
   readonly message: string;
-  /** Of what is one too many, in UTF-16 units. */
+  /** The offset of the first token above the limit, in UTF-16 units. */
   readonly offset: number;
 }
 
@@ -28,15 +27,15 @@ type Counted = (typeof LIMITS)[number]['counted'];
 const TOKEN = /[A-Za-z_:][\w:]*|\d[\w.]*|[=!]~|[=!<>]=|\S/g;
 const VARIABLE = /\$[A-Za-z_]/g;
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'atan2', 'offset']);
-// A range or subquery is written behind its operand, as often as one likes.
+// A range or subquery follows its operand, and may be repeated.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
-/** A long query is not kept by those who parse it, and each of them asks for its limit. */
+/** A long query is not kept by its parsers, and each of them needs its limit. */
 let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
 
 /**
- * The first limit that a query is past, found in one pass without a parser; null: it may be parsed. String literals and
- * comments count as one token, whatever is in them.
+ * Returns the first limit that a query exceeds, found in one pass without a parser; null if it may be parsed. A string
+ * literal or comment counts as one token.
  */
 export function findQueryLimit(query: string): QueryLimit | null {
   if (query.length > MAX_LENGTH) {
@@ -63,7 +62,7 @@ const MOST = Object.fromEntries(LIMITS.map(({ counted, most }) => [counted, most
   Record<Counted, number>
 >;
 
-/** Plain fields: a query of 64 KiB has 64,000 tokens to count. */
+/** Plain fields for speed: a query of 64 KiB has 64,000 tokens. */
 class Tally {
   readonly counts: Record<Counted, number> = {
     operators: 0,

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
 
-/** How far Prometheus looks back for the value of a selector without a range, unless it was started otherwise. */
+/** The default lookback of Prometheus for a selector without a range. */
 const LOOKBACK_SECONDS = 300;
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
@@ -14,22 +14,22 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** What a query's ranges come to, in seconds; 0 where there is none. */
+/** The largest ranges of a query in seconds; 0 if there are none. */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
 }
 
 /**
- * The largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without one; an
- * `offset` does not count. Nested ranges are not added up. 0 for a query that selects nothing. A range that is not
- * known here (`step()`, a variable, another server's unit) counts as at least 300.
+ * Returns the largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without
+ * one; ignores `offset`. Nested ranges are not added up. 0 for a query that selects nothing. An unknown range
+ * (`step()`, a variable, a unit of another server) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
 }
 
-/** The same without the 300 s of a selector that has no range: 0 for a plain gauge. */
+/** Returns the largest range without the 300 s of a selector that has no range: 0 for a plain gauge. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
@@ -54,7 +54,7 @@ function rangesOf(query: string): Ranges {
   return { written, withLookback: Math.max(written, withLookback) };
 }
 
-/** The seconds of a duration expression; null where it depends on what only the server knows. */
+/** Returns the seconds of a duration expression; null if only the server knows them. */
 function durationSeconds(text: string, node: SyntaxNode): number | null {
   const literal = node.getChild('NumberDurationLiteralInDurationContext');
   if (literal !== null) return literalSeconds(text.slice(literal.from, literal.to));

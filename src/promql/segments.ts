@@ -1,20 +1,19 @@
-/** A stretch of a query: code, a string literal with its quotes, or a comment. Offsets are UTF-16 units. */
+/** A part of a query: code, a string literal with its quotes, or a comment. Offsets are UTF-16 units. */
 export interface Segment {
   readonly kind: 'code' | 'string' | 'comment';
   readonly from: number;
   readonly to: number;
-  /** The quote of a string literal. */
   readonly quote: Quote | null;
-  /** False for a string literal that the query ends in. */
+  /** False for a string literal without a closing quote. */
   readonly isClosed: boolean;
 }
 
 export type Quote = '"' | "'" | '`';
 
 /**
- * A query cut into code, string literals and comments; together they are the whole text. As Prometheus' own lexer has
- * it: `"` and `'` know backslash escapes, a backtick literal knows none, a comment ends with its line.
- * Never fails: a string without an end is one that reaches to the end of the text.
+ * Splits a query into code, string literals and comments; together they are the whole text. Like the lexer of
+ * Prometheus: `"` and `'` have backslash escapes, backticks have none, a comment ends with its line. Never fails: an
+ * unclosed string extends to the end of the text.
  */
 export function splitSegments(query: string): readonly Segment[] {
   const segments: Segment[] = [];
@@ -39,7 +38,7 @@ function code(from: number, to: number): Segment {
   return { kind: 'code', from, to, quote: null, isClosed: true };
 }
 
-/** The string or comment that begins at `from`; null where code stands there. */
+/** Returns the string or comment that starts at `from`; null if code starts there. */
 function readSegment(query: string, from: number): Segment | null {
   const first = query.charAt(from);
   if (first === '#') {

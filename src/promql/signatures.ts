@@ -1,19 +1,17 @@
-/** What an expression gives. A range vector is `x[5m]`. */
+/** The type of an expression. A range vector is `x[5m]`. */
 export type ValueType = 'scalar' | 'vector' | 'range' | 'string';
 
-/** What a function takes and gives. */
 export interface Signature {
   readonly parameters: readonly ValueType[];
-  /** How many of them must be given. */
   readonly required: number;
-  /** Whether the last parameter may be given again. */
+  /** Whether the last parameter may be repeated. */
   readonly isVariadic: boolean;
   readonly returns: ValueType;
 }
 
 const LETTERS: Readonly<Record<string, ValueType>> = { s: 'scalar', v: 'vector', r: 'range', t: 'string' };
 
-/** `s` scalar, `v` vector, `r` range, `t` string; behind `?` those that may be missing, `*` repeats the last one. */
+/** `s` scalar, `v` vector, `r` range, `t` string; after `?` optional parameters, `*` repeats the last one. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   ...sharing('v', [
     'abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count',
@@ -52,26 +50,25 @@ const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 );
 
 /**
- * What a function of PromQL takes and gives; null for one that is not known here, or too new to be sure of. Source:
+ * Returns the signature of a function of PromQL; null for an unknown one, or one that is too new to rely on. Source:
  * Prometheus, promql/parser/functions.go.
  */
 export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;
 }
 
-/** The aggregations of PromQL and the parameter before what is aggregated; null for those without one. */
+/** The aggregations of PromQL and the type of the parameter before the operand; null for those without one. */
 const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, ValueType | null>([
   ...['avg', 'count', 'group', 'max', 'min', 'stddev', 'stdvar', 'sum'].map((name) => [name, null] as const),
   ...['bottomk', 'limit_ratio', 'limitk', 'quantile', 'topk'].map((name) => [name, 'scalar'] as const),
   ['count_values', 'string'],
 ]);
 
-/** Whether it is an aggregation of PromQL. */
 export function isAggregation(name: string): boolean {
   return AGGREGATIONS.has(name);
 }
 
-/** The type of the parameter before what is aggregated; null for an aggregation without one. */
+/** Returns the type of the parameter before the operand; null for an aggregation without one. */
 export function aggregationParameter(name: string): ValueType | null {
   return AGGREGATIONS.get(name) ?? null;
 }

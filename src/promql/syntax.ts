@@ -5,26 +5,25 @@ import { findQueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 
 /**
- * What is wrong with a query. An `error` is wrong for every server; a `warning` is what a newer or older Prometheus,
- * or VictoriaMetrics, may know. `offset` counts UTF-16 units from the start of the query.
+ * An error in a query. An `error` is one for every server; a `warning` may be valid for a newer or older Prometheus, or
+ * for VictoriaMetrics. `offset` counts UTF-16 units from the start of the query.
  */
 export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** The query has more of something than is parsed: there may be nothing wrong with its syntax. */
+  /** The query exceeds a limit of the parser: its syntax may be valid. */
   readonly isLimit?: true;
 }
 
-/** For whom a query is meant. */
+/** The server that a query is for. */
 export interface SyntaxOptions {
-  /** Whether the server is VictoriaMetrics: what may be MetricsQL is a warning then. */
+  /** Whether the server is VictoriaMetrics: possible MetricsQL is only a warning then. */
   readonly isMetricsql?: boolean;
 }
 
 const CLOSER: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
-/** Words of MetricsQL that PromQL does not have. */
 const METRICSQL_WORDS: ReadonlySet<string> = new Set([
   'keep_metric_names',
   'limit',
@@ -38,8 +37,8 @@ const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * The problems of a PromQL query, which may still hold `$name` variables; empty where it parses. Grammar only: types,
- * label joins and regular expressions are left to the server. One mistake gives one problem.
+ * Returns the problems of a PromQL query, which may contain `$name` variables; empty if it parses. Checks the grammar
+ * only: the server checks label joins and regular expressions. One mistake gives one problem.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -67,9 +66,9 @@ function checkBrackets(query: string): SyntaxProblem | null {
       if ('([{'.includes(bracket)) open.push({ offset, bracket });
       if (!')]}'.includes(bracket)) continue;
       const opener = open.pop();
-      if (opener === undefined) return error(offset, `"${bracket}" closes nothing`);
+      if (opener === undefined) return error(offset, `unmatched "${bracket}"`);
       const expected = CLOSER[opener.bracket] ?? '';
-      if (expected !== bracket) return error(offset, `"${bracket}" stands where "${expected}" is expected`);
+      if (expected !== bracket) return error(offset, `unexpected "${bracket}", expected "${expected}"`);
     }
   }
   const last = open.pop();
@@ -97,7 +96,7 @@ function problemsOf(
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
 }
 
-/** The same problem where it is MetricsQL, or may be: VictoriaMetrics is the judge of its own language. */
+/** Returns the problem, adapted if it may be MetricsQL: only VictoriaMetrics can check that. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);
@@ -121,7 +120,7 @@ function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem
   const offset = skipBlank(text, node.from);
   const token = NEXT_TOKEN.exec(query.slice(offset))?.[0] ?? '';
   const container = containerOf(node);
-  if (token === '') return error(text.length, 'the query ends where more is expected');
+  if (token === '') return error(text.length, 'unexpected end of the query');
   if (container === 'matchers') return problemInMatchers(text, offset, token);
   if (METRICSQL_WORDS.has(token.toLowerCase())) {
     return warning(offset, `"${token}" is MetricsQL: ${NEEDS_METRICSQL}`);
@@ -156,7 +155,7 @@ function containerOf(node: SyntaxNode): 'matchers' | 'range' | null {
   return null;
 }
 
-/** The offset of the next token: blanks and comments lie between. */
+/** Returns the offset of the next token, after whitespace and comments. */
 function skipBlank(text: string, from: number): number {
   const blank = /^(?:\s|#[^\n]*)*/.exec(text.slice(from));
   return from + (blank?.[0].length ?? 0);

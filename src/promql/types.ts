@@ -7,23 +7,22 @@ import {
   signatureOf,
 } from './signatures.js';
 
-/** An operand of a type that its operator or function does not take. */
+/** An operand with a type that its operator or function does not accept. */
 export interface TypeProblem {
   readonly message: string;
   /** In UTF-16 units from the start of the query. */
   readonly offset: number;
-  /** Whether VictoriaMetrics may take it all the same: it converts between scalars, vectors and ranges. */
+  /** Whether VictoriaMetrics may accept it: it converts between scalars, vectors and ranges. */
   readonly isMetricsql: boolean;
 }
 
-/** What the expressions of a query give, and which of them do not fit together. */
+/** The types of the expressions of a query, and the operands of a wrong type. */
 export interface Typed {
-  /** Of each expression; null where it is not known here. */
+  /** The type of each expression; null if it is unknown. */
   readonly types: readonly (ValueType | null)[];
   readonly problems: readonly TypeProblem[];
 }
 
-/** More than this is no help. */
 const MAX_PROBLEMS = 20;
 
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
@@ -45,8 +44,8 @@ interface Context {
 }
 
 /**
- * The types of a query's expressions by the rules of Prometheus, with every place where they are broken. Functions that
- * are not known here take and give anything. Source: Prometheus, promql/parser/parse.go, checkAST.
+ * Returns the types of a query's expressions by the rules of Prometheus, and every violation. Unknown functions accept
+ * and return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
  */
 export function inferTypes(query: string, expressions: readonly Expression[]): Typed {
   const types: (ValueType | null)[] = [];
@@ -107,13 +106,13 @@ function checkSelector({ metric, matchers, from }: Of<'selector'>, { problems }:
   problems.push({ message, offset: from, isMetricsql: true });
 }
 
-/** `[5m]` is for selectors; what else has a history is given one by a subquery. */
+/** `[5m]` applies to selectors; other expressions need a subquery. */
 function checkRange({ from, operands }: Of<'range'>, context: Context): void {
   const [operand] = operands;
   const inner = operand === undefined ? undefined : context.expressions[operand];
   if (inner === undefined || inner.form === 'selector') return;
   const shown = excerpt(context.query, inner);
-  const message = `a range such as [5m] is for a selector, and ${shown} is none: write a subquery, [5m:]`;
+  const message = `a range such as [5m] applies to a selector, and ${shown} is none: write a subquery, [5m:]`;
   context.problems.push({ message, offset: from, isMetricsql: context.types[operand ?? 0] !== 'string' });
 }
 
@@ -122,14 +121,14 @@ const MODIFIERS: ReadonlyMap<string, string> = new Map([
   ['StepInvariantExpr', '@'],
 ]);
 
-/** `offset` and `@` are for what reads samples. */
+/** `offset` and `@` apply to expressions that read samples. */
 function checkModifier({ node, operands, from }: Of<'wrapped'>, context: Context): void {
   const modifier = MODIFIERS.get(node);
   const inner = operands[0] === undefined ? undefined : context.expressions[operands[0]];
   if (modifier === undefined || inner === undefined) return;
   const isModified = inner.form === 'wrapped' && MODIFIERS.has(inner.node);
   if (isModified || ['selector', 'range', 'subquery'].includes(inner.form)) return;
-  const message = `${modifier} is for a selector or subquery, and ${excerpt(context.query, inner)} is none: write it within the parentheses`;
+  const message = `${modifier} applies to a selector or subquery, and ${excerpt(context.query, inner)} is none: write it inside the parentheses`;
   context.problems.push({ message, offset: from, isMetricsql: true });
 }
 
@@ -169,7 +168,7 @@ function arguments_(count: number): string {
 }
 
 function checkAggregate({ name, operands, from }: Of<'aggregate'>, context: Context): void {
-  // Those of MetricsQL take more than one operand.
+  // Aggregations of MetricsQL take more than one operand.
   if (!isAggregation(name)) return;
   const parameter = aggregationParameter(name);
   const [first, second] = parameter === null ? [undefined, operands[0]] : operands;
@@ -201,19 +200,19 @@ function binaryType(expression: Of<'binary'>, context: Context): ValueType | nul
         context,
       );
   if (context.problems.length > before) return SETS.has(operator) ? 'vector' : null;
-  if (isBool && !isComparison) add(`bool is for comparisons, ${operator} is none`, false);
+  if (isBool && !isComparison) add(`bool applies to comparisons, ${operator} is none`, false);
   if (left === null || right === null) return null;
   const areScalars = left === 'scalar' && right === 'scalar';
   if (isComparison && areScalars && !isBool)
     add(`a comparison of two scalars needs bool: ${operator} bool`, true);
   if (matching !== null && (left !== 'vector' || right !== 'vector'))
-    add(`${matching.kind}(...) is for two vectors, one side of ${operator} is a scalar`, false);
+    add(`${matching.kind}(...) applies to two vectors, one side of ${operator} is a scalar`, false);
   else if (matching?.group != null && SETS.has(operator))
     add(`group_${matching.group} is not allowed with ${operator}`, false);
   return areScalars ? 'scalar' : 'vector';
 }
 
-/** Reports an operand of another type; one of an unknown type passes. */
+/** Reports an operand of another type; an unknown type passes. */
 function expectType(
   operand: number | undefined,
   expected: readonly ValueType[],
@@ -263,7 +262,7 @@ function hintFor(
 
 const LONGEST_EXCERPT = 40;
 
-/** An expression as a message quotes it, on one line. */
+/** Returns an expression as quoted in messages, on one line. */
 export function excerpt(query: string, { from, to }: { readonly from: number; readonly to: number }): string {
   const text = query.slice(from, Math.min(to, from + 4 * LONGEST_EXCERPT)).replace(/[\s\p{Cc}]+/gu, ' ');
   const isWhole = to - from <= 4 * LONGEST_EXCERPT && text.length <= LONGEST_EXCERPT;

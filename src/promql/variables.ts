@@ -7,7 +7,7 @@ export interface Variable {
   readonly offset: number;
 }
 
-/** Where a variable stands, which settles how its value is written. */
+/** The place of a variable, which determines how its value is written. */
 export interface VariablePlace extends Variable {
   /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
   readonly place: 'string' | 'duration' | 'code';
@@ -15,28 +15,28 @@ export interface VariablePlace extends Variable {
   readonly isRegex: boolean;
 }
 
-/** A segment of the query and the variables in it, in order; a comment has none. */
+/** A segment of the query and the variables in it, in order; comments have none. */
 export interface PlacedSegment {
   readonly segment: Segment;
   readonly variables: readonly VariablePlace[];
 }
 
-/** Their values are regular expressions already: in `=~` and `!~` they are not quoted once more. */
+/** Variables whose values are regular expressions: in `=~` and `!~` they are not quoted again. */
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
-/** `$1` and `${1}`, which label_replace uses, are none. */
+/** `$1` and `${1}`, which label_replace uses, are not variables. */
 const VARIABLE = /\$([A-Za-z_]\w*)/g;
 const TOKEN = /\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|[=!]~|\S/g;
 const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
-/** The variables of a query, in order, each as often as it stands there; those in comments don't count. */
+/** Returns every occurrence of a variable in a query, in order, without those in comments. */
 export function listVariables(query: string): readonly Variable[] {
   return placeVariables(query).flatMap(({ variables }) =>
     variables.map(({ name, offset }) => ({ name, offset })),
   );
 }
 
-/** The query in segments, with the place of each variable. In one pass: a query may hold thousands of variables. */
+/** Returns the segments of the query with the place of each variable. One pass: a query may contain thousands. */
 export function placeVariables(query: string): readonly PlacedSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
@@ -55,11 +55,10 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
   });
 }
 
-/** What stands before a place, strings as a pair of quotes: what is in them is never taken for an operator or a bracket. */
+/** The code before a place. Strings count as a pair of quotes: their content is never an operator or a bracket. */
 interface CodeBefore {
   /** The last two tokens, the last one first. */
   tokens: readonly [string, string];
-  /** Where the last one ends. */
   end: number;
   /** Whether the last square bracket is an opening one. */
   isInRange: boolean;
@@ -90,7 +89,9 @@ function placeInString(text: string, segment: Segment, isRegex: boolean): readon
     .map(({ 1: name = '', index }) => ({ name, offset: segment.from + index, place: 'string', isRegex }));
 }
 
-/** `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash. */
+/**
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash.
+ */
 function isDollarEscaped(
   text: string,
   dollar: number,
@@ -112,10 +113,10 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 }
 
 /**
- * The query with each variable that `values` holds replaced by its value; other variables stay as written. No value
- * can end the string literal it stands in. Right of `=~` and `!~` it matches just itself, except `pods` and
- * `namespaces`, which are regular expressions. Where a duration is expected, a duration is written as it is; anywhere
- * else in the code a value becomes a string literal of its own.
+ * Returns the query with the variables of `values` replaced; other variables stay. No value can end the string literal
+ * that contains it. Right of `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are
+ * regular expressions. Where a duration is expected, a duration is written unchanged; elsewhere in the code a value
+ * becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return placeVariables(query)
@@ -132,7 +133,7 @@ function substituteSegment(
   if (known.length === 0) return query.slice(segment.from, segment.to);
   const texts = known.map((variable) => textOf(variable, values[variable.name] ?? '', segment));
   if (segment.quote === '`' && texts.some((text) => text.includes('`'))) {
-    // A backtick literal knows no escapes, so the whole literal changes to double quotes.
+    // A backtick literal has no escapes, so the whole literal changes to double quotes.
     return `"${join(query, { segment, known, texts }, (text) => escapeString(text, '"')).slice(1, -1)}"`;
   }
   const quote = segment.quote;
@@ -144,7 +145,7 @@ function substituteSegment(
   );
 }
 
-/** What the variable says at its place, before the escapes of a string literal. */
+/** Returns the value for its place, before the escapes of a string literal. */
 function textOf(variable: VariablePlace, value: string, segment: Segment): string {
   if (variable.place === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;
@@ -163,7 +164,7 @@ interface Parts {
   readonly texts: readonly string[];
 }
 
-/** The segment with `texts` in place of the known variables, everything passed through `write`. */
+/** Returns the segment with `texts` in place of the known variables; `write` converts every part. */
 function join(query: string, { segment, known, texts }: Parts, write: (text: string) => string): string {
   let result = '';
   let position = segment.from;

@@ -2,37 +2,36 @@ import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
 import { readStringLiteral, stringLiteral } from './quoting.js';
 
-/** One label matcher of a selector. */
 export interface LabelMatcher {
   readonly label: string;
-  /** `=`, `!=`, `=~`, `!~`. */
   readonly operator: string;
-  /** Without its quotes. */
+  /** Without quotes. */
   readonly value: string;
   /** As written: `namespace="shop"`. */
   readonly text: string;
 }
 
-/** A label matcher and where it starts in the query, in UTF-16 units. */
+/** A label matcher and its offset in the query, in UTF-16 units. */
 export interface PlacedMatcher extends LabelMatcher {
   readonly offset: number;
 }
 
 /** A selector of a query: `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
-  /** As written. */
   readonly text: string;
-  /** The name before the braces, or the quoted one within them; null where there is neither. */
+  /** The name before the braces, or the quoted name in them; null without a name. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
-  /** The range behind it as written, `5m`; null where there is none. */
+  /** The range after the selector as written, `5m`; null without a range. */
   readonly range: string | null;
 }
 
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The selectors of a query, in order of mention, each once for each range. Variables must have been replaced. */
+/**
+ * Returns the selectors of a query in order, each distinct selector and range once. Variables must have been replaced.
+ */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();
@@ -50,30 +49,28 @@ export function vectorSelectors(query: string): readonly VectorSelector[] {
   return [...found.values()];
 }
 
-/** The selector without one of its matchers. */
 export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): string {
   const rest = selector.matchers.filter((matcher) => matcher !== left).map(({ text }) => text);
   return selectorText(selector.metric, rest);
 }
 
-/** A selector with these matchers; a name that needs quotes stands within the braces, as Prometheus 3 has it. */
+/** Returns a selector with these matchers; a name that needs quotes is written in the braces, as in Prometheus 3. */
 export function selectorText(metric: string | null, matchers: readonly string[]): string {
   const isPlain = metric === null || PLAIN_METRIC.test(metric);
   const inside = isPlain ? matchers : [stringLiteral(metric), ...matchers];
   return `${isPlain ? (metric ?? '') : ''}{${inside.join(', ')}}`;
 }
 
-/** A selector of all series of a metric. */
+/** Returns a selector of all series of a metric. */
 export function metricText(metric: string): string {
   return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
 }
 
-/** A label's name as it stands in `by (...)` and in a matcher: quoted where Prometheus 3 needs it. */
+/** Returns a label name for `by (...)` and matchers: quoted if Prometheus 3 requires it. */
 export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
 
-/** The selector of a `VectorSelector` node. */
 export function readSelector(
   query: string,
   node: SyntaxNode,

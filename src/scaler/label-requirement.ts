@@ -1,8 +1,8 @@
 import type { LabelRequirement } from './spec.js';
 
 /**
- * Whether the value of a requirement's label fulfils it; undefined: there is no such label. As metav1.LabelSelector:
- * `NotIn` and `DoesNotExist` also hold for a label that is not there.
+ * Whether a label meets a requirement; undefined: the label is absent. As in metav1.LabelSelector, an absent label
+ * meets `NotIn` and `DoesNotExist`.
  */
 export function isFulfilled({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {

@@ -1,39 +1,44 @@
-import { examine } from './examine.js';
-import { finding } from './rules/finding.js';
+import { checkDocument } from './check-document.js';
+import { finding } from './problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
-import { isPlainObject, mergePlain, valueAt } from './plain.js';
+import { isPlainObject, mergePlain, valueAt } from './plain-json.js';
 import { internalErrorMessage } from './problems/internal-error.js';
+import { type LocatedDocument, placeAll } from './problems/located-document.js';
+import { unplacedProblem } from './problems/unplaced-problem.js';
 import type { Place, Problem } from './problems/problem.js';
-import { type YamlDocument, eachYamlDocument, placeAll } from './yaml/read-yaml.js';
-import { findPast } from './rules/past-dates.js';
-import { type ServiceFacts, checkAdmission } from './service-facts.js';
+import { eachYamlDocument } from './yaml/read-yaml.js';
+import { findPastDates } from './rules/past-dates.js';
+import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';
 
-/** What documents are read against. */
+/** The service config and the time that documents are checked against. */
 export interface ReadOptions {
-  /** The service config's `defaults`: merged into each spec, key by key; lists and scalars of the document win. */
+  /**
+   * The service config's `defaults`, merged into each spec key by key. Lists and scalars of the document take
+   * precedence.
+   */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** What the service config admits; left out, nothing is known of it and nothing is checked. */
+  /** Data sources and namespaces of the service config. Default: not checked. */
   readonly service?: ServiceFacts;
-  /** The present, for warnings of dates that have passed; left out, none is looked at. */
+  /** The current time, for warnings of past dates. Default: not checked. */
   readonly now?: Instant;
 }
 
-/** One scaler document that was read, or could not be. */
+/** The result of reading one document. */
 export interface ReadDocument {
-  /** `NAMESPACE/NAME`; null where the document does not say it, or cannot be read so far. */
+  /** `NAMESPACE/NAME`; null if the document has none or cannot be parsed. */
   readonly key: string | null;
-  /** Null where one of the problems is an error. */
+  /** Null if a problem is an error. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** Where the name stands, for a message about a second document of that name. */
+  /** The place of `metadata.name`, for the message on a duplicate. */
   readonly place: Place | null;
   readonly nameLine: string | null;
 }
 
-/** All documents of one file, each with its own problems. `file` is what the user calls it. */
+/** Returns all documents of a file. `file` is the name to show. */
 export function readDocuments(
   text: string,
   file: string,
@@ -42,7 +47,7 @@ export function readDocuments(
   return [...eachDocument(text, file, options)];
 }
 
-/** The same one by one: each is read when it is asked for. */
+/** Yields the documents of a file; each is read on demand. */
 export function* eachDocument(
   text: string,
   file: string,
@@ -51,8 +56,12 @@ export function* eachDocument(
   for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
 }
 
-/** The scaler of one YAML document, or what is wrong with it. Never throws: a fault is a problem of this document. */
-export function readScalerDocument(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
+/** Returns the scaler and the problems of one document. Never throws: a failure is a problem of the document. */
+export function readScalerDocument(
+  document: LocatedDocument,
+  file: string,
+  options: ReadOptions,
+): ReadDocument {
   try {
     return readChecked(document, file, options);
   } catch (cause) {
@@ -60,29 +69,21 @@ export function readScalerDocument(document: YamlDocument, file: string, options
   }
 }
 
-/** A document that could not be read by a fault of ours. */
+/** Returns a document whose reading threw. */
 export function failedDocument(key: string | null, file: string, cause: unknown): ReadDocument {
-  const problem: Problem = {
-    code: 'internal-error',
-    severity: 'error',
-    message: internalErrorMessage(cause),
-    file,
-    place: null,
-    path: '',
-    sourceLine: null,
-  };
+  const problem = unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) }, file);
   return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 
-function readChecked(document: YamlDocument, file: string, options: ReadOptions): ReadDocument {
+function readChecked(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
   const { value, problems: textProblems, place } = document;
   if (value === undefined) {
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
   }
   const merged = withDefaults(value, options.defaults);
-  const { findings, document: input } = examine(merged, options.service);
+  const { findings, document: input } = checkDocument(merged, options.service);
   const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
-  const past = options.now === undefined ? [] : findPast(merged, options.now);
+  const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
   const problems = [...textProblems, ...placeAll([...findings, ...past, ...admission], place)];
   const isRefused = problems.some(({ severity }) => severity === 'error');
@@ -101,7 +102,7 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
-/** A Deployment beside its scaler in one file often has the same name: it is wrong there, but no second scaler. */
+/** A Deployment in the same file often has the name of its scaler: it is a wrong kind, not a duplicate. */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
   if (typeof kind === 'string' && kind !== 'Scaler') return null;
@@ -110,7 +111,7 @@ function keyOf(value: unknown): string | null {
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
 }
 
-/** The same documents, those that share namespace and name with another one refused: none of them is the right one. */
+/** Rejects documents that share namespace and name: any of them may be the wrong one. */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = new Map<string, ReadDocument[]>();
   for (const document of documents) {
@@ -128,7 +129,7 @@ export function refuseDuplicates(documents: readonly ReadDocument[]): readonly R
 
 function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
   const line = other.place === null ? '' : `:${other.place.line}`;
-  const message = `${document.key ?? ''} is also in ${other.file}${line}: both are refused`;
+  const message = `${document.key ?? ''} is also in ${other.file}${line}: both are rejected`;
   return {
     code: 'duplicate-document',
     severity: 'error',
@@ -140,7 +141,7 @@ function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
   };
 }
 
-/** The scalers of one file and all that is wrong with its documents; a document with an error gives no scaler. */
+/** Returns the scalers and the problems of a file. A document with an error has no scaler. */
 export function readScalers(
   text: string,
   file: string,

@@ -1,10 +1,9 @@
 import type { Schedule } from '../schedules/schedule.js';
 import type { Milli } from '../units/quantity.js';
 
-/** Which defaults hold where the document says nothing: the HPA of today, CHPA's, or the HPA's before 1.12. */
+/** The set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12. */
 export type Preset = 'hpa' | 'chpa' | 'hpa-1.11';
 
-/** The workload that is scaled; anything with a `/scale` subresource. */
 export interface TargetRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,15 +11,17 @@ export interface TargetRef {
 }
 
 /**
- * A metric's target. `Utilization` is whole percents of the requests, at least 1; `AverageValue` (for each pod) and
- * `Value` are milli-units above 0.
+ * `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
+ * milli-units, above 0.
  */
 export type MetricTarget =
   | { readonly type: 'Utilization'; readonly percent: number }
   | { readonly type: 'AverageValue'; readonly milli: Milli }
   | { readonly type: 'Value'; readonly milli: Milli };
 
-/** A metav1.LabelSelector with its short form written out. All requirements must hold; none at all matches everything. */
+/**
+ * A metav1.LabelSelector with `matchLabels` expanded. All requirements must be met; an empty list matches everything.
+ */
 export type LabelSelector = readonly LabelRequirement[];
 
 export interface LabelRequirement {
@@ -29,16 +30,16 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** What no series (`onMissing`) or only NaN (`onNaN`) means. */
+/** The meaning of an empty result (`onMissing`) or one of NaN only (`onNaN`). */
 export type MissingPolicy = 'error' | 'zero';
 
 interface MetricBase {
-  /** The metric's name: the resource's, or `metric.name` (default: taken from the query). */
+  /** Name of the resource, or `metric.name` (default: from the query). */
   readonly name: string;
-  /** What sets it apart within a document, beside its type: the name, for ContainerResource `CONTAINER/name`. */
+  /** Identifies the metric in its document together with its type: the name, for ContainerResource `CONTAINER/NAME`. */
   readonly identity: string;
   readonly target: MetricTarget;
-  /** The data source of the service config that is asked. */
+  /** Name of the data source. */
   readonly source: string;
 }
 
@@ -52,9 +53,9 @@ export interface ContainerResourceMetric extends MetricBase {
 }
 
 interface QueriedMetric extends MetricBase {
-  /** PromQL as written, variables not yet replaced. */
+  /** PromQL as written, with variables. */
   readonly query: string;
-  /** Keeps the matching series of the answer. */
+  /** Series that do not match are dropped. */
   readonly selector: LabelSelector;
 }
 
@@ -63,19 +64,18 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Above which value there is work at all; null: the metric neither wakes nor keeps awake. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no part in it. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
-  /** PromQL that must be true, else there is no value; null: none. Variables not yet replaced. */
+  /** PromQL that must be true for the metric to have a value, with variables; null: none. */
   readonly guard: string | null;
-  /** How old the data may be; null: as old as the source takes it. */
+  /** Maximum age of the data; null: as the data source limits it. */
   readonly freshness: Freshness | null;
 }
 
-/** The age of a metric's data, at which there is no value any more. */
 export interface Freshness {
-  /** PromQL whose value is a time in seconds since 1970: when the newest sample was taken. Variables not yet replaced. */
+  /** PromQL that returns the Unix time of the newest sample in seconds, with variables. */
   readonly query: string;
   /** 1 to 86,400. */
   readonly maxAgeSeconds: number;
@@ -83,7 +83,7 @@ export interface Freshness {
 
 export interface ObjectMetric extends TotalMetric {
   readonly type: 'Object';
-  /** Null where the document names none: then `$object` is not available. */
+  /** Null: `$object` is not available. */
   readonly describedObject: TargetRef | null;
 }
 
@@ -96,19 +96,19 @@ export type MetricSpec =
 
 export type MetricType = MetricSpec['type'];
 
-/** One rate policy of `behavior`: `value` pods or percent within `periodSeconds`. */
+/** A limit on the change: `value` pods or percent within `periodSeconds`. */
 export interface ScalingPolicy {
   readonly type: 'Pods' | 'Percent';
   readonly value: number;
   readonly periodSeconds: number;
 }
 
-/** One direction of `behavior`, defaults filled in (algorithm.md, point 29). */
+/** One direction of `behavior` with its defaults (algorithm.md, point 29). */
 export interface ScalingRules {
   readonly stabilizationWindowSeconds: number;
   readonly selectPolicy: 'Max' | 'Min' | 'Disabled';
   readonly policies: readonly ScalingPolicy[];
-  /** 0 to 1; where the document gives none, the scaler-wide `tolerance`. */
+  /** 0 to 1. Default: `tolerance` of the spec. */
   readonly tolerance: number;
 }
 
@@ -118,52 +118,51 @@ export interface Behavior {
 }
 
 /**
- * How far a fallback's count goes: `atLeast` only raises, `exact` also lowers, `currentReplicasIfHigher` stands for the
- * present count where that is higher.
+ * `atLeast` only raises the replicas, `exact` also lowers them, `currentReplicasIfHigher` keeps a higher current
+ * count.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
 export interface Fallback {
-  /** How long a metric must have been without a value. */
+  /** Time without a value before the fallback applies. */
   readonly afterSeconds: number;
   readonly replicas: number;
   readonly mode: FallbackMode;
 }
 
-/** CHPA's cap on one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
+/** CHPA's limit of one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
 export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
-  /** Whether document or preset names factor or minimum. With `behavior` the limit applies only then. */
+  /** Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only then. */
   readonly isExplicit: boolean;
 }
 
-/** What confirms a scale-down. */
 export interface DownscaleConfirmation {
-  /** 0 to 3,600: every decision of so long has asked for less. */
+  /** 0 to 3,600. Every decision of that time was below the current replicas. */
   readonly seconds: number;
-  /** 2 to 100: and at least so many in a row. */
+  /** 2 to 100, the minimum number of such decisions in a row. */
   readonly decisions: number;
 }
 
-/** Which pods of a Deployment or ReplicaSet go first when it is scaled down. */
+/** The order in which a scale-down of a Deployment or ReplicaSet removes pods. */
 export interface PodDeletionCost {
-  /** PromQL with one series for each pod, as written: variables not yet replaced. */
+  /** PromQL with one series per pod, with variables. */
   readonly query: string;
-  /** `ascending`: the pods with the smallest values go first. */
+  /** `ascending`: pods with the smallest values are removed first. */
   readonly order: 'ascending' | 'descending';
-  /** The data source that is asked. */
+  /** Name of the data source. */
   readonly source: string;
 }
 
-/** The `spec` of a scaler document with every default filled in and quantities as milli-units. Frozen. */
+/** The `spec` of a scaler document with all defaults, quantities in milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
   readonly scaleTargetRef: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly MetricSpec[];
-  /** Null: the document gives none. That is not the same as `behavior: {}` (points 27-29). */
+  /** Null: unset, which is not the same as `behavior: {}` (algorithm.md, points 27-29). */
   readonly behavior: Behavior | null;
   /** 0 to 1, for both directions. */
   readonly tolerance: number;
@@ -174,36 +173,34 @@ export interface ScalerSpec {
   readonly cpuInitializationPeriodSeconds: number;
   readonly initialReadinessDelaySeconds: number;
   readonly downscaleStabilizationSeconds: number;
-  /** Null: a scale-down needs no confirmation. */
   readonly downscaleConfirmation: DownscaleConfirmation | null;
   /** 1 to 100; null: no limit. */
   readonly maxScaleDownPercentPerWindow: number | null;
   /** 0: only the HPA's own rules for young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
-  /** How long every activation must have been unmet before the last replica goes. */
+  /** Time that every metric must have been at or below its activation before scaling to 0. */
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
   /** `true`: in both directions. */
   readonly paused: boolean | 'scale-up' | 'scale-down';
-  /** What stands in for a metric without a value; null: nothing, the count is held. */
+  /** Replicas to use while a metric has no value; null: the count is held. */
   readonly fallback: Fallback | null;
-  /** Floors and ceilings by time. */
   readonly schedules: readonly Schedule[];
-  /** Null: Kubernetes alone chooses the pods that go. */
+  /** Null: Kubernetes chooses the pods to remove. */
   readonly podDeletionCost: PodDeletionCost | null;
 }
 
-/** A scaler document that was read without an error. Frozen. */
+/** A valid scaler document. Frozen. */
 export interface Scaler {
   readonly namespace: string;
   readonly name: string;
-  /** The document, short forms as written, the service config's `defaults` merged in: plain JSON. */
+  /** The document as written, with the service config's `defaults` merged in: plain JSON. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }
 
-/** The outer form of a scaler document; what its `spec` may hold is in the schema. */
+/** A scaler document. The schema defines its `spec`. */
 export interface ScalerDocument {
   readonly apiVersion: 'promscaler.dev/v1';
   readonly kind: 'Scaler';
@@ -211,7 +208,7 @@ export interface ScalerDocument {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** `NAMESPACE/NAME`, what a scaler is called everywhere. */
+/** Returns `NAMESPACE/NAME`, the key of a scaler. */
 export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
   return `${scaler.namespace}/${scaler.name}`;
 }

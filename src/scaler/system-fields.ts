@@ -1,9 +1,9 @@
-import { type Finding, formatPath, type Path } from './rules/finding.js';
-import { valueAt, without } from './plain.js';
+import { type Finding, formatPath, type Path } from './problems/finding.js';
+import { valueAt, without } from './plain-json.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** What the API server, controllers and kubectl write into an object, and a manifest from a cluster brings along. */
+/** Fields set by the API server, controllers and kubectl, which a manifest from a cluster contains. */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...[
     'uid',
@@ -21,8 +21,8 @@ const SYSTEM_FIELDS: readonly Path[] = [
   ['status'],
 ];
 
-/** The value without those fields, and one warning that names them all, at the first of them. */
-export function takeSystemFields(value: unknown): {
+/** Removes these fields. Returns one warning that names them all, at the first of them. */
+export function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];
 } {

@@ -5,14 +5,14 @@ import type { Occurrence } from './schedule.js';
 const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;
 const DAY_MS = 86_400_000;
 
-/** A local date, and where it is written a time of day: `2026-11-27`, `2026-11-27T06:00`. */
+/** A local date, with or without a time of day: `2026-11-27`, `2026-11-27T06:00`. */
 export interface LocalTime {
-  /** Milliseconds since the epoch as if the text were UTC. */
+  /** Milliseconds since the epoch as if it were UTC. */
   readonly ms: number;
   readonly hasTime: boolean;
 }
 
-/** Null where the text is no date or no time of day that exists. */
+/** Parses a local date or time. Returns null for one that does not exist. */
 export function parseLocalTime(text: string): LocalTime | null {
   const [, date, time = '00:00', second = '00'] = LOCAL.exec(text) ?? [];
   if (date === undefined) return null;
@@ -22,9 +22,9 @@ export function parseLocalTime(text: string): LocalTime | null {
 }
 
 /**
- * From one local time to another. A date without a time as the end means that whole day. Null where one of them is no
- * date or the end, as it is written, is not after the start. Between two times that clocks leave out lies no time at all:
- * then `start` and `end` are the same instant.
+ * Returns the period between two local times. An end without a time includes that whole day. Returns null if one of
+ * them is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the
+ * same instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
   const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
@@ -34,7 +34,7 @@ export function parseRange(from: string, to: string, timeZone: string): Occurren
   return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
-/** Whether this system's time zone data has the name. */
+/** Whether the time zone data of the system has the name. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name);
@@ -44,32 +44,32 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The date that calendars in the zone show: `2026-12-25`. */
+/** Returns the local date: `2026-12-25`. */
 export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
 
-/** What clocks in the zone show, to the minute: `2026-11-27T06:00`. */
+/** Returns the local time to the minute: `2026-11-27T06:00`. */
 export function formatLocal(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 16);
 }
 
 /**
- * Where a time comes twice, the first; where clocks leave it out, the moment they are moved. So a cron expression has it,
- * and it never turns the order of two times.
+ * Returns the instant of a local time: the first one if it occurs twice, the clock change if it is skipped. This is
+ * what cron does, and it keeps the order of two times.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
   const candidates = offsets.map((offset) => local - offset);
   const exact = candidates.filter((ms) => localMs(ms, timeZone) === local);
-  return instantFromMs(exact.length > 0 ? Math.min(...exact) : momentOfMove(local, candidates, timeZone));
+  return instantFromMs(exact.length > 0 ? Math.min(...exact) : clockChangeAfter(local, candidates, timeZone));
 }
 
 /**
- * The local times that clocks leave out at an instant, in milliseconds as if they were UTC: from `from` until just before
- * `to`, which is what they show then. Null where they are not moved ahead.
+ * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
+ * until just before `to`, the local time then. Returns null if there is no such change.
  */
-export function leftOutAt(
+export function skippedAt(
   instant: Instant,
   timeZone: string,
 ): { readonly from: number; readonly to: number } | null {
@@ -78,8 +78,8 @@ export function leftOutAt(
   return to > from ? { from, to } : null;
 }
 
-/** The first instant at which clocks show a later time than `local`, which they have left out; between the candidates. */
-function momentOfMove(local: number, candidates: readonly number[], timeZone: string): number {
+/** Returns the first instant, between the candidates, with a local time later than `local`, which is skipped. */
+function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);
   while (after - before > 1) {
@@ -90,7 +90,7 @@ function momentOfMove(local: number, candidates: readonly number[], timeZone: st
   return after;
 }
 
-/** What clocks in the zone show, in milliseconds as if it were UTC. */
+/** Returns the local time in milliseconds as if it were UTC. */
 function localMs(ms: number, timeZone: string): number {
   const parts = formatterOf(timeZone).formatToParts(ms);
   const part = (type: Intl.DateTimeFormatPartTypes): number =>
@@ -108,7 +108,7 @@ function localMs(ms: number, timeZone: string): number {
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws a RangeError on a name that is no time zone. */
+/** Throws a RangeError for an unknown time zone. */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(timeZone);
   if (formatter === undefined) {

@@ -1,39 +1,42 @@
 import { addSeconds, instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { readCron } from './cron.js';
-import type { Firings } from './cron.js';
-import { leftOutAt, localDate } from './local-time.js';
+import type { CronTimes } from './cron.js';
+import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
-/** The occurrences of a schedule on both sides of an instant. */
+/** The occurrences of a schedule before and after an instant. */
 export interface Around {
-  /** The latest that has started, over or not; null: none has. */
+  /** The last one that started, ended or not; null: none. */
   readonly last: Occurrence | null;
-  /** The earliest that is to start; null: none will. */
+  /** The first one that starts later; null: none. */
   readonly next: Occurrence | null;
 }
 
-/** More exceptions in a row than anybody writes. */
+/** More exceptions in a row than a document can have. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
-  readonly starts: Firings;
-  readonly ends: Firings;
-  /** What was found last, which holds from its `last.start` until its `next.start`. */
+  readonly starts: CronTimes;
+  readonly ends: CronTimes;
+  /** The last result, valid from its `last.start` until its `next.start`. */
   found: Around | null;
 }
 
-/** Far more than a service has; what is forgotten is worked out anew. */
+/** Far more than a service has. Above it, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * What a text means is worked out once, and what was found around an instant is shared by all schedules of the same
- * times: at eight in the morning a thousand of them begin at once.
+ * Parsed expressions and results are shared by all schedules with the same times: a thousand of them may start at
+ * eight in the morning.
  */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
-/** The recurring occurrences around an instant: each from a start that is no exception to the first end after it. */
+/**
+ * Returns the recurring occurrences around an instant: each from a start that is not an exception to the first end
+ * after it.
+ */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
   const recurrence = recurrenceOf(schedule);
   if (recurrence === null) return { last: null, next: null };
@@ -46,7 +49,7 @@ export function recurringAround(schedule: Schedule, now: Instant): Around {
   return recurrence.found;
 }
 
-/** The next `count` occurrences that start after an instant, recurring ones and dates, in the order of their starts. */
+/** Returns the next `count` occurrences after an instant, recurring ones and dates, sorted by start. */
 export function nextOccurrences(schedule: Schedule, now: Instant, count: number): readonly Occurrence[] {
   const found = schedule.dates.filter(({ start }) => start > now);
   let { next } = recurringAround(schedule, now);
@@ -75,7 +78,7 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
   return recurrence;
 }
 
-/** The usual step: what was to start next has started. Null where more has happened. */
+/** Returns the next result if only the next occurrence started since the last one, else null. */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;
   if (last === null || last.start > now) return null;
@@ -109,15 +112,15 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * The first end after a start. Of two times that clocks leave out both fire when the clocks are moved: then the end is
- * that very instant, and not the one of the next day.
+ * Returns the first end after a start. If a clock change skips both, they fire at the same instant, which is then the
+ * end, not the end of the next day.
  */
-function endOf({ recurring, timeZone }: Schedule, ends: Firings, start: Instant): Instant | null {
-  const leftOut = leftOutAt(start, timeZone);
-  if (leftOut !== null && recurring !== null) {
-    const written = readCron(recurring.start, 'UTC').atOrBefore(instantFromMs(leftOut.to));
+function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
+  const skipped = skippedAt(start, timeZone);
+  if (skipped !== null && recurring !== null) {
+    const written = readCron(recurring.start, 'UTC').atOrBefore(instantFromMs(skipped.to));
     const end = written === null ? null : readCron(recurring.end, 'UTC').after(written);
-    if (end !== null && end <= leftOut.to) return start;
+    if (end !== null && end <= skipped.to) return start;
   }
   return ends.after(start);
 }

@@ -1,24 +1,24 @@
 import type { Instant } from '../units/time.js';
 
-/** From `start` on, until just before `end`. */
+/** From `start` inclusive to `end` exclusive. */
 export interface Occurrence {
   readonly start: Instant;
   readonly end: Instant;
 }
 
-/** A floor and a ceiling for certain times. Frozen; its texts have been checked. */
+/** Replica bounds for certain times. Valid and frozen. */
 export interface Schedule {
   readonly name: string;
-  /** Cron expressions of five fields; null: `dates` only. */
+  /** Cron expressions of five fields; null: only `dates`. */
   readonly recurring: { readonly start: string; readonly end: string } | null;
   /** IANA name. */
   readonly timeZone: string;
-  /** At least one of the two is given; null: the document's own holds. */
+  /** At least one of the two is set; null: the document's bound applies. */
   readonly minReplicas: number | null;
   readonly maxReplicas: number | null;
-  /** How long before a start and after an end the bounds are on their way, 0 to 86,400. */
+  /** Seconds before a start and after an end over which the bounds move, 0 to 86,400. */
   readonly rampSeconds: number;
-  /** Local dates (`2026-12-25`) on which no recurring start counts. */
+  /** Local dates (`2026-12-25`) on which recurring starts do not apply. */
   readonly exceptions: readonly string[];
   readonly dates: readonly Occurrence[];
 }

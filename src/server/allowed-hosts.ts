@@ -2,19 +2,20 @@ import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 
 export interface HostCheckOptions {
-  /** Names of the service config; `*.example.com` stands for one label in the place of the star. */
+  /** `server.allowedHosts` of the service config; in `*.example.com` the star matches one label. */
   readonly allowed: readonly string[];
-  /** The names in the certificate of the API server, whose service proxy hands on the name that it was asked by. */
+  /** The names in the certificate of the API server: its service proxy forwards the host name of the request. */
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Which of them nobody outside can own: in a cluster these names lead to its Services alone. */
+/** Names that only the cluster resolves: nobody outside the cluster can register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
- * Answers 421 where a request names a host that is none of ours. A web page can have a name of its own resolve to the
- * address of the service, and then read it as its own site (DNS rebinding); it cannot choose what the browser sends as
- * Host. Addresses, single labels (Services, localhost), names of Services with `.svc` and of the API server pass.
+ * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
+ * service and then read the service as its own site (DNS rebinding); it cannot choose the Host header that the browser
+ * sends. IP addresses, single labels (Services, localhost), names of Services with `.svc` and the names of the API
+ * server pass.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {
@@ -29,7 +30,7 @@ export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): 
 const REFUSED =
   'the service does not answer to this host name (Host header): add the name to server.allowedHosts of the service config';
 
-/** Without port and brackets, in lower case, without the dot of a name that is written out. */
+/** Returns the host in lower case, without port, brackets and a trailing dot. */
 function hostName(header: string): string {
   const name = header.startsWith('[')
     ? header.slice(1).replace(/\](?::\d*)?$/, '')
@@ -37,7 +38,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** A request without a name is of no browser. */
+/** No browser sends a request without a host name. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

@@ -11,7 +11,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** What a schema describes, as a type that nothing may change. */
+/** The deeply readonly type of what a schema describes. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -33,10 +33,10 @@ const OUTCOME_KINDS = [
 
 const metricIdentity = {
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
-  metric: z.string().describe('The name, for ContainerResource CONTAINER/name.'),
+  metric: z.string().describe('Name of the metric; CONTAINER/NAME for ContainerResource.'),
   unit: z
     .enum(['percent', 'average', 'total'])
-    .describe('percent: of the requests. Else base units, for each pod or in all.'),
+    .describe('percent: of the requests; average and total: base units, per pod or for all pods.'),
 };
 
 export const metricSchema = z.object({
@@ -50,7 +50,7 @@ export const metricSchema = z.object({
 export const limitSchema = z.object({
   limit: limitName,
   reason: z.string(),
-  until: time.nullable().describe('When it lets go, where that is known.'),
+  until: time.nullable().describe('When the limit ends, if known.'),
 });
 
 export const outcomeSchema = z
@@ -60,13 +60,13 @@ export const outcomeSchema = z
     to: count.nullable(),
     message: z.string(),
   })
-  .describe('What became of the decision.');
+  .describe('The result of the decision.');
 
 const pauseSchema = z.object({
   by: z.enum(['annotation', 'document', 'both']),
   direction: z.enum(['both', 'scale-up', 'scale-down']),
-  until: time.nullable().describe('When it ends by itself.'),
-  replicas: count.nullable().describe('What the target is kept at meanwhile.'),
+  until: time.nullable().describe('When the pause ends, if it has an end.'),
+  replicas: count.nullable().describe('Replica count that the target is kept at.'),
   message: z.string(),
 });
 
@@ -74,7 +74,7 @@ const scalerFields = {
   namespace: z.string(),
   name: z.string(),
   target: z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
-  at: time.describe('The last cycle, which all the numbers are of.'),
+  at: time.describe('Time of the last cycle, which all numbers refer to.'),
   currentReplicas: count.nullable(),
   desiredReplicas: count.nullable(),
   recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
@@ -82,50 +82,55 @@ const scalerFields = {
   maxReplicas: count.nullable(),
   reason: z.string().nullable(),
   metrics: z.array(metricSchema),
-  limits: z.array(limitSchema).describe('What holds the result, in the order applied.'),
+  limits: z.array(limitSchema).describe('Limits that changed the result, in the order applied.'),
   conditions: z.array(timedConditionSchema),
   outcome: outcomeSchema,
   conflictingWriter: z
     .object({ managers: z.array(z.string()), since: time, message: z.string() })
     .nullable()
-    .describe('Who sets other replicas whenever promscaler has set its own; null: nobody does.'),
+    .describe('Clients that keep replacing the replicas set by promscaler; null: none.'),
   shadow: z
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
-    .describe('A dry run beside an HPA: whose, what it wants, and our desiredReplicas less that.'),
-  lastScaleUp: time.nullable().describe('Also before this process started; null: none is known.'),
-  lastScaleDown: time.nullable().describe('Also before this process started; null: none is known.'),
-  paused: z.boolean().describe('Whether `pause` is there.'),
-  pause: pauseSchema.nullable().describe('What a person has stopped; null: nothing.'),
+    .describe('Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those.'),
+  lastScaleUp: time.nullable().describe('Includes changes before this process started; null: none is known.'),
+  lastScaleDown: time
+    .nullable()
+    .describe('Includes changes before this process started; null: none is known.'),
+  paused: z.boolean().describe('Whether `pause` is not null.'),
+  pause: pauseSchema.nullable().describe('The pause in force; null: none.'),
   dryRun: z.boolean(),
 };
 
 export const scalerSchema = z
   .object(scalerFields)
-  .describe('What is known of a scaler. null: not known now, never 0 for want of a number.');
+  .describe('The state of a scaler. null means unknown, never 0.');
 
 const problemSchema = z.object({
   severity: z
     .enum(['error', 'warning'])
-    .describe('error: the document is refused, its last good version goes on.'),
+    .describe('error: the document is rejected, and its last good version stays in force.'),
   code: z.string(),
   message: z.string(),
   file: z
     .string()
     .nullable()
-    .describe('Or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
+    .describe('File, or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
   line: z.int().min(1).nullable(),
-  path: z.string().describe('Into the document; empty for the whole of it.'),
+  path: z.string().describe('Path of the field in the document; empty for the whole document.'),
 });
 
 export const scalerListSchema = z.object({
-  version: z.string().describe('Of the service.'),
-  leader: z.boolean().describe('false: another replica decides; these rows are what this one last knew.'),
+  version: z.string().describe('Version of the service.'),
+  leader: z.boolean().describe('false: another replica decides; the rows are what this replica last knew.'),
   problems: z
     .array(problemSchema)
-    .describe('What is wrong with documents now, of all namespaces: errors first, at most 100.'),
-  items: z.array(scalerSchema).describe('By namespace and name.'),
-  continue: z.string().nullable().describe('For the next page; null: this is the last one.'),
+    .describe('Current problems of the documents of all namespaces: errors first, at most 100.'),
+  items: z.array(scalerSchema).describe('Ordered by namespace and name.'),
+  continue: z
+    .string()
+    .nullable()
+    .describe('Parameter `continue` of the next page; null: this is the last page.'),
 });
 
 export const scalerDetailSchema = z.object({
@@ -134,27 +139,30 @@ export const scalerDetailSchema = z.object({
   decision: decisionSchema.nullable().describe('null: the target could not be read.'),
   seconds: z
     .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })
-    .describe('How long the phases of the last cycle took.'),
+    .describe('Duration of the phases of the last cycle.'),
 });
 
 export const decisionEntrySchema = z
   .object({
     firstAt: time,
     lastAt: time,
-    count: z.int().min(1).describe('Cycles, from firstAt to lastAt.'),
+    count: z.int().min(1).describe('Number of cycles from firstAt to lastAt.'),
     outcome: outcomeSchema,
     conditions: z.array(conditionSchema),
     decision: pastDecisionSchema.nullable(),
   })
-  .describe('Cycles in a row that came to the same; the decision is the last one of them.');
+  .describe('Consecutive cycles with the same result; the decision is that of the last cycle.');
 
 export const decisionListSchema = z.object({
-  items: z.array(decisionEntrySchema).describe('The newest first.'),
-  continue: z.string().nullable().describe('For the next page; null: this is the last one.'),
-  keptFrom: time.describe('The first instant that anything is known of.'),
+  items: z.array(decisionEntrySchema).describe('Newest first.'),
+  continue: z
+    .string()
+    .nullable()
+    .describe('Parameter `continue` of the next page; null: this is the last page.'),
+  keptFrom: time.describe('The first instant of which anything is known.'),
 });
 
-export const errorSchema = z.object({ error: z.string().describe('A sentence for a person.') });
+export const errorSchema = z.object({ error: z.string().describe('A sentence for people.') });
 
 const column = z.array(count.nullable());
 
@@ -162,12 +170,9 @@ export const historySchema = z
   .object({
     namespace: z.string(),
     name: z.string(),
-    stepSeconds: z
-      .number()
-      .nullable()
-      .describe('The step that was asked for; null: points as they are kept.'),
-    keptFrom: time.nullable().describe('The oldest point that is kept, asked for or not.'),
-    at: z.array(time).describe('The oldest first. Every other column is as long.'),
+    stepSeconds: z.number().nullable().describe('The requested step; null: points as retained.'),
+    keptFrom: time.nullable().describe('The oldest point that is retained, whether requested or not.'),
+    at: z.array(time).describe('Oldest first. Every other column has the same length.'),
     currentReplicas: column,
     desiredReplicas: column,
     recommendedReplicas: column,
@@ -181,7 +186,7 @@ export const historySchema = z
       }),
     ),
   })
-  .describe('Columns for charts. null: nothing was known at that instant, never 0 for want of a number.');
+  .describe('Columns for charts. null means unknown at that instant, never 0.');
 
 const about = { at: time, namespace: z.string(), name: z.string() };
 
@@ -193,7 +198,7 @@ export const eventSchemas = {
       reason: z.string().nullable(),
       limits: z.array(limitName),
     })
-    .describe('Replicas were changed, or a change was held back.'),
+    .describe('Replicas were changed, or a change was held.'),
   failure: z
     .object({
       ...about,
@@ -202,14 +207,14 @@ export const eventSchemas = {
         .describe(
           'AbleToScale, ScalingActive, TargetReached, MetricsUnique, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
         ),
-      failing: z.boolean().describe('false: it is over.'),
+      failing: z.boolean().describe('false: the failure has ended.'),
       message: z.string(),
     })
-    .describe('A metric lost its value, a scaler cannot scale, or either is over.'),
+    .describe('A metric has no value or a scaler cannot scale, or either has ended.'),
   reload: z
     .object({ at: time, scalers: count, errors: count })
-    .describe('Documents were read: how many are in force, how many problems there were.'),
+    .describe('The documents were reloaded: number of scalers in force and of errors.'),
   gap: z
     .object({ at: time })
-    .describe('Events between the Last-Event-ID and this one are lost: read the lists anew.'),
+    .describe('Events between the Last-Event-ID and this one are lost: read the lists again.'),
 };

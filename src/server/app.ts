@@ -15,24 +15,24 @@ import { createSharedPage } from './shared-page.js';
 import type { SharedPageOptions } from './shared-page.js';
 import type { Clock } from '../units/clock.js';
 
-/** What the pages read. Functions that are asked at each request; none of them may block. */
+/** The data of the pages. Functions are called for each request; none of them may block. */
 export interface AppParts {
   /** What keeps the process from doing its work, one sentence each; none: alive. */
-  readonly ailments: () => readonly string[];
+  readonly healthProblems: () => readonly string[];
   /** What the service still waits for before it is ready, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
   readonly clock: Clock;
-  /** The host names that it answers to beside addresses and those of the cluster. */
+  /** Besides IP addresses and the names of the cluster. */
   readonly hosts?: HostCheckOptions;
-  /** Connections accepted so far: while new ones come, large pages wait. */
+  /** Connections accepted so far: while new ones arrive, large pages wait. */
   readonly connections?: () => number;
-  /** Called with what a page threw; the client learns no more than that it failed. */
+  /** Receives what a page threw; the client gets a message without details. */
   readonly onError: (error: unknown, path: string) => void;
 }
 
-/** The pages of contract.md section 4 that exist. Read-only: any method but GET and HEAD is answered by 405. */
+/** Creates the app with all pages of `ROUTES`. Read-only: any method but GET and HEAD is answered with 405. */
 export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -44,7 +44,7 @@ export function createApp(parts: AppParts): Express {
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    // A probe may be sent under any name, and says nothing that is worth a name.
+    // Kubelets and load balancers send probes under any host name, and the answer holds nothing to protect.
     page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), pages[id]);
   }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
@@ -52,10 +52,10 @@ export function createApp(parts: AppParts): Express {
   return app;
 }
 
-const NO_PAGE = 'there is no such page; /api/v1/openapi.json has those there are';
+const NO_PAGE = 'there is no such page: /api/v1/openapi.json lists the pages';
 
 function createPages({
-  ailments,
+  healthProblems,
   waitingFor,
   metrics,
   api,
@@ -65,7 +65,7 @@ function createPages({
   const { inTurn, queue } = createPageTurns({ clock, connections });
   const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
   return {
-    healthz: probe(ailments),
+    healthz: probe(healthProblems),
     readyz: probe(waitingFor),
     metrics: createSharedPage({ ...metrics, clock, queue }),
     listScalers: inTurn(listScalers(api)),
@@ -78,31 +78,31 @@ function createPages({
   };
 }
 
-/** 200 and `ok`, or 503 and what is wrong, one line each. */
-function probe(complaints: () => readonly string[]): RequestHandler {
+/** Answers 200 and `ok`, or 503 and the problems, one per line. */
+function probe(readProblems: () => readonly string[]): RequestHandler {
   return (_request, response) => {
-    const wrong = complaints();
-    response.status(wrong.length === 0 ? 200 : 503).type('text/plain');
-    response.send(wrong.length === 0 ? 'ok\n' : wrong.map((line) => `${line}\n`).join(''));
+    const problems = readProblems();
+    response.status(problems.length === 0 ? 200 : 503).type('text/plain');
+    response.send(problems.length === 0 ? 'ok\n' : problems.map((line) => `${line}\n`).join(''));
   };
 }
 
-/** Express knows an error handler by its four parameters. */
+/** Express recognizes an error handler by its four parameters. */
 function failure(onError: AppParts['onError']): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    const complaint = complaintOf(error);
-    if (complaint !== null) {
-      response.status(400).json({ error: complaint });
+    const message = clientErrorOf(error);
+    if (message !== null) {
+      response.status(400).json({ error: message });
       return;
     }
     onError(error, request.path);
     if (response.headersSent) next(error);
-    else response.status(500).json({ error: 'the page failed; the log says why' });
+    else response.status(500).json({ error: 'the page failed; see the log' });
   };
 }
 
-/** What is the client's fault: a parameter, or what express itself throws over a malformed path, such as `/%zz`. */
-function complaintOf(error: unknown): string | null {
+/** Returns the message for an error of the client: a parameter, or a malformed path such as `/%zz`; else null. */
+function clientErrorOf(error: unknown): string | null {
   if (error instanceof BadRequest) return error.message;
-  return error instanceof URIError ? 'the request cannot be read' : null;
+  return error instanceof URIError ? 'the path of the request is malformed' : null;
 }

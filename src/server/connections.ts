@@ -6,21 +6,21 @@ import { RequestGate } from './request-gate.js';
 import { createSpareTime } from './spare-time.js';
 
 /**
- * Beyond the bound, until a client has said what it asks for. Clients that come back together must not fill them before
- * the request of a probe, which comes a moment after its connection, has arrived.
+ * Connections beyond the bound, until the client has sent its request. Clients that reconnect together must not fill
+ * them before the request of a probe, which arrives shortly after its connection.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
-/** A client that has not asked or read for so long may lose its place to another one. */
+/** A client that has neither sent nor read for so long may lose its place. */
 const SLOW_MS = 1000;
 const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Has `app` answer the requests of `server`: one at a time for each connection, and at most `most` connections in all. At
- * that bound a client that asks takes the place of the one that has asked nothing for longest, else of the one that has
- * not read its answer for longest: neither keeps anybody out. (Node's own `maxConnections` turns away the new one.) Where
- * all are being answered a new client is answered a probe, and 503 to anything else.
+ * Answers the requests of `server` with `app`: one at a time per connection, and at most `most` connections in total.
+ * At that bound a client that sends a request takes the place of the client that has sent none for longest, else of the
+ * client that has not read its answer for longest: neither blocks others. (Node's own `maxConnections` drops the new
+ * one.) If all connections are being answered, a new client gets an answer to a probe and 503 to anything else.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
@@ -33,9 +33,9 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
     idle.delete(gate);
     gate.destroy();
   };
-  /** Who loses its place to a client that asks; null: nobody. */
+  /** Returns the connection to drop for a client that sends a request; null: none. */
   const findVictim = (): RequestGate | null => {
-    // One that has just come is about to ask: only many of them at once lose their places.
+    // A new connection is about to send its request: only if many are idle do such connections lose their places.
     const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
     return longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
   };
@@ -72,7 +72,7 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
       }
     }
     response.on('close', () => {
-      // Behind those that have not asked anything yet.
+      // After the connections that have not sent anything yet.
       if (!gate.destroyed) idle.add(gate);
       gate.release();
     });
@@ -87,7 +87,7 @@ interface GuardOptions {
   readonly onConnection?: (() => void) | undefined;
 }
 
-/** The first of those that became idle one after the other, if that was so long ago. */
+/** Returns the connection that has been idle for longest, if at least for `leastMs`. */
 function longestIdle(idle: ReadonlySet<RequestGate>, leastMs: number): RequestGate | null {
   const [first] = idle;
   return first !== undefined && first.idleMs >= leastMs ? first : null;

@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { ConditionType, LimitName } from '../decision/decision.js';
 import type { SampleErrorKind } from '../decision/snapshot.js';
 
-/** RFC 3339, UTC. */
 export const time = z.string().meta({ format: 'date-time' });
 
-/** A count of replicas, pods or cycles. */
 export const count = z.int().min(0);
 
 const names = z.array(z.string());
@@ -43,30 +41,32 @@ const conditionFields = {
   message: z.string(),
 };
 
-export const conditionSchema = z.object(conditionFields).describe('As a HorizontalPodAutoscaler has it.');
+export const conditionSchema = z
+  .object(conditionFields)
+  .describe('A condition, as of a HorizontalPodAutoscaler.');
 
 export const timedConditionSchema = z
-  .object({ ...conditionFields, lastTransitionTime: time.describe('When the status became what it is.') })
-  .describe('A condition and when it last changed its status.');
+  .object({ ...conditionFields, lastTransitionTime: time.describe('When the status last changed.') })
+  .describe('A condition with the time of its last change of status.');
 
 export const metricResultSchema = z
   .object({
     name: z.string(),
-    proposal: count.nullable().describe('The count this metric alone asks for.'),
+    proposal: count.nullable().describe('Replica count that this metric proposes.'),
     current: z
       .object({
         averageUtilization: z.number().optional().describe('Percent of the requests.'),
         averageValue: z.number().optional(),
         value: z.number().optional(),
       })
-      .describe('Those that apply, in base units.'),
-    ratio: z.number().nullable().describe('Usage by target.'),
-    error: z.string().nullable().describe('Why there is no proposal.'),
+      .describe('The values that apply, in base units.'),
+    ratio: z.number().nullable().describe('Usage divided by target.'),
+    error: z.string().nullable().describe('Why the metric has no proposal.'),
     partial: z.string().nullable().describe('Why the answer may raise but not lower the count.'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
   })
-  .describe('What one metric says.');
+  .describe('The result of one metric.');
 
 export const limitStepSchema = z
   .object({
@@ -74,19 +74,19 @@ export const limitStepSchema = z
     from: count,
     to: count,
     reason: z.string(),
-    until: time.nullable().describe('When it lets go, where that is known.'),
+    until: time.nullable().describe('When the limit ends, if known.'),
   })
-  .describe('One step that changed the count.');
+  .describe('A step that changed the count.');
 
 const decisionFields = {
   currentReplicas: count,
   desiredReplicas: count,
   action: z.enum(['scale-up', 'scale-down', 'none']),
   reason: z.string(),
-  recommendedReplicas: count.nullable().describe('Before any limit.'),
+  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
   minReplicas: count,
   maxReplicas: count,
-  metrics: z.array(metricResultSchema).describe('In the order of the document; empty on a short cut.'),
+  metrics: z.array(metricResultSchema).describe('In the order of the document; empty if no metric was used.'),
   limits: z.array(limitStepSchema).describe('In the order applied.'),
   conditions: z.array(conditionSchema),
 };
@@ -105,16 +105,16 @@ export const stateSchema = z
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
   })
-  .describe('What decisions leave behind for the next one.');
+  .describe('What a decision remembers for the next one.');
 
 export const decisionSchema = z
   .object({ ...decisionFields, state: stateSchema })
-  .describe('What `promscaler decide` prints for the snapshot.');
+  .describe('The decision that `promscaler decide` prints for the snapshot.');
 
-/** The document as it was written, with the defaults of the service config; `promscaler schema` describes it. */
+/** The document as written, with the defaults of the service config. */
 export const documentSchema = z
   .record(z.string(), z.unknown())
-  .describe('A scaler document, of the schema that `promscaler schema` prints.');
+  .describe('A scaler document; `promscaler schema` prints its schema.');
 
 const podSchema = z.object({
   name: z.string(),
@@ -123,7 +123,9 @@ const podSchema = z.object({
   startTime: time.nullable(),
   ready: z.boolean().nullable(),
   readyChangedAt: time.nullable(),
-  requests: z.record(z.string(), z.record(z.string(), z.string())).describe('By container and resource.'),
+  requests: z
+    .record(z.string(), z.record(z.string(), z.string()))
+    .describe('Requests by container and resource.'),
   podRequests: z.record(z.string(), z.string()).optional(),
 });
 
@@ -144,7 +146,7 @@ export const snapshotSchema = z
     now: time,
     target: z.object({ specReplicas: count, statusReplicas: count }),
     pods: z.array(podSchema),
-    samples: z.array(sampleSchema).describe('One for each metric of the document, in its order.'),
+    samples: z.array(sampleSchema).describe('One sample for each metric of the document, in its order.'),
     state: stateSchema,
   })
-  .describe('The whole input of a decision; `promscaler decide` reads it.');
+  .describe('The input of a decision; `promscaler decide` reads it.');

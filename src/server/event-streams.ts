@@ -3,28 +3,27 @@ import type { EventFeed, NumberedEvent } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
 import { formatInstant } from '../units/time.js';
 
-/** `/api/v1/events`: server-sent events to many clients at once. */
+/** The server-sent events of `/api/v1/events`, for many clients at once. */
 export interface EventStreams {
   readonly handle: RequestHandler;
-  /** Ends all streams at once, and takes no more. */
+  /** Ends all streams and accepts no more. */
   readonly close: () => void;
-  /** Streams that are open. */
   readonly size: () => number;
 }
 
 export interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** Streams at once; default 200. */
+  /** Concurrent streams; default 200. */
   readonly most?: number;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** What may wait for a client beyond the buffers of the two kernels; a client further behind is dropped. */
+/** Unsent bytes per client, beyond the socket buffers of both kernels; a client with more is dropped. */
 const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 3000;
 
-/** Streams without clients. One timer serves all, and none runs while there is no stream. */
+/** Creates the streams, without clients yet. One timer serves all; none runs while there is no stream. */
 export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptions): EventStreams {
   const open = new Map<Response, () => void>();
   let stopHeartbeat: (() => void) | null = null;
@@ -55,7 +54,9 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
   return {
     handle: (request, response) => {
       if (isClosed || open.size >= most) {
-        const error = isClosed ? 'the service stops' : `there are ${most} streams already, which is the most`;
+        const error = isClosed
+          ? 'the service is stopping'
+          : `there are already ${most} event streams, the maximum`;
         response.set('Retry-After', '5').status(503).json({ error });
         return;
       }
@@ -81,10 +82,10 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
   };
 }
 
-/** When to come back, and what was missed (or a gap, where that is too much at once) since the last event that the client has seen. */
+/** Returns the retry delay and the events since `lastId`, or a gap event if those are too many. */
 function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
   const retry = `retry: ${RETRY_MS}\n`;
-  // An id of its own, so that who comes back before the first event has one to name.
+  // Its own id, so that a client that reconnects before the first event has a Last-Event-ID to send.
   const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
   if (lastId === null) return here;
   const missed = feed.since(lastId)?.map(eventText).join('') ?? null;
@@ -93,7 +94,7 @@ function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string
   return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }
 
-/** JSON has no line ends of its own, so one `data` line holds it. */
+/** JSON has no line breaks, so one `data` line holds an event. */
 function eventText({ id, event }: NumberedEvent): string {
   const { type, ...facts } = event;
   const data = JSON.stringify({ ...facts, at: formatInstant(event.at) });

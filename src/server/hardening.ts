@@ -11,12 +11,12 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Limits of the HTTP server itself (reliability.md S17); Node's own are a minute and more, and no end of sockets. */
+/** Limits of the HTTP server. Node's defaults are a minute and more, and no bound on the sockets. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5000,
-  // Node looks for late clients at this interval; its default of 30 s would make 5 s mean up to 35.
+  // Node checks for late clients at this interval; its default of 30 s would turn 5 s into up to 35 s.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 8192,
 } as const;
@@ -24,21 +24,24 @@ export const SERVER_LIMITS = {
 export const MAX_REQUESTS_PER_SOCKET = 1000;
 export const MAX_CONNECTIONS = 256;
 
-/** Puts the headers on each answer that keep a browser from doing more with it than to show it. */
+/** Sets the headers that keep a browser from using an answer for anything but showing it. */
 export const setSafeHeaders: RequestHandler = (_request, response, next) => {
   response.set(SAFE_HEADERS);
   next();
 };
 
-/** Answers what no page of ours asks for: 405 for a method that could change something, 413 for a body, 414 for a long URL. */
+/** Answers 405 to a method that could change something, 413 to a body, 414 to a long URL: no page takes them. */
 export const refuseOddRequests: RequestHandler = (request, response, next) => {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.set({ Allow: 'GET, HEAD', Connection: 'close' });
-    response.status(405).json({ error: 'only GET and HEAD: nothing can be changed here' });
+    response.status(405).json({ error: 'method not allowed: the API is read-only (GET and HEAD)' });
   } else if (hasBody) {
-    response.set('Connection', 'close').status(413).json({ error: 'a request here has no body' });
+    response
+      .set('Connection', 'close')
+      .status(413)
+      .json({ error: 'the request has a body: send it without one' });
   } else if (request.url.length > MAX_URL_LENGTH) {
     response.status(414).json({ error: `the URL is longer than ${MAX_URL_LENGTH} characters` });
   } else {

@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const documents = new Map<string, Json>();
 
-/** The OpenAPI 3.1 document of all pages, made once. `version` is that of promscaler. */
+/** Returns the OpenAPI 3.1 document of all pages. `version` is that of promscaler. */
 export function openApiDocument(version: string): Json {
   const made = documents.get(version) ?? createDocument(version);
   documents.set(version, made);
@@ -21,7 +21,7 @@ function createDocument(version: string): Json {
       title: 'promscaler',
       version,
       description:
-        'What a running service decided and why. Read-only: GET and HEAD alone. Times are RFC 3339 in UTC; null is what is not known, never 0.',
+        'Decisions of a running service and their reasons. Read-only: only GET and HEAD are allowed. Times are RFC 3339 in UTC; null means unknown, never 0.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -32,7 +32,7 @@ function createDocument(version: string): Json {
 }
 
 const REFUSED: RouteAnswer = {
-  description: 'refused (405, 413, 414, 421, 503), or failed (500)',
+  description: 'rejected (405, 413, 414, 421, 503) or failed (500)',
   mediaType: 'application/json',
   schema: 'Error',
 };
@@ -70,7 +70,7 @@ function componentSchemas(): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNoise(schema)]));
 }
 
-/** Zod adds an address and a dialect to each schema and the largest exact number to each integer. */
+/** Zod adds `$id` and `$schema` to each schema, and the largest safe integer to each integer. */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);
   if (typeof value !== 'object' || value === null) return value;

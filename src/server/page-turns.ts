@@ -2,31 +2,30 @@ import type { RequestHandler, Response } from 'express';
 import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
-/** Pages that take time to make, one after the other. */
 export interface PageTurns {
-  /** The same page, made when it is its turn: synchronously, by what answers at once. */
+  /** Renders the page when its turn comes. It must answer synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
-  /** Calls `send` when it is its turn, unless the client has left: for what is large but made already. */
+  /** Calls `send` when its turn comes, unless the client has left: for a large page that is already rendered. */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
 export interface PageTurnOptions extends SpareTimeOptions {
-  /** Of answers that clients have not taken yet, all together; default 32 MiB. */
+  /** Sum over all answers that clients have not read yet; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
 
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * 256 clients that ask for a large list each would otherwise keep decisions and probes waiting for seconds: pages are made
- * in spare time. A page whose client has left is not made. While too many bytes wait for clients the answer is 503.
+ * 256 clients that each request a large list would delay decisions and probes for seconds, so pages are rendered in
+ * spare time, and not at all if the client has left. While too many bytes are unsent, the answer is 503.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
   const spareTime = createSpareTime(options);
   let unsentBytes = 0;
 
-  /** What waits for the client until its connection has taken all of it, or is gone. */
+  /** Counts the bytes of an answer until its connection has taken them all or is closed. */
   const account = (response: Response): void => {
     const bytes = response.writableLength;
     if (bytes === 0 || response.destroyed) return;
@@ -56,9 +55,9 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
   };
 }
 
-const TOO_MUCH = 'too many answers wait for clients that do not read them';
+const TOO_MUCH = 'too many bytes of answers are unread by clients: retry later';
 
-/** Too much at once; the client may come back. */
+/** Answers 503; the client may retry. */
 export function refuse(response: Response, error: string): void {
   response.set('Retry-After', '1').status(503).json({ error });
 }

@@ -1,41 +1,39 @@
 import { BadRequest, readText } from './query.js';
 import type { Query } from './query.js';
 
-/** Where a page begins or goes on, as it stands in `continue`: opaque to clients, of one list only. */
+/** Where the next page starts, as encoded in `continue`: opaque to clients, valid for one list only. */
 export interface ContinueToken {
-  /** Which list; a token of another one is refused. */
+  /** A token of another list is rejected. */
   readonly list: string;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly behind: string;
 }
 
-/** The text of a token. */
 export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
 
-/** The row that `continue` goes on behind; null where it is left out. Throws `BadRequest` for what is no token of the list. */
+/** Returns the row after which `continue` resumes; null if it is unset. Throws `BadRequest` for an invalid token. */
 export function readToken(query: Query, list: string): string | null {
   const text = readText(query, 'continue');
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // What does not read back as written was cut, changed or never ours.
+  // A token that does not encode to itself was cut or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
-  throw new BadRequest('continue must be what the page before gave');
+  throw new BadRequest('continue must be the value of `continue` of the previous page');
 }
 
-/** The JSON of an answer of about so many bytes at most, whatever its rows hold. */
+/** The size of the JSON of an answer, whatever its rows hold; a single larger row is still sent. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface Page<Row> {
-  /** JSON of each row. */
   readonly items: readonly string[];
-  /** The last row, where more follow; null: this is the end. */
+  /** The last row if more rows follow; null: this is the last page. */
   readonly moreBehind: Row | null;
 }
 
-/** As many rows as `limit` and an answer of 1 MiB allow, at least one. */
+/** Returns as many rows as `limit` and an answer of 1 MiB allow, at least one. */
 export function fillPage<Row>(
   rows: readonly Row[],
   { limit, view }: { readonly limit: number; readonly view: (row: Row) => unknown },
@@ -51,7 +49,7 @@ export function fillPage<Row>(
   return { items, moreBehind: rows.length > items.length ? (rows[items.length - 1] ?? null) : null };
 }
 
-/** The JSON of a page with the fields that stand beside its rows. */
+/** Returns the JSON of a page: its rows and the other fields. */
 export function writePage(
   { items }: Page<unknown>,
   fields: Readonly<Record<string, string | boolean | null | readonly object[]>>,

@@ -4,19 +4,17 @@ import type { Instant } from '../units/time.js';
 
 export type Query = Request['query'];
 
-/** The request asks for something that there cannot be; the message is a sentence for who sent it. */
+/** A parameter is invalid; the message is sent to the client. */
 export class BadRequest extends Error {
   override name = 'BadRequest';
 }
 
-/** Bounds of an integer and what holds where it is left out. */
 export interface Bounds<Standard> {
   readonly standard: Standard;
   readonly least: number;
   readonly most: number;
 }
 
-/** An integer parameter. */
 export function readInteger<Standard>(
   query: Query,
   name: string,
@@ -29,7 +27,7 @@ export function readInteger<Standard>(
   throw new BadRequest(`${name} must be an integer from ${least} to ${most}`);
 }
 
-/** `true` or `false`; left out: false. */
+/** Returns the value of a boolean parameter; default false. */
 export function readFlag(query: Query, name: string): boolean {
   const text = readText(query, name);
   if (text === null || text === 'false') return false;
@@ -37,19 +35,19 @@ export function readFlag(query: Query, name: string): boolean {
   throw new BadRequest(`${name} must be true or false`);
 }
 
-/** An instant; left out: null. */
+/** Returns the value of a time parameter; null if unset. */
 export function readTime(query: Query, name: string): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // A query reads a bare + as a space: 10:00:00+02:00 would be refused for that alone.
+  // A query string decodes a bare + as a space, which would make 10:00:00+02:00 invalid.
   const instant = parseInstant(text.replace(' ', '+'));
   if (instant !== null) return instant;
   throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
 }
 
-/** A parameter that stands once; left out: null. */
+/** Returns the value of a parameter that may be given once; null if unset. */
 export function readText(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value ?? null;
-  throw new BadRequest(`${name} stands more than once`);
+  throw new BadRequest(`${name} is given more than once`);
 }

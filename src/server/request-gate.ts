@@ -3,12 +3,12 @@ import { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
 import type { SpareTime } from './spare-time.js';
 
-/** What a client may send ahead while it is answered; more stays in the kernel's buffer. Above the limit for headers. */
+/** What a client may send ahead of its answer; the kernel buffers the rest. Above the limit for headers. */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/** What is longer is sent in spare time. A client must take so much of an answer in `STALLED_MS`: 6.4 KiB/s. */
+/** Longer answers are sent in spare time. A client must take one piece within `STALLED_MS`: 6.4 KiB/s. */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
-/** How long the end of a connection waits for the client to end it, too. */
+/** How long a connection that is being closed waits for the client to close it, too. */
 const LINGER_MS = 1000;
 
 const LINE_FEED = 0x0a;
@@ -16,23 +16,24 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that gives Node's HTTP server one request at a time: the next one is read when the answer to the last one
- * has been sent. Node itself parses all that has arrived and keeps an answer for each: 1,000 requests are in one
- * segment, and a client that never reads would make it keep 1,000 answers. Drops a client that stops reading.
+ * A connection that passes one request at a time to Node's HTTP server: the next one is read after the answer to the
+ * last one has been sent. Node itself parses all that has arrived and keeps an answer for each request: one segment can
+ * hold 1,000 requests, for which a client that never reads would make it keep 1,000 answers. Drops a client that stops
+ * reading.
  *
- * Requests that are sent ahead are read, and long answers are sent, in spare time: the kernel takes megabytes for a client
- * that never reads, and Node would send all of it, and answer all that is ahead, within one turn of the event loop.
+ * Requests that are sent ahead are read, and long answers are sent, in spare time: the kernel accepts megabytes for a
+ * client that never reads, and Node would send all of it and answer all requests within one turn of the event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #spareTime: SpareTime;
   #ahead: Buffer = NOTHING;
-  /** Bytes of the present line that have gone through. */
+  /** Bytes of the current line that have been passed on. */
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
-  /** What is ahead was sent before the answer to the last request. */
+  /** Whether the buffered bytes were sent before the answer to the last request. */
   #isEarly = false;
   #hasEnded = false;
   #isSending = false;
@@ -45,7 +46,7 @@ export class RequestGate extends Duplex {
     socket: Socket,
     { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
   ) {
-    // A high-water mark of 1: more is asked for only when everything before has been parsed.
+    // A high-water mark of 1: Node asks for more only after it has parsed everything before.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
@@ -56,23 +57,23 @@ export class RequestGate extends Duplex {
       this.#hasEnded = true;
       this.#advance();
     });
-    // What became of the request under way is told by the end of its response.
+    // The end of its response reports the result of the current request.
     socket.on('error', () => this.destroy());
     socket.on('close', () => this.destroy());
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since the client was offered a piece of an answer that it has not taken; 0 where there is none. */
+  /** Milliseconds since the client was offered a piece of an answer that it has not taken; 0 if there is none. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
 
-  /** Milliseconds since it was opened, or since the client last took a piece of an answer. */
+  /** Milliseconds since the connection was opened, or since the client last took a piece of an answer. */
   get idleMs(): number {
     return this.#clock.monotonicMs() - this.#progressMs;
   }
 
-  /** A request is being answered until `release`. */
+  /** Marks the connection as busy with a request, until `release`. */
   hold(): void {
     this.#isBusy = true;
   }
@@ -82,13 +83,13 @@ export class RequestGate extends Duplex {
     this.#advance();
   }
 
-  /** Ends the connection at once; who has read everything so far gets `answer`. */
+  /** Closes the connection at once; a client that has read everything so far gets `answer`. */
   refuse(answer: string): void {
     this.#socket.write(answer);
     this.destroy();
   }
 
-  /** Node's HTTP server closes idle connections by this. */
+  /** Called by Node's HTTP server to close idle connections. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
     return this;
@@ -96,7 +97,7 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream asks for more before it hands on what it has: only afterwards is it known whether that was a request.
+    // The stream asks for more before it passes on what it has; only after that is it known whether that was a request.
     queueMicrotask(() => this.#advance());
   }
 
@@ -107,7 +108,7 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     this.#socket.end();
-    // Input that nobody reads would turn the end into a reset, which may overtake the answer.
+    // Unread input would turn the end into a reset, which may overtake the answer.
     this.#ahead = NOTHING;
     this.#socket.resume();
     this.#cancelTimer();
@@ -153,7 +154,7 @@ export class RequestGate extends Duplex {
     this.push(request);
   }
 
-  /** Up to the blank line that ends a request, or all there is. No request here has a body: one with a body is refused. */
+  /** Returns the input up to the blank line that ends a request, or all of it. Requests with a body are rejected. */
   #cut(): Buffer {
     let start = 0;
     let end = this.#ahead.indexOf(LINE_FEED);

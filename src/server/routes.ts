@@ -1,6 +1,6 @@
 import type { SchemaName } from './schema-names.js';
 
-/** What the pages take and give: the app serves these, the OpenAPI document describes them. */
+/** Requests and answers of the pages: the app serves them, the OpenAPI document describes them. */
 export type RouteId =
   | 'healthz'
   | 'readyz'
@@ -15,11 +15,11 @@ export type RouteId =
 
 export interface Route {
   readonly id: RouteId;
-  /** As OpenAPI writes it: `/api/v1/scalers/{namespace}/{name}`. */
+  /** In the syntax of OpenAPI: `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. Whatever else is answered (405, 413, 414, 421, 500) is an Error. */
+  /** By status. Any other answer (405, 413, 414, 421, 500) is an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -33,11 +33,10 @@ export interface Parameter {
 export interface RouteAnswer {
   readonly description: string;
   readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
-  /** Left out: any text, or any object. */
+  /** Unset: any text, or any object. */
   readonly schema?: SchemaName;
 }
 
-/** What `limit` and `step` may be, and what holds where they are left out. */
 export const LIMITS = {
   scalers: { standard: 500, least: 1, most: 500 },
   decisions: { standard: 20, least: 1, most: 100 },
@@ -46,25 +45,25 @@ export const LIMITS = {
 } as const;
 
 const OF_SCALER: readonly Parameter[] = [
-  { name: 'namespace', in: 'path', description: 'of the scaler', schema: { type: 'string' } },
-  { name: 'name', in: 'path', description: 'of the scaler', schema: { type: 'string' } },
+  { name: 'namespace', in: 'path', description: 'namespace of the scaler', schema: { type: 'string' } },
+  { name: 'name', in: 'path', description: 'name of the scaler', schema: { type: 'string' } },
 ];
 
 const CONTINUE: Parameter = {
   name: 'continue',
   in: 'query',
-  description: 'what the page before gave as `continue`',
+  description: '`continue` of the previous page',
   schema: { type: 'string' },
 };
 
 const BAD_REQUEST: RouteAnswer = {
-  description: 'a parameter is wrong; the sentence says which',
+  description: 'a parameter is invalid; the message names it',
   mediaType: 'application/json',
   schema: 'Error',
 };
 
 const NOT_FOUND: RouteAnswer = {
-  description: 'there is no such scaler, or nothing is kept of it',
+  description: 'the scaler does not exist, or nothing is retained of it',
   mediaType: 'application/json',
   schema: 'Error',
 };
@@ -73,65 +72,69 @@ export const ROUTES: readonly Route[] = [
   {
     id: 'healthz',
     path: '/healthz',
-    summary: 'Whether the process does its work',
+    summary: 'Liveness of the process',
     parameters: [],
     answers: probeAnswers('alive'),
   },
   {
     id: 'readyz',
     path: '/readyz',
-    summary: 'Whether what it needs has been read once',
+    summary: 'Readiness: documents are loaded, pods and targets are listed',
     parameters: [],
     answers: probeAnswers('ready'),
   },
   {
     id: 'metrics',
     path: '/metrics',
-    summary: 'Metrics in the text format of Prometheus',
+    summary: 'Metrics in the Prometheus text format',
     parameters: [],
-    answers: { 200: { description: 'the exposition', mediaType: 'text/plain' } },
+    answers: { 200: { description: 'metrics', mediaType: 'text/plain' } },
   },
   {
     id: 'listScalers',
     path: '/api/v1/scalers',
-    summary: 'All scalers, by namespace and name',
+    summary: 'All scalers, ordered by namespace and name',
     parameters: [
-      query('namespace', 'only the scalers of this one', { type: 'string' }),
-      query('limit', 'rows; an answer above 1 MiB ends sooner', integer(LIMITS.scalers)),
+      query('namespace', 'return only scalers of this namespace', { type: 'string' }),
+      query('limit', 'maximum number of rows; an answer also ends at about 1 MiB', integer(LIMITS.scalers)),
       CONTINUE,
     ],
-    answers: { 200: json('a page of them', 'ScalerList'), 400: BAD_REQUEST },
+    answers: { 200: json('a page of scalers', 'ScalerList'), 400: BAD_REQUEST },
   },
   {
     id: 'showScaler',
     path: '/api/v1/scalers/{namespace}/{name}',
-    summary: 'One scaler, with its document and its last decision',
+    summary: 'One scaler with its document and its last decision',
     parameters: OF_SCALER,
     answers: { 200: json('the scaler', 'ScalerDetail'), 404: NOT_FOUND },
   },
   {
     id: 'listDecisions',
     path: '/api/v1/scalers/{namespace}/{name}/decisions',
-    summary: 'The last decisions, the newest first; cycles in a row that came to the same are one row',
+    summary: 'The last decisions, newest first; consecutive cycles with the same result are one row',
     parameters: [
       ...OF_SCALER,
-      query('limit', 'rows; an answer above 1 MiB ends sooner', integer(LIMITS.decisions)),
-      query('changes', 'only decisions that wanted another count', { type: 'boolean', default: false }),
-      query('at', 'begin with the one in force at this time', { type: 'string', format: 'date-time' }),
+      query('limit', 'maximum number of rows; an answer also ends at about 1 MiB', integer(LIMITS.decisions)),
+      query('changes', 'return only decisions for another count', { type: 'boolean', default: false }),
+      query('at', 'begin with the decision in force at this time', { type: 'string', format: 'date-time' }),
       CONTINUE,
     ],
-    answers: { 200: json('a page of them', 'DecisionList'), 400: BAD_REQUEST, 404: NOT_FOUND },
+    answers: { 200: json('a page of decisions', 'DecisionList'), 400: BAD_REQUEST, 404: NOT_FOUND },
   },
   {
     id: 'showSnapshot',
     path: '/api/v1/scalers/{namespace}/{name}/snapshot',
-    summary: 'What the last decision was taken on, for `promscaler decide`',
+    summary: 'The input of the last decision, for `promscaler decide`',
     parameters: [
       ...OF_SCALER,
-      query('at', 'of the decision in force at this time; of cycles that came to the same, the last', {
-        type: 'string',
-        format: 'date-time',
-      }),
+      query(
+        'at',
+        'return the input of the decision in force at this time; of consecutive cycles with the same result, the last one',
+        {
+          type: 'string',
+          format: 'date-time',
+        },
+      ),
     ],
     answers: { 200: json('the snapshot', 'Snapshot'), 400: BAD_REQUEST, 404: NOT_FOUND },
   },
@@ -141,9 +144,9 @@ export const ROUTES: readonly Route[] = [
     summary: 'Replicas and metrics over the last hours, for charts',
     parameters: [
       ...OF_SCALER,
-      query('since', 'points at or behind this time', { type: 'string', format: 'date-time' }),
-      query('limit', 'the newest so many points', integer(LIMITS.points)),
-      query('step', 'seconds: one point for each step, counts as they were last, the mean of values', {
+      query('since', 'return points from this time on', { type: 'string', format: 'date-time' }),
+      query('limit', 'return the newest N points', integer(LIMITS.points)),
+      query('step', 'seconds; one point per step, with the last replica counts and the mean of each metric', {
         type: 'integer',
         minimum: LIMITS.step.least,
         maximum: LIMITS.step.most,
@@ -154,22 +157,22 @@ export const ROUTES: readonly Route[] = [
   {
     id: 'streamEvents',
     path: '/api/v1/events',
-    summary: 'Server-sent events: a decision that changed something, a failure, a reload',
+    summary: 'Server-sent events: changes of replicas, failures, reloads',
     parameters: [
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'the id of the last event seen: what came since is sent first',
+        description: 'id of the last received event; later events are sent first',
         schema: { type: 'string' },
       },
     ],
     answers: {
       200: {
         description:
-          'Events `decision`, `failure`, `reload`, `gap`, whose data are DecisionEvent, FailureEvent, ReloadEvent, GapEvent; a comment every 15 s. A client that does not read is dropped.',
+          'Events `decision`, `failure`, `reload` and `gap`, with DecisionEvent, FailureEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
         mediaType: 'text/event-stream',
       },
-      503: json('there are as many streams as there may be', 'Error'),
+      503: json('the maximum number of streams is open', 'Error'),
     },
   },
   {
@@ -184,7 +187,7 @@ export const ROUTES: readonly Route[] = [
 function probeAnswers(state: string): Route['answers'] {
   return {
     200: { description: `${state}: \`ok\``, mediaType: 'text/plain' },
-    503: { description: 'what is wrong, a line each', mediaType: 'text/plain' },
+    503: { description: 'the problems, one per line', mediaType: 'text/plain' },
   };
 }
 

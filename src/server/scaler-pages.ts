@@ -12,21 +12,19 @@ import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
 import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
-/** What the pages about scalers read. The two writers give the JSON forms of snapshot.md. */
+/** The data of the pages about scalers. The two writers return the JSON forms of snapshot.md. */
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
-  readonly history: Pick<Records['history'], 'read'>;
+  readonly chartPoints: Pick<Records['chartPoints'], 'read'>;
   readonly writeSnapshot: (snapshot: Snapshot) => unknown;
   readonly writeDecision: (decision: Decision | PastDecision) => unknown;
   readonly version: string;
-  /** Whether this process is the one that scales. */
   readonly isLeading: () => boolean;
-  /** What is wrong with the documents now. */
   readonly problems: () => readonly Problem[];
 }
 
-/** By key, so that a page goes on behind the last one's even when scalers come and go. */
+/** Pages by key, so that a page continues correctly when scalers are added or removed. */
 export function listScalers({ ledger, version, isLeading, problems }: ScalerPageParts): RequestHandler {
   return ({ query }, response) => {
     const limit = readInteger(query, 'limit', LIMITS.scalers);
@@ -50,14 +48,13 @@ export function listScalers({ ledger, version, isLeading, problems }: ScalerPage
   };
 }
 
-/** All that is known of one. */
 export function showScaler(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, _query, response) => {
     response.json(viewScalerDetail(status, writeOrNull(parts, status.record.decision)));
   });
 }
 
-/** The newest first, or from the one in force at an instant on. */
+/** Sends decisions, newest first, or from the one in force at `at`. */
 export function listDecisions(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const limit = readInteger(query, 'limit', LIMITS.decisions);
@@ -84,7 +81,7 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** The last snapshot as it stands in the ledger, an older one out of the archive. */
+/** Sends the last snapshot from the ledger, or an older one from the archive. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
@@ -93,7 +90,7 @@ export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** The JSON of the snapshot of the decision in force at an instant (null: now), or why there is none. */
+/** Returns the JSON of the snapshot of the decision in force at `at` (null: now), or why there is none. */
 function findSnapshot(
   parts: ScalerPageParts,
   status: ScalerStatus,
@@ -111,17 +108,16 @@ function findSnapshot(
   if (entry.decision === null) return { missing: `the cycle at ${when} could not read its target` };
   const json = parts.archive.read(key, entry.lastAt);
   return json === null
-    ? { missing: `the snapshot of ${when} is not kept any more${keptOn(parts, status)}` }
+    ? { missing: `the snapshot of ${when} is no longer kept${keptOn(parts, status)}` }
     : { json };
 }
 
-/** Columns for charts. */
 export function showHistory(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, ({ key }, query, response) => {
     const since = readTime(query, 'since');
     const limit = readInteger(query, 'limit', LIMITS.points);
     const stepSeconds = readInteger(query, 'step', LIMITS.step);
-    const history = parts.history.read(key, { since, limit, stepSeconds });
+    const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
     if (history === null) notFound(response, `nothing is known of ${key} yet`);
     else response.json(viewHistory(history, stepSeconds));
   });
@@ -133,19 +129,20 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
   return ({ params, query }, response) => {
     const key = `${String(params['namespace'])}/${String(params['name'])}`;
     const status = ledger.get(key);
-    if (status === null) notFound(response, `there is no scaler ${key}, or none of its cycles has ended yet`);
+    if (status === null)
+      notFound(response, `scaler ${key} does not exist, or its first cycle has not ended yet`);
     else handle(status, query, response);
   };
 }
 
-/** From the entry on that was in force at the instant: the newest that had begun by then. */
+/** Returns the entries from the one that was in force at `at`: the newest one that had begun by then. */
 function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
   if (at === null) return history;
   const index = history.findIndex(({ firstAt }) => firstAt <= at);
   return index === -1 ? [] : history.slice(index);
 }
 
-/** Behind the entry that began at `behind`, or where it has dropped out meanwhile, those that began before it. */
+/** Returns the entries after the one that began at `behind`, or before that time if it has been dropped meanwhile. */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
   const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
@@ -156,10 +153,12 @@ function keptFrom({ history, record }: ScalerStatus): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Snapshots go sooner than decisions: from when on there are any. */
+/** Snapshots are dropped before decisions: returns from when on snapshots are kept. */
 function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
-  return oldest === undefined ? '; only the last one is' : `; kept from ${formatInstant(oldest.firstAt)} on`;
+  return oldest === undefined
+    ? '; only the last one is kept'
+    : `; kept from ${formatInstant(oldest.firstAt)} on`;
 }
 
 function notFound(response: Response, error: string): void {

@@ -23,7 +23,6 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** What the schemas are called in the OpenAPI document. */
 export const NAMED_SCHEMAS = {
   ScalerList: scalerListSchema,
   Scaler: scalerSchema,

@@ -7,33 +7,35 @@ import { MAX_CONNECTIONS, MAX_REQUESTS_PER_SOCKET, SERVER_LIMITS } from './harde
 
 export interface ServerOptions {
   readonly app: RequestListener;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** An address of this machine; left out: all of them. */
+  /** An address of this machine; default: all of them. */
   readonly host?: string | undefined;
   readonly clock: Clock;
-  /** Sockets at once; default 256. */
+  /** Concurrent connections; default 256. */
   readonly maxConnections?: number;
-  /** Called for each connection that is accepted. */
   readonly onConnection?: () => void;
 }
 
 export interface RunningServer {
-  /** How this machine reaches it: `http://127.0.0.1:8080`. */
+  /** The address of the server as reached from this machine: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests and ends those under way after 1 s. */
+  /** Accepts no new requests and ends the current ones after 1 s. */
   readonly close: () => Promise<void>;
 }
 
-/** The server cannot listen; the message is a sentence for the user. */
+/** The server cannot listen; the message is for the user. */
 export class ListenError extends Error {
   override name = 'ListenError';
 }
 
 const CLOSE_GRACE_MS = 1000;
 
-/** Serves `app` until closed. Throws `ListenError` where the port is taken, forbidden or the host is not ours. */
+/**
+ * Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or the host is not an address of
+ * this machine.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
   const server = createServer(SERVER_LIMITS);
@@ -57,7 +59,7 @@ function listen(
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, place)));
     server.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, () => {
-      // From now on an error of one connection must not end the process.
+      // From here on, an error of one connection must not end the process.
       server.removeAllListeners('error').on('error', () => undefined);
       resolve();
     });
@@ -75,12 +77,12 @@ function listenError(
 function listenReason(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'another program has it; choose another port (server.port of the service config, --port of the demo)';
+      return 'the port is in use by another program; choose another port (server.port of the service config, --port of the demo)';
     case 'EACCES':
-      return 'not allowed; ports below 1024 need more rights, choose another (server.port of the service config, --port of the demo)';
+      return 'permission denied; ports below 1024 need more privileges, choose another (server.port of the service config, --port of the demo)';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return 'this machine has no such address';
+      return 'this machine does not have the address';
     default:
       return error.message;
   }

@@ -4,15 +4,14 @@ import type { Clock } from '../units/clock.js';
 import { refuse } from './page-turns.js';
 import type { PageTurns } from './page-turns.js';
 
-/** A page that takes long to render and is the same for everybody. */
+/** A page that takes long to render and is the same for all clients. */
 export interface SharedPageOptions {
   readonly contentType: string;
-  /** Rejects once `signal` is aborted: nobody waits for it any more. */
+  /** Rejects once `signal` is aborted: all clients have left. */
   readonly render: (signal: AbortSignal) => Promise<string>;
   readonly clock: Clock;
-  /** Sends to one client after the other. */
   readonly queue: PageTurns['queue'];
-  /** Clients that may wait for one rendering; default 64. */
+  /** Clients that may wait for the same rendering; default 64. */
   readonly mostWaiting?: number;
 }
 
@@ -20,9 +19,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Serves a page from one rendering at a time, which all who wait share and which is kept for 1 s. A rendering ends early
- * when all of them have left; the next one then begins at least 1 s after it, so that clients who come and go cannot keep
- * the service rendering.
+ * Serves a page with one rendering at a time, which all waiting clients share and which is kept for 1 s. A rendering is
+ * aborted when all of them have left; the next one begins at least 1 s later, so that clients that connect and
+ * disconnect cannot keep the service rendering.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
@@ -53,7 +52,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
       try {
         await renderOnce(signal);
       } catch (error) {
-        // Who came after the last one had left waits for the next rendering.
+        // A client that came after the last one had left waits for the next rendering.
         if (signal.aborted) continue;
         for (const next of waiting.values()) next(error);
         waiting.clear();
@@ -80,4 +79,4 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
   };
 }
 
-const TOO_MANY = 'too many clients wait for this page';
+const TOO_MANY = 'too many clients wait for this page: retry later';

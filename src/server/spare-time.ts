@@ -1,29 +1,27 @@
 import type { Clock } from '../units/clock.js';
 
-/** Work that may wait. */
 export interface SpareTime {
-  /** Calls `work` when it is its turn. Returns what takes it back. */
+  /** Calls `work` when its turn comes. Returns a function that removes it from the queue. */
   readonly queue: (work: () => void) => () => void;
 }
 
 export interface SpareTimeOptions {
   readonly clock: Clock;
-  /** Connections accepted so far. */
   readonly connections?: () => number;
 }
 
 const SLICE_MS = 2;
 /** A fifth of the time at most: a round of decisions that would take 0.5 s takes 0.63 s. */
 const RESTS_PER_SLICE = 4;
-/** The longest rest, and the longest that work waits for new connections. */
+/** The longest rest, and the longest time that work waits for new connections. */
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Does work in the order it was queued, for 2 ms at a time and then not for four times as long as it really took:
- * whatever clients ask for, four fifths of the time are left for decisions and probes. (A pause of one turn of the event
- * loop after each slice is not enough: a round needs some 50 turns, and each would last as long as a slice.)
- * Node accepts one connection in a turn of the event loop: while new ones come no work is done, else a probe behind 300
- * of them would wait for 300 slices.
+ * Runs work in the order it was queued: for 2 ms at a time, then nothing for four times as long as that really took.
+ * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the
+ * event loop after each slice is not enough: a round needs some 50 turns, and each would take as long as a slice.) Node
+ * accepts one connection per turn of the event loop: while new ones arrive no work is done, else a probe after 300 of
+ * them would wait for 300 slices.
  */
 export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
   const waiting = new Set<{ readonly work: () => void }>();

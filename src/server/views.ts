@@ -2,10 +2,10 @@ import type { MetricSpec } from '../scaler/spec.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { reasonOf } from '../telemetry/cycle-record.js';
 import type { Pause } from '../telemetry/cycle-record.js';
-import { COUNT_COLUMNS } from '../telemetry/history.js';
-import type { ScalerHistory } from '../telemetry/history.js';
+import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
+import type { ScalerPoints } from '../telemetry/chart-points.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
-import { presentValue, targetValue } from '../telemetry/scaler-series.js';
+import { currentValue, targetValue } from '../telemetry/scaler-series.js';
 import { formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type {
@@ -19,7 +19,7 @@ import type {
   scalerSchema,
 } from './answer-schemas.js';
 
-/** A row of `GET /api/v1/scalers`. Times are RFC 3339; null: not known now. */
+/** A row of `GET /api/v1/scalers`. Times are RFC 3339; null: unknown now. */
 export type ScalerView = Answer<typeof scalerSchema>;
 export type MetricView = Answer<typeof metricSchema>;
 export type OutcomeView = Answer<typeof outcomeSchema>;
@@ -27,7 +27,7 @@ export type OutcomeView = Answer<typeof outcomeSchema>;
 /** `GET /api/v1/scalers/NAMESPACE/NAME`; `decision` is the JSON form that snapshot.md describes. */
 export type ScalerDetailView = Answer<typeof scalerDetailSchema>;
 
-/** A row of `GET .../decisions`: cycles in a row that came to the same. */
+/** A row of `GET .../decisions`: consecutive cycles with the same result. */
 export type DecisionView = Answer<typeof decisionEntrySchema>;
 
 /** `GET /api/v1/scalers`. */
@@ -38,7 +38,6 @@ export type HistoryView = Answer<typeof historySchema>;
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-/** One row of the list. */
 export function viewScaler(status: ScalerStatus): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
@@ -74,12 +73,11 @@ export function viewScaler(status: ScalerStatus): ScalerView {
   };
 }
 
-/** Of more problems than these nobody reads the last one. */
 const MOST_PROBLEMS = 100;
-/** What stands beside the rows must leave room for them. */
+/** The problems must leave room for the rows. */
 const LONGEST_MESSAGE = 1000;
 
-/** What is wrong with documents, errors before warnings, as they came. */
+/** Returns the problems of documents, errors before warnings, otherwise in their order. */
 export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
@@ -99,7 +97,7 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
   return pause === null ? null : { ...pause, until: instantOrNull(pause.until) };
 }
 
-/** The row and what stands behind it; `decision` is the decision's JSON form. */
+/** Returns the details of a scaler; `decision` is the JSON form of the decision. */
 export function viewScalerDetail(
   status: ScalerStatus,
   decision: unknown,
@@ -115,7 +113,7 @@ export function viewScalerDetail(
   };
 }
 
-/** One row of the history; `decision` is the decision's JSON form. */
+/** Returns one row of the decisions; `decision` is the JSON form of the decision. */
 export function viewDecision(
   { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
   decision: unknown,
@@ -131,7 +129,7 @@ export function viewDecision(
 }
 
 /** Columns of a scaler's points; `stepSeconds` is the step they were joined by. */
-export function viewHistory(history: ScalerHistory, stepSeconds: number | null): HistoryView {
+export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
   const { scaler, metrics, points, keptFrom } = history;
   const counts = COUNT_COLUMNS.map(
     (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
@@ -171,7 +169,6 @@ function columnsOf(
   return { ...empty, ...Object.fromEntries(columns) };
 }
 
-/** What the numbers of a metric count. */
 function metricUnit(spec: MetricSpec): MetricView['unit'] {
   return UNITS[spec.target.type];
 }
@@ -183,7 +180,7 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
       type: spec.type,
       metric: spec.identity,
       unit: metricUnit(spec),
-      value: presentValue(spec, result),
+      value: currentValue(spec, result),
       target: targetValue(spec),
       proposal: result?.proposal ?? null,
       error: result?.error ?? null,

@@ -9,8 +9,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 50;
 
 /**
- * Facts as they may be printed: values under names that sound secret and credentials inside of texts are replaced,
- * texts are cut at 1,024 characters, lists at 50 items, nesting at 4. An error gives its message and its causes'.
+ * Returns facts that are safe to print: redacts values with secret names and credentials inside of strings; truncates
+ * strings at 1,024 characters, lists at 50 items, nesting at 4. An error becomes its message and those of its causes.
  */
 export function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);
@@ -43,7 +43,7 @@ function cleanText(text: string): string {
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }
 
-/** Messages alone: an error's other fields may hold whole requests with their headers. */
+/** Only messages: other fields of an error may contain requests with headers. */
 function errorText(error: Error): string {
   const texts = [error.message];
   let cause = error.cause;

@@ -3,65 +3,63 @@ import type { Snapshot } from '../decision/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 
-/** Everything one cycle of one scaler leaves behind. Metrics, log, events and API read it; nothing is computed twice. */
+/** The record of one cycle of one scaler: the only source of metrics, log, events and API. */
 export interface CycleRecord {
   readonly scaler: Scaler;
   /** The instant of the round. */
   readonly at: Instant;
-  /** Null where the target or its pods could not be read; `conditions` then say why. */
+  /** Null if the target or its pods could not be read; `conditions` explain why. */
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
-  /** Why the count is what it is, where a pause or its end says so. Absent: the decision's own reason. */
+  /** The reason of the count in or after a pause. Absent: the reason of the decision. */
   readonly reason?: string | undefined;
-  /** The decision's and the loop's (FailedGetScale, Held, ...). A type that is left out keeps its last one. */
+  /** Conditions of the decision and the loop. A missing type keeps its last condition. */
   readonly conditions: readonly Condition[];
   /** In force for this scaler, by the document or by annotations of the target; null: none. */
   readonly pause: Pause | null;
   /** In force for this scaler, by the document or the command line. */
   readonly dryRun: boolean;
-  /** Absent: nobody takes our values back. */
+  /** Absent: no other client replaces the counts of promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
-  /** Absent: no dry run, or no HPA on the target that has said what it wants. */
+  /** Absent: no dry run, or no HPA with desired replicas on the target. */
   readonly shadow?: Shadow | undefined;
-  /** When the target was last scaled, also by an earlier process; null: not known. Absent: as after the cycle before. */
+  /** When the target was last scaled, by any process; null: not known. Absent: as after the previous cycle. */
   readonly lastScales?: Readonly<Record<Direction, Instant | null>> | undefined;
   readonly seconds: PhaseSeconds;
 }
 
-/** What a person has stopped, in the document or by annotations of the target. */
+/** A pause by the document or by annotations of the target. */
 export interface Pause {
-  /** Who says so: annotations of the target, the document, or both. */
   readonly by: 'annotation' | 'document' | 'both';
   readonly direction: 'both' | 'scale-up' | 'scale-down';
-  /** When it ends by itself; null: when it is taken back. */
+  /** When it ends automatically; null: when it is removed. */
   readonly until: Instant | null;
-  /** The count that the target is kept at meanwhile; null: the one it has. */
+  /** The fixed count during the pause; null: the current one. */
   readonly replicas: number | null;
-  /** Who says so, until when, why, and what could not be read. */
+  /** Source, end, reason, and invalid annotations. */
   readonly message: string;
 }
 
-/** A dry run beside an HPA. */
+/** A dry run next to an HPA. */
 export interface Shadow {
-  /** `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns it. */
+  /** `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
-  /** Our desired replicas less theirs. */
+  /** Desired replicas of promscaler minus `theirReplicas`. */
   readonly difference: number;
 }
 
-/** A person or a pipeline that sets other replicas whenever promscaler has set its own. It is reported, not fought. */
+/** Another client that replaces the counts of promscaler. It is reported, and promscaler goes on. */
 export interface ConflictingWriter {
-  /** By `managedFields`: `kubectl`, `argocd-controller`. Empty where that is not known. */
+  /** From `managedFields`: `kubectl`, `argocd-controller`. Empty: not known. */
   readonly managers: readonly string[];
   /** RFC 3339. */
   readonly since: string;
-  /** One sentence. */
   readonly message: string;
 }
 
-/** Seconds from the start to the end of each phase, at least 0. */
+/** Duration of each phase, at least 0. */
 export interface PhaseSeconds {
   readonly observe: number;
   readonly decide: number;
@@ -69,45 +67,45 @@ export interface PhaseSeconds {
 }
 
 /**
- * What became of the decision.
+ * The result of a decision.
  * - none: there was nothing to change, or nothing was decided
- * - patched: the server answered that the count is now `to`
- * - replaced: the PATCH went through, but the server's answer names another count (`to`) than was asked for
- * - dry-run, paused, held: a change was due and held back (held: another autoscaler, a degraded state store)
- * - conflict: the target changed meanwhile, nothing was patched
- * - failed: the PATCH failed, or its answer was lost
+ * - patched: the response has the count `to`
+ * - replaced: the PATCH was accepted, but the response has another count (`to`) than requested
+ * - dry-run, paused, held: a change was held (held: another autoscaler, an unusable state store)
+ * - conflict: the target has changed since the decision, nothing was patched
+ * - failed: the PATCH failed, or its response was lost
  */
 export type OutcomeKind =
   'none' | 'patched' | 'replaced' | 'dry-run' | 'paused' | 'held' | 'conflict' | 'failed';
 
 export interface Outcome {
   readonly kind: OutcomeKind;
-  /** Replicas before the change; null where they are not known. */
+  /** Replicas before the change; null: not known. */
   readonly from: number | null;
-  /** Replicas asked for, or answered by the server; null where nothing was decided. */
+  /** Replicas requested, or in the response; null: nothing was decided. */
   readonly to: number | null;
-  /** One sentence; empty where `kind` says it all. Holds no secret. */
+  /** May be empty. Contains no secret. */
   readonly message: string;
 }
 
-/** The sentence of a cycle; null where nothing was decided. */
+/** Returns the reason of a cycle; null: nothing was decided. */
 export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
-/** The limits of what was to be carried out: those of a decision that a pause has replaced are none. */
+/** Returns the limits of the order: none in a pause with a fixed count, which replaces the decision. */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** The outcome of a cycle that had nothing to change. */
+/** Returns the outcome of a cycle without a change. */
 export function noChange(replicas: number | null): Outcome {
   return { kind: 'none', from: replicas, to: replicas, message: '' };
 }
 
 export type Direction = 'up' | 'down';
 
-/** Which way an outcome has moved the target; null where it did not. */
+/** Returns the direction of a change of replicas; null: there was none. */
 export function rescaleDirection(outcome: Outcome): Direction | null {
   const { kind, from, to } = outcome;
   if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;

@@ -2,52 +2,52 @@ import type { Instant } from '../units/time.js';
 import type { Outcome } from './cycle-record.js';
 import type { LimitName } from '../decision/decision.js';
 
-interface AboutScaler {
+interface ScalerEvent {
   readonly at: Instant;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Something that whoever watches the service wants to hear of at once. */
+/** An event for clients of the event stream. */
 export type ServiceEvent =
-  | (AboutScaler & {
+  | (ScalerEvent & {
       readonly type: 'decision';
       readonly outcome: Outcome;
       readonly reason: string | null;
       readonly limits: readonly LimitName[];
     })
-  | (AboutScaler & {
+  | (ScalerEvent & {
       readonly type: 'failure';
-      /** A condition's type, `change`, or TYPE/IDENTITY of a metric. */
+      /** Type of a condition, `change`, or TYPE/IDENTITY of a metric. */
       readonly subject: string;
-      /** false: it is over. */
+      /** false: the failure has ended. */
       readonly failing: boolean;
       readonly message: string;
     })
   | { readonly type: 'reload'; readonly at: Instant; readonly scalers: number; readonly errors: number };
 
-/** An event with the number it goes by in this process. */
+/** An event with its ID. */
 export interface NumberedEvent {
   readonly id: string;
   readonly event: ServiceEvent;
 }
 
-/** What happens, to those who listen, and the last of it to those who come back. */
+/** Publishes events to subscribers, and stores the newest for clients that reconnect. */
 export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
-  /** Calls `listener` with each event from now on; the answer ends it. A listener must not throw. */
+  /** Calls `listener` with each new event; returns the function that unsubscribes. A listener must not throw. */
   readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void;
-  /** What came after the event of this id; null where that is not known any more, or was never ours. */
+  /** Returns the events after this ID; null: the ID is unknown, dropped or of another process. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
-  /** Of the newest event, or where there is none yet, of the one before the first. */
+  /** ID of the newest event; without events, an ID before the first one. */
   readonly lastId: () => string;
 }
 
-/** Events that are kept for those who come back. */
-const KEPT = 500;
+/** Events stored for clients that reconnect. */
+const MAX_EVENTS = 500;
 
-/** A feed without events. `run` tells this process from others: an id of theirs is none of ours. */
-export function createEventFeed(run: string, kept = KEPT): EventFeed {
+/** Creates a feed without events. `run` is part of the IDs and unique to this process. */
+export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const last: NumberedEvent[] = [];
   let count = 0;
@@ -57,7 +57,7 @@ export function createEventFeed(run: string, kept = KEPT): EventFeed {
       count += 1;
       const numbered = { id: idOf(count), event };
       last.push(numbered);
-      if (last.length > kept) last.shift();
+      if (last.length > maxEvents) last.shift();
       for (const listener of [...listeners]) listener(numbered);
     },
     subscribe: (listener) => {
@@ -68,7 +68,7 @@ export function createEventFeed(run: string, kept = KEPT): EventFeed {
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The one just before the first that is kept has dropped out, but nothing behind it is lost.
+      // The event before the first stored one was dropped, but none after it.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

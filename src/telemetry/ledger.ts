@@ -5,64 +5,64 @@ import type { Instant } from '../units/time.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
-/** A condition with the instant at which its status became what it is. */
+/** A condition with the instant of the last change of its status. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
 
-/** One or more cycles in a row that came to the same; the numbers are those of the last one. */
+/** One or more consecutive cycles with the same result; values are from the last one. */
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
   /** Cycles, at least 1. */
   readonly count: number;
-  /** Without `state`, which only the last record holds. */
+  /** Without `state`, which only the newest record has. */
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
 }
 
-/** All that is known of one scaler; a new value after each cycle. */
+/** The status of one scaler, replaced after each cycle. */
 export interface ScalerStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One of each type that was ever set, in the order AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique. */
+  /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /** `TYPE/IDENTITY` -> its error, null where it has a value. A cycle that asked no metric keeps the last answers. */
+  /** `TYPE/IDENTITY` -> error, null: it has a value. A cycle without queries keeps the last results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
-  /** Also by an earlier process, as far as that was stored; null: not known. */
+  /** Including stored changes of earlier processes; null: not known. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
 }
 
-/** The last decisions of each scaler. Holds one full record a scaler; older ones without snapshot and state. */
+/** Stores the last decisions of each scaler: one full record, older ones without snapshot and state. */
 export interface Ledger {
-  /** Takes in a record and gives the status before it (null at the first) and after. */
+  /** Adds a record; returns the status before (null: first record) and after. */
   readonly add: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Forgets a scaler whose document is gone. */
+  /** Removes a scaler. */
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
-  /** In the order in which they were first seen. */
+  /** In the order of their first records. */
   readonly list: () => Iterable<ScalerStatus>;
 }
 
 export interface LedgerLimits {
-  /** Entries a scaler may have, at least 1; default 100. */
+  /** Entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
-  /** Entries of all scalers together, shared out evenly, though each keeps 5; default 50,000. */
+  /** Entries of all scalers, in equal shares of at least 5; default: 50,000. */
   readonly total?: number;
 }
 
-const LEAST_PER_SCALER = 5;
+const MIN_PER_SCALER = 5;
 const CONDITION_ORDER: readonly ConditionType[] = [
   'AbleToScale',
   'ScalingActive',
@@ -72,12 +72,11 @@ const CONDITION_ORDER: readonly ConditionType[] = [
   'MetricsUnique',
 ];
 
-/** An empty ledger. */
 export function createLedger(limits: LedgerLimits = {}): Ledger {
   const { perScaler = 100, total = 50_000 } = limits;
   const statuses = new Map<string, ScalerStatus>();
   const room = (): number =>
-    Math.min(perScaler, Math.max(LEAST_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
+    Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
   return {
     add: (record) => {
       const key = scalerKey(record.scaler);
@@ -107,16 +106,16 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
   };
 }
 
-/** Not from the snapshot's state, which after a restart may only say from when on the windows run. */
+/** Not from the state of the snapshot: after a restart, its times may be assumed starts of windows. */
 function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
   const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
-  // The same object tells that nothing has changed.
+  // The same object means no change: readers compare by identity.
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/** Null on a short cut or without a decision, which ask no metric. The results stand in the order of the document. */
+/** Null after a short cut or without a decision, which query no metric. The results are in the order of the document. */
 function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | null> | null {
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return null;
@@ -128,7 +127,7 @@ function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | nul
   );
 }
 
-/** As Kubernetes has it: the transition time moves with the status, not with reason or message. */
+/** As in Kubernetes, the transition time changes with the status, not with reason or message. */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   return CONDITION_ORDER.flatMap((type) => {
     const old = before.find((condition) => condition.type === type);
@@ -175,7 +174,7 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas always stands alone; what a metric reads makes no difference, what came of it does. */
+/** A change of replicas is always a separate entry. Values of metrics make no difference, only their results. */
 function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

@@ -4,7 +4,7 @@ import type { Clock } from '../units/clock.js';
 import type { Facts, Log, LogLevel } from '../units/log.js';
 import { cleanFacts } from './clean-facts.js';
 
-/** Where lines go; each ends with a newline. */
+/** Receives lines; each ends with a newline. */
 export interface LineStream {
   readonly write: (line: string) => unknown;
 }
@@ -12,12 +12,12 @@ export interface LineStream {
 export interface LogOptions {
   readonly stream: LineStream;
   readonly level: LogLevel;
-  /** json: one object a line. text: time, level, message, `key=value`. */
+  /** json: one object per line. text: time, level, message, `key=value`. */
   readonly format: 'json' | 'text';
   readonly clock: Clock;
 }
 
-/** A log that writes to the stream it is given and nowhere else. */
+/** Creates a log that writes to `stream` only. */
 export function createLog(options: LogOptions): Log {
   const { stream, level, format, clock } = options;
   const logger = pino(
@@ -40,7 +40,7 @@ export function createLog(options: LogOptions): Log {
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
-/** A fact must not stand in for the line's own fields: JSON with a name twice has no one reading. */
+/** A fact must not replace a field of the line: duplicate keys in JSON are ambiguous. */
 function withoutReserved(facts: Facts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),
@@ -53,7 +53,7 @@ function asText(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
 }
 
-/** Quoted where it would not read as one word, so that a value cannot pass for a field or a line of its own. */
+/** Quotes values that are not one word, so that a value cannot imitate a field or a line. */
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);

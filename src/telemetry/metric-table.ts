@@ -21,7 +21,7 @@ export const SCALER_METRICS = {
     'promscaler_current_replicas',
     'Replicas of the target when the last decision was taken.',
   ),
-  desiredReplicas: gauge('promscaler_desired_replicas', 'Replicas the last decision wants.'),
+  desiredReplicas: gauge('promscaler_desired_replicas', 'Desired replicas of the last decision.'),
   recommendedReplicas: gauge(
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',
@@ -30,36 +30,37 @@ export const SCALER_METRICS = {
   maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in force.'),
   metricValue: gauge(
     'promscaler_metric_value',
-    "Present value of a metric in the unit of its target (percent, cores, bytes or the query's own).",
+    'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
     METRIC,
   ),
   metricTarget: gauge(
     'promscaler_metric_target',
-    "Target of a metric (percent of the requests for a utilization, else the query's own unit).",
+    'Target of a metric (percent of the requests for a utilization, otherwise the unit of the query).',
     METRIC,
   ),
   metricProposal: gauge(
     'promscaler_metric_proposal_replicas',
-    'Replicas that a metric alone asks for.',
+    'Replicas that a single metric proposes.',
     METRIC,
   ),
   pods: gauge(
     'promscaler_pods',
-    'Pods of the target as the first metric of the document that looks at pods has sorted them.',
+    'Pods of the target by group, as classified for the first metric that uses pods.',
     [...SCALER, 'group'],
   ),
-  limited: gauge('promscaler_limited', 'A limit holds the result (1 while it does).', [...SCALER, 'limit']),
-  heldUntil: gauge(
-    'promscaler_held_until_timestamp_seconds',
-    'When a limit lets go, in seconds since 1970.',
-    [...SCALER, 'limit'],
-  ),
-  condition: gauge('promscaler_condition', 'Present condition of a scaler (1 for the one that holds).', [
+  limited: gauge('promscaler_limited', 'Whether a limit changes the result (1 while it does).', [
     ...SCALER,
-    'type',
-    'status',
-    'reason',
+    'limit',
   ]),
+  heldUntil: gauge('promscaler_held_until_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
+    ...SCALER,
+    'limit',
+  ]),
+  condition: gauge(
+    'promscaler_condition',
+    'Current condition of a scaler (1 for the current status and reason).',
+    [...SCALER, 'type', 'status', 'reason'],
+  ),
   rescales: {
     name: 'promscaler_rescales_total',
     type: 'counter',
@@ -71,11 +72,17 @@ export const SCALER_METRICS = {
     'When the last change in a direction was made, in seconds since 1970.',
     [...SCALER, 'direction'],
   ),
-  paused: gauge('promscaler_paused', 'Scaling is paused by the document or by an annotation of the target.'),
-  dryRun: gauge('promscaler_dry_run', 'Decisions are taken and shown, but nothing is patched.'),
+  paused: gauge(
+    'promscaler_paused',
+    'Whether scaling is paused by the document or by an annotation of the target.',
+  ),
+  dryRun: gauge(
+    'promscaler_dry_run',
+    'Whether the scaler is in dry run: decisions are reported, but nothing is patched.',
+  ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
-    'In a dry run beside an HPA, the replicas that promscaler wants less those that the HPA wants.',
+    'Desired replicas of promscaler minus those of the HPA, for scalers in dry run next to an HPA.',
   ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
@@ -105,7 +112,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'How often the series of a data source is there that is there most often, as last looked at (1: each once).',
+    'How many times the most duplicated series of a data source exists, as of the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(
@@ -115,17 +122,17 @@ export const SERVICE_METRICS = {
   ),
   kubernetesDuration: histogram(
     'promscaler_kubernetes_request_duration_seconds',
-    'Time from a request to the API server to its answer, without the life of a watch.',
+    'Time from a request to the API server to its answer, excluding the lifetime of a watch.',
     { labels: REQUEST, buckets: REQUEST_SECONDS },
   ),
-  reloads: counter('promscaler_config_reloads_total', 'Times the scaler documents were read.'),
+  reloads: counter('promscaler_config_reloads_total', 'Reloads of the scaler documents.'),
   lastReloadSuccessful: service(
     'promscaler_config_last_reload_successful',
-    'The last reading of the scaler documents met no error.',
+    'Whether the last reload of the scaler documents had no error.',
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
-  leader: service('promscaler_leader', 'This replica leads (1) or stands by (0).'),
-  buildInfo: service('promscaler_build_info', 'Always 1, with the version that runs.', ['version']),
+  leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),
+  buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 /** All of `/metrics` that is ours. */

@@ -6,27 +6,27 @@ import { SERVICE_METRICS } from './metric-table.js';
 import type { MetricRow } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-exposition.js';
 
-/** One query to a data source that came to an end. `reason`: why it failed, of a closed set; null: it did not. */
+/** A finished query to a data source. `reason`: why it failed, of a closed set; null: it succeeded. */
 export interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly reason: string | null;
-  /** Of the source's clock before ours; null: nothing came that tells. */
+  /** Clock of the source minus the clock of this host; null: not known. */
   readonly clockAheadSeconds: number | null;
 }
 
-/** One request to the API server that came to an end. `code`: the HTTP status, or the kind of failure. */
+/** A finished request to the API server. `code`: the HTTP status, or the kind of failure. */
 export interface KubernetesObservation {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
-  /** Null for a watch: how long one lives says nothing. */
+  /** Null for a watch. */
   readonly seconds: number | null;
 }
 
-/** What the rest of the service tells `/metrics`. */
+/** The metrics of the service. */
 export interface Metrics {
-  /** The text exposition: rows of the scalers, then the registry. Rejects once `signal` is aborted. */
+  /** Returns the text exposition: series of the scalers, then the registry. Rejects when `signal` is aborted. */
   readonly render: (signal?: AbortSignal) => Promise<string>;
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
@@ -34,25 +34,25 @@ export interface Metrics {
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
-  /** Errors that the documents have now; 0 means that the reading was successful. */
+  /** `errors`: errors in the documents; 0: the reload was successful. */
   readonly recordReload: (errors: number) => void;
-  /** How often the series of a source is there that is there most often. */
+  /** `times`: how often the most duplicated series of a source exists. */
   readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
 }
 
 export interface MetricsOptions {
-  /** Where the scalers' rows are read from, whenever somebody asks. */
+  /** Source of the series of scalers, read for each scrape. */
   readonly ledger: Ledger;
   readonly version: string;
-  /** Lets others have a turn while a long page is written. */
+  /** Yields to the event loop while writing a long page. */
   readonly clock: Clock;
-  /** Names of the data sources, and why a query can fail: their counters exist at zero. */
+  /** Names of the data sources and reasons of failures: their counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
 }
 
-/** A registry, with the figures of this Node process (event loop, heap, file descriptors) where asked for. */
+/** Creates a registry, with the metrics of the Node.js process (event loop, heap, file descriptors) if `process` is true. */
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
   if (options.process) {
@@ -62,14 +62,14 @@ export function createRegistry(options: { readonly process: boolean }): Registry
   return registry;
 }
 
-/** Gauges of prom-client that end in `_total`, which is for counters: promtool refuses a page that has them. */
+/** Gauges of prom-client with the suffix `_total`, which promtool rejects. */
 const MISNAMED_GAUGES = [
   'nodejs_active_resources_total',
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
 ] as const;
 
-/** Puts the rows of the service into `registry`, which must hold none of them; those of the scalers need no registry. */
+/** Registers the metrics of the service in `registry`; those of scalers need no registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
@@ -99,10 +99,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
-/**
- * The page in pieces: with 10,000 scalers (180,000 lines) it takes a while, in which rounds and probes must not stand
- * still.
- */
+/** Writes the page in pieces: with 10,000 scalers (180,000 lines) it must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock }: MetricsOptions,

@@ -1,16 +1,16 @@
 import type { Instant } from '../units/time.js';
 import type { Point } from './point-ring.js';
 
-/** Points of one step of time that become one. */
+/** Merges the points of one step. */
 export interface Bucket {
-  /** Whether an instant lies in the step that the first point began. */
-  readonly takes: (at: Instant) => boolean;
+  /** Whether an instant is in the step of the first point. */
+  readonly contains: (at: Instant) => boolean;
   readonly add: (point: Point) => void;
-  /** The time and the counts of the last point; of each metric the mean of what was known, null where nothing was. */
+  /** Time and counts of the last point, and the mean of the known values of each metric; null: none is known. */
   readonly point: () => Point;
 }
 
-/** The bucket that a point begins. Steps are counted from the epoch, so that a step is the same for all scalers. */
+/** Creates a bucket with its first point. Steps start at the epoch, so they are the same for all scalers. */
 export function createBucket(first: Point, stepSeconds: number): Bucket {
   const step = Math.floor(first.at / (1000 * stepSeconds));
   const sums = first.values.map(() => 0);
@@ -26,7 +26,7 @@ export function createBucket(first: Point, stepSeconds: number): Bucket {
   };
   add(first);
   return {
-    takes: (at) => Math.floor(at / (1000 * stepSeconds)) === step,
+    contains: (at) => Math.floor(at / (1000 * stepSeconds)) === step,
     add,
     point: () => ({
       ...last,
@@ -35,12 +35,12 @@ export function createBucket(first: Point, stepSeconds: number): Bucket {
   };
 }
 
-/** One point for each step that has any. */
+/** Merges points to one per step. */
 export function joinByStep(points: readonly Point[], stepSeconds: number): readonly Point[] {
   const buckets: Bucket[] = [];
   for (const point of points) {
     const last = buckets.at(-1);
-    if (last?.takes(point.at) === true) last.add(point);
+    if (last?.contains(point.at) === true) last.add(point);
     else buckets.push(createBucket(point, stepSeconds));
   }
   return buckets.map((bucket) => bucket.point());

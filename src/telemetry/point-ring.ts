@@ -1,37 +1,36 @@
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** One instant of a scaler: counts of replicas, and numbers of its metrics. null: not known, never 0. */
+/** Replica counts and values of metrics at one instant. null: unknown, never 0. */
 export interface Point {
   readonly at: Instant;
   readonly counts: readonly (number | null)[];
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of one scaler in typed arrays: 8 bytes for the time, 4 for every number. */
+/** The newest points of one scaler in typed arrays: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
-  /** Takes in a point with as many numbers as the ring was made for; beyond `room` the oldest go. */
+  /** Adds a point with the numbers of counts and values of this ring; beyond `room`, drops the oldest. */
   readonly push: (point: Point, room: number) => void;
-  /** Puts the newest point at another time. */
+  /** Changes the time of the newest point. */
   readonly moveNewest: (at: Instant) => void;
-  /** 0: the oldest; null where there is none. */
+  /** 0: the oldest; null: no such point. */
   readonly get: (index: number) => Point | null;
-  /** Whether the point there says the same as this one, at whatever time; false where there is none. */
-  readonly saysSame: (index: number, point: Point) => boolean;
-  /** Milliseconds since the epoch; null where there is none. Cheaper than `get`. */
+  /** Whether the point at `index` has the same numbers, at any time. */
+  readonly isEqual: (index: number, point: Point) => boolean;
+  /** Null: no such point. Cheaper than `get`. */
   readonly timeOf: (index: number) => Instant | null;
   readonly size: () => number;
 }
 
-/** Bytes that one point takes. */
 export function bytesPerPoint(counts: number, values: number): number {
   return 8 + 4 * counts + 4 * values;
 }
 
 const MISSING_COUNT = -1;
-const LEAST_CAPACITY = 16;
+const MIN_CAPACITY = 16;
 
-/** An empty ring; it grows with what is put in. */
+/** Creates an empty ring; it grows with its points. */
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   let capacity = 0;
   let start = 0;
@@ -77,7 +76,7 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
       const wanted = Math.max(1, Math.floor(room));
       if (capacity > wanted) resize(wanted);
       else if (size === capacity && capacity < wanted)
-        resize(Math.min(wanted, Math.max(LEAST_CAPACITY, 2 * capacity)));
+        resize(Math.min(wanted, Math.max(MIN_CAPACITY, 2 * capacity)));
       if (size < capacity) size += 1;
       else start = (start + 1) % capacity;
       write(slot(size - 1), point);
@@ -86,10 +85,10 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
       if (size > 0) times[slot(size - 1)] = at;
     },
     get,
-    saysSame: (index, point) => {
+    isEqual: (index, point) => {
       if (index < 0 || index >= size) return false;
       const place = slot(index);
-      // What comes in is cut to 4 bytes as what is kept was; Object.is takes NaN for NaN.
+      // Stored values are rounded to 4 bytes; Object.is treats NaN as equal to NaN.
       return (
         point.counts.every((count, at) => counts[place * countsPerPoint + at] === (count ?? MISSING_COUNT)) &&
         point.values.every((value, at) =>
@@ -102,7 +101,7 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
   };
 }
 
-/** What 4 bytes hold of a number is 7 digits; the rest would be noise: 0.1 would read 0.10000000149011612. */
+/** 4 bytes hold 7 digits; the rest is noise: 0.1 would be 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

@@ -1,33 +1,33 @@
 import type { Clock } from '../units/clock.js';
 import { createEventFeed } from './event-feed.js';
 import type { EventFeed } from './event-feed.js';
-import { createHistory } from './history.js';
-import type { History } from './history.js';
+import { createChartPoints } from './chart-points.js';
+import type { ChartPoints } from './chart-points.js';
 import { createLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
 import { createSnapshotArchive } from './snapshot-archive.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
-/** All that is kept of the cycles of a process. Bounded in itself, whatever comes. */
+/** Everything that a process stores about its cycles. Each part limits its own size. */
 export interface Records {
   readonly ledger: Ledger;
   readonly archive: SnapshotArchive;
-  readonly history: History;
+  readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
 }
 
-/** Empty records. `hasReaders` false: what only pages show, snapshots of the past and points for charts, is not kept. */
+/** Creates empty records. `hasReaders` false: without past snapshots and chart points, which only the API exposes. */
 export function createRecords(clock: Clock, { hasReaders = true } = {}): Records {
-  // Two processes that start in the same millisecond are told apart by chance.
+  // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   return {
     ledger: createLedger(),
     archive: hasReaders ? createSnapshotArchive() : EMPTY_ARCHIVE,
-    history: hasReaders ? createHistory() : EMPTY_HISTORY,
+    chartPoints: hasReaders ? createChartPoints() : NO_CHART_POINTS,
     feed: createEventFeed(run),
   };
 }
 
 const nothing = (): void => undefined;
 const EMPTY_ARCHIVE: SnapshotArchive = { keep: nothing, read: () => null, remove: nothing };
-const EMPTY_HISTORY: History = { add: nothing, read: () => null, remove: nothing };
+const NO_CHART_POINTS: ChartPoints = { add: nothing, read: () => null, remove: nothing };

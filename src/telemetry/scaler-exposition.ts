@@ -3,13 +3,13 @@ import { SCALER_METRICS } from './metric-table.js';
 import { SCALER_SERIES } from './scaler-series.js';
 import type { ScalerMetricKey } from './scaler-series.js';
 
-/** Scalers in a piece: about a millisecond of work. */
+/** Scalers per piece: about 1 ms of work. */
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the rows of all scalers in the text format of Prometheus, in pieces. They are read from the ledger when they are
- * asked for: recording a cycle costs nothing here, and the series of a removed scaler or of a limit that let go cannot
- * linger. (prom-client's own way, set() and remove(), hashes every label set, and writes a metric in one go.)
+ * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger for each scrape, so that
+ * recording a cycle costs nothing, and no series of a removed scaler or an ended limit stays. (set() and remove() of
+ * prom-client would hash each label set, and write a metric without yielding.)
  */
 export function* writeScalerMetrics(ledger: Pick<Ledger, 'list'>): Generator<string, void> {
   for (const key of Object.keys(SCALER_METRICS)) {

@@ -4,7 +4,7 @@ import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
-/** A number with the labels it carries beside `namespace` and `scaler`. */
+/** A value with its labels besides `namespace` and `scaler`. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -12,14 +12,14 @@ export interface Series {
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
-/** What each row of the table shows of one scaler. An empty list where there is no value: absence is never 0. */
+/** Returns the series of a scaler for each metric; none without a value, never 0. */
 export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStatus) => readonly Series[]>> = {
   currentReplicas: (status) => plain(status.record.decision?.currentReplicas),
   desiredReplicas: (status) => plain(status.record.decision?.desiredReplicas),
   recommendedReplicas: (status) => plain(status.record.decision?.recommendedReplicas),
   minReplicas: (status) => plain(status.record.decision?.minReplicas),
   maxReplicas: (status) => plain(status.record.decision?.maxReplicas),
-  metricValue: (status) => eachMetric(status, (spec, result) => presentValue(spec, result)),
+  metricValue: (status) => eachMetric(status, (spec, result) => currentValue(spec, result)),
   metricTarget: (status) => eachMetric(status, targetValue),
   metricProposal: (status) => eachMetric(status, (_, result) => result?.proposal ?? null),
   pods: (status) => podSeries(status.record.decision),
@@ -65,7 +65,7 @@ function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
   return labeled('direction', known);
 }
 
-/** The results stand in the order of the document; a short cut has none, and then only targets have a value. */
+/** The results are in the order of the document; after a short cut there are none, and only targets have a value. */
 function eachMetric(
   status: ScalerStatus,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
@@ -77,8 +77,8 @@ function eachMetric(
   });
 }
 
-/** What a metric reads now, in the unit of its target; null where it has no value or was not asked. */
-export function presentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
+/** Returns the current value of a metric, in the unit of its target; null: no value, or not queried. */
+export function currentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
   if (result === undefined || result.error !== null) return null;
   switch (spec.target.type) {
     case 'Utilization':
@@ -92,7 +92,7 @@ export function presentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** A metric's target: percent of the requests for a utilization, else in base units. */
+/** Returns the target of a metric: percent of the requests for a utilization, else in base units. */
 export function targetValue(spec: MetricSpec): number {
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }

@@ -3,34 +3,33 @@ import { snapshotToJson } from '../decision/write-json.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import type { Instant } from '../units/time.js';
 
-/** Packed snapshots of decisions that others have taken the place of, the oldest of all scalers first to go. */
+/** Compressed snapshots of past decisions; over the limit, the oldest of all scalers is dropped. */
 export interface SnapshotArchive {
-  /** Packs a snapshot, to be found by its scaler's `NAMESPACE/NAME` and its `now`. */
+  /** Stores a snapshot under `NAMESPACE/NAME` of its scaler and its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;
-  /** The JSON form of a snapshot; null where it is not kept. */
+  /** Returns a snapshot as JSON; null: not stored. */
   readonly read: (key: string, at: Instant) => unknown;
-  /** Forgets a scaler whose document is gone. */
+  /** Removes a scaler. */
   readonly remove: (key: string) => void;
 }
 
 export interface ArchiveLimits {
-  /** Of all scalers together, as packed; default 3 MiB. */
+  /** Compressed, for all scalers; default: 3 MiB. */
   readonly totalBytes?: number;
-  /** Snapshots a scaler may have; default 100, as many as the ledger has entries. */
+  /** Snapshots per scaler; default: 100, like the entries of the ledger. */
   readonly perScaler?: number;
 }
 
 interface Kept {
   readonly key: string;
   readonly at: Instant;
-  /** Deflated JSON, a byte a character: a fifth of the JSON, and far lighter than a Buffer; null once dropped. */
+  /** Deflated JSON, one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
   packed: string | null;
 }
 
-/** What an entry costs beyond its text, as measured with 1,000 scalers: the object, its places in queue and map. */
+/** Memory of an entry besides its string, measured with 1,000 scalers: the object and its places in queue and map. */
 const ENTRY_BYTES = 360;
 
-/** An empty archive. */
 export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchive {
   const { totalBytes = 3 * 1024 * 1024, perScaler = 100 } = limits;
   const byScaler = new Map<string, Map<Instant, Kept>>();
@@ -54,7 +53,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
       if (oldest === undefined) break;
       drop(oldest);
     }
-    // Most of the queue may be entries that were dropped out of their turn.
+    // The queue may consist mostly of dropped entries.
     if (queue.length < 2 * live + 64) return;
     queue = queue.slice(first).filter(({ packed }) => packed !== null);
     first = 0;

@@ -1,29 +1,32 @@
-const fans = new WeakMap<AbortSignal, { readonly listeners: Set<() => void>; readonly tell: () => void }>();
+const subscriptions = new WeakMap<
+  AbortSignal,
+  { readonly listeners: Set<() => void>; readonly notify: () => void }
+>();
 
 /**
- * Calls `listener` when `signal` is aborted; not where it was before. The answer takes the listener back. However many
- * listen, the signal has one listener: Node takes the eleventh for a leak and warns, but 100 requests under way that all
- * end with the term of a leader are none.
+ * Calls `listener` when `signal` is aborted, but not if it was aborted before. Returns the function that unsubscribes
+ * it. The signal has one listener for all: Node warns of a leak at the eleventh, but 100 requests that end with a
+ * leader's term are none.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  let fan = fans.get(signal);
-  if (fan === undefined) {
+  let subscription = subscriptions.get(signal);
+  if (subscription === undefined) {
     const listeners = new Set<() => void>();
-    const tell = (): void => {
+    const notify = (): void => {
       for (const each of [...listeners]) each();
     };
-    fan = { listeners, tell };
-    fans.set(signal, fan);
-    signal.addEventListener('abort', tell);
+    subscription = { listeners, notify };
+    subscriptions.set(signal, subscription);
+    signal.addEventListener('abort', notify);
   }
-  const { listeners, tell } = fan;
+  const { listeners, notify } = subscription;
   const entry = (): void => listener();
   listeners.add(entry);
   return () => {
     listeners.delete(entry);
-    if (listeners.size > 0 || fans.get(signal)?.tell !== tell) return;
-    // A signal with a listener is kept in memory by those that it follows.
-    signal.removeEventListener('abort', tell);
-    fans.delete(signal);
+    if (listeners.size > 0 || subscriptions.get(signal)?.notify !== notify) return;
+    // A signal with a listener is kept in memory by the signals that it follows.
+    signal.removeEventListener('abort', notify);
+    subscriptions.delete(signal);
   };
 }

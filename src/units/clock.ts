@@ -2,8 +2,8 @@ import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
- * The present, timers and chance. Everything that waits or asks what time it is takes one as an argument, so that a
- * whole service can run in simulated time; the real one is made in cli/system-clock.ts.
+ * Time, timers and randomness. Code that waits or needs the time takes a clock as an argument, so that the whole
+ * service can run in simulated time. The system clock is created in cli/system-clock.ts.
  */
 export interface Clock {
   /** Wall time. May jump. */
@@ -12,11 +12,11 @@ export interface Clock {
   readonly monotonicMs: () => number;
   /** At least 0, below 1. */
   readonly random: () => number;
-  /** Calls `callback` once after `ms` (up to 2^31-1); the answer takes the timer back. */
+  /** Calls `callback` once after `ms` (up to 2^31-1). Returns the function that cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
-/** Why a signal of `withDeadline` was aborted. */
+/** The abort reason of `withDeadline`. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
   readonly ms: number;
@@ -27,7 +27,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Resolves after `ms`, or at once when `signal` is aborted: look at `signal.aborted` afterwards. Never rejects. */
+/** Resolves after `ms`, or immediately when `signal` is aborted: check `signal.aborted` afterwards. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, which never rejects, but no longer than `ms`; leaves no timer behind. */
+/** Waits for `work`, which never rejects, at most `ms`. Leaves no timer. */
 export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController();
   await Promise.race([work, sleep(clock, ms, done.signal)]);
@@ -51,7 +51,7 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 
 /**
  * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
- * that is aborted. Gives what `work` gives; leaves no timer and no listener behind. `work` must heed its signal.
+ * that is aborted. Returns the result of `work`, which must heed its signal. Leaves no timer or listener.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -72,12 +72,12 @@ export async function withDeadline<T>(
   }
 }
 
-/** How long one piece of work keeps everything else waiting. */
+/** Time after which other work gets a turn. */
 const TURN_MS = 20;
 
 /**
- * For work that is long and in small pieces: to be awaited after each of them. Lets others have a turn (probes, rounds,
- * the renewal of the Lease) whenever 20 ms have passed.
+ * Returns a function to await between the pieces of a long task. It yields to other work (probes, rounds, the renewal
+ * of the Lease) when 20 ms have passed.
  */
 export function takeTurns(clock: Clock): () => Promise<void> {
   let turnMs = clock.monotonicMs();

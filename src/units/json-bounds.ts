@@ -1,19 +1,19 @@
-/** What a JSON text may hold at most. */
+/** Limits of a JSON text. */
 export interface JsonBounds {
   /** Levels of arrays and objects. */
   readonly depth: number;
-  /** Members, elements, arrays and objects in all. */
+  /** Members and elements, objects and arrays included. */
   readonly items: number;
 }
 
-/** A JSON text is beyond its bounds; the message says which. */
+/** A JSON text exceeds its limits; the message says which. */
 export class JsonBoundsError extends Error {
   override name = 'JsonBoundsError';
 }
 
-/** Looks at a JSON text in pieces, before it is parsed. */
+/** Checks a JSON text in chunks before it is parsed. */
 export interface JsonMeter {
-  /** Takes the next piece. Returns why the text must not be parsed, or null. */
+  /** Takes the next chunk. Returns why the text must not be parsed, or null. */
   readonly add: (piece: Uint8Array) => string | null;
 }
 
@@ -26,13 +26,13 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Counts levels and items of a JSON text as it arrives: 16 MiB of `{},` parsed are more than 800 MB of objects. One pass
- * over the bytes, with nothing kept; what is no JSON is for the parser to refuse.
+ * Counts levels and items of a JSON text as it arrives: 16 MiB of `{},` become more than 800 MB of objects. One pass,
+ * nothing is kept. The parser rejects invalid JSON.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
   let items = 0;
-  let isText = false;
+  let isString = false;
   let isEscaped = false;
 
   return {
@@ -40,15 +40,15 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
       // By index: an iterator takes ten times as long.
       for (let index = 0; index < piece.length; index += 1) {
         const byte = piece[index];
-        if (isText) {
+        if (isString) {
           if (isEscaped) isEscaped = false;
           else if (byte === BACKSLASH) isEscaped = true;
-          else if (byte === QUOTE) isText = false;
+          else if (byte === QUOTE) isString = false;
           continue;
         }
         switch (byte) {
           case QUOTE:
-            isText = true;
+            isString = true;
             break;
           case OPEN_BRACKET:
           case OPEN_BRACE:
@@ -72,7 +72,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   };
 }
 
-/** Parses a JSON text within bounds. Throws `SyntaxError` for what is no JSON, `JsonBoundsError` beyond them. */
+/** Parses a JSON text within limits. Throws `SyntaxError` for invalid JSON, `JsonBoundsError` above the limits. */
 export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const excess = createJsonMeter(bounds).add(bytes);

@@ -1,10 +1,10 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), the form in which the HPA
- * calculates. Between -(2^63-1) and 2^63-1, the range of Kubernetes' own quantities.
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as the HPA calculates. Between
+ * -(2^63-1) and 2^63-1, the range of Kubernetes quantities.
  */
 export type Milli = bigint;
 
-/** What sums of milli-units saturate at: 2^63-1. */
+/** Sums of milli-units saturate at this value. */
 export const MAX_MILLI: Milli = 2n ** 63n - 1n;
 
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:(n|u|m|k|[MGTPE]i?|Ki)|[eE]([+-]?\d{1,9}))?$/;
@@ -24,14 +24,15 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
-/** Past this decimal exponent any digit but zero saturates, and below its negative any digit is under one milli-unit. */
+/**
+ * Above this decimal exponent any digit but zero saturates; below its negative, any digit is less than one milli-unit.
+ */
 const EXPONENT_BOUND = 200;
 
 /**
- * The milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`), exact, or null where the text is none.
- * A fraction of a milli-unit rounds away from zero ("rounds up"), as `Quantity.MilliValue()` does; a value past
- * 2^63-1 saturates. A plain number is a quantity, too.
- * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
+ * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: not a
+ * quantity. A fraction of a milli-unit rounds away from zero, as `Quantity.MilliValue()` does. Values above 2^63-1
+ * saturate. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
   const text = String(value);
@@ -47,7 +48,7 @@ export function parseQuantity(value: string | number): Milli | null {
   return sign === '-' ? -magnitude : magnitude;
 }
 
-/** `digits * 10^exponent`, rounded up to an integer and saturated. */
+/** Returns `digits * 10^exponent`, rounded up to an integer and saturated. */
 function scaleUp(digits: bigint, exponent: number): Milli {
   if (digits === 0n) return 0n;
   const bounded = Math.max(-EXPONENT_BOUND, Math.min(EXPONENT_BOUND, exponent));
@@ -57,11 +58,11 @@ function scaleUp(digits: bigint, exponent: number): Milli {
 }
 
 /**
- * The milli-units of a number as Prometheus gives it: rounded to the nearest, but a value above 0 is never below
- * one milli-unit. Saturates; `value` must not be NaN.
+ * Returns the milli-units of a number from Prometheus: rounded to the nearest, but at least one for a value above 0.
+ * Saturates. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
-  // The product of a large integer (bytes of a fleet) would not fit into a double.
+  // The product of a large integer (bytes of a fleet) does not fit into a double.
   if (Number.isSafeInteger(value)) return saturate(BigInt(value) * 1000n);
   const scaled = Math.round(value * 1000);
   if (scaled === 0 && value > 0) return 1n;
@@ -69,17 +70,17 @@ export function milliFromNumber(value: number): Milli {
   return saturate(BigInt(scaled));
 }
 
-/** The double nearest to what a count of milli-units stands for in base units; up to 4e15 it reads back exactly. */
+/** Returns the value in base units, exact up to 4e15 milli-units. */
 export function milliToNumber(milli: Milli): number {
   return Number(milli) / 1000;
 }
 
-/** The sum, saturated at 2^63-1. */
+/** Returns the sum, saturated at 2^63-1. */
 export function addMilli(a: Milli, b: Milli): Milli {
   return saturate(a + b);
 }
 
-/** The shortest exact quantity without a larger suffix: `2` for 2000 milli-units, `1500m` for 1500. */
+/** Returns the shortest exact quantity without a larger suffix: `2` for 2000 milli-units, `1500m` for 1500. */
 export function formatMilli(milli: Milli): string {
   return milli % 1000n === 0n ? String(milli / 1000n) : `${String(milli)}m`;
 }

@@ -1,29 +1,28 @@
-/** A point in time: milliseconds since 1970-01-01T00:00:00Z, negative before. Made only in this file and by a `Clock`. */
+/** Milliseconds since 1970-01-01T00:00:00Z, negative before. Created only in this file and by a `Clock`. */
 export type Instant = number & { readonly __brand: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Year 1, the zero time of Kubernetes: what a missing `lastTransitionTime` counts as. */
+/** Year 1, the zero time of Kubernetes: the value of a missing `lastTransitionTime`. */
 export const YEAR_ONE: Instant = instantFromMs(-62_135_596_800_000);
 
-/** The instant of a number of milliseconds since the epoch. */
 export function instantFromMs(ms: number): Instant {
   return ms as Instant;
 }
 
-/** The instant of a number of seconds since the epoch, as Prometheus states times. */
+/** Returns the instant of a Unix time in seconds, as in Prometheus. */
 export function instantFromSeconds(seconds: number): Instant {
   return instantFromMs(Math.round(seconds * 1000));
 }
 
-/** The instant of an RFC 3339 text of the years 1 to 9999, cut off to milliseconds, or null where it is none. */
+/** Parses an RFC 3339 time of the years 1 to 9999, truncated to milliseconds. Returns null for an invalid one. */
 export function parseInstant(text: string): Instant | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = match;
   const local = `${year ?? ''}-${month ?? ''}-${day ?? ''}T${hour ?? ''}:${minute ?? ''}:${second ?? ''}`;
   const localMs = Date.parse(`${local}Z`);
-  // Date.parse takes 30 February for 2 March: what does not read back as written is no date.
+  // Date.parse reads 30 February as 2 March.
   if (year === '0000' || Number.isNaN(localMs) || new Date(localMs).toISOString().slice(0, 19) !== local)
     return null;
   const offsetMs = zoneOffsetMs(zone);
@@ -40,27 +39,27 @@ function zoneOffsetMs(zone: string): number | null {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** RFC 3339 in UTC; milliseconds only where there are any: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.250Z`. */
+/**
+ * Returns RFC 3339 in UTC, with milliseconds only if there are any: `2026-01-01T00:00:00Z`,
+ * `2026-01-01T00:00:00.250Z`.
+ */
 export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
-/** The instant `seconds` later (earlier, if negative). */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return instantFromMs(instant + seconds * 1000);
 }
 
-/** Seconds from `from` to `to`, with fractions; negative where `to` is earlier. */
+/** Returns seconds with fractions, negative if `to` is earlier. */
 export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;
 }
 
-/** The earlier of two instants. */
 export function earliest(a: Instant, b: Instant): Instant {
   return a < b ? a : b;
 }
 
-/** The later of two instants. */
 export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }

@@ -16,7 +16,7 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
   importers: { scaler: 'all', promql: 'all', units: 'all' },
   config: { files: 'all', prometheus: 'types', scaler: 'all', promql: 'all', units: 'all' },
   backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
-  prometheus: { files: 'all', decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
+  prometheus: { files: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
   telemetry: { decision: 'all', scaler: 'all', units: 'all' },
   control: {
@@ -138,23 +138,41 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-/** The first import cycle found from each file on, as `a -> b -> a`; each cycle once. */
+/**
+ * The import cycles among the files and folders of each folder, `src` included, as `src/x: a -> b.ts -> a`: an import
+ * counts between the two entries of the innermost folder that holds both files. Types count as well.
+ */
 export function findCycles(sources: readonly Source[]): readonly string[] {
-  const targets = new Map(
-    sources.map(({ file, imports }) => [file, imports.flatMap((one) => one.file ?? [])] as const),
-  );
+  const folders = new Map<string, Map<string, Set<string>>>();
+  for (const { file, imports } of sources)
+    for (const { file: target } of imports) if (target !== null) addEdge(folders, file, target);
+  return [...folders].flatMap(([folder, edges]) => cyclesOf(edges).map((cycle) => `${folder}: ${cycle}`));
+}
+
+function addEdge(folders: Map<string, Map<string, Set<string>>>, from: string, to: string): void {
+  const [source, target] = [from.split('/'), to.split('/')];
+  const depth = source.findIndex((part, index) => part !== target[index]);
+  const [entry, other] = [source[depth], target[depth]];
+  if (entry === undefined || other === undefined) return;
+  const folder = source.slice(0, depth).join('/');
+  const edges = folders.get(folder) ?? new Map<string, Set<string>>();
+  folders.set(folder, edges.set(entry, (edges.get(entry) ?? new Set()).add(other)));
+}
+
+/** The first cycle found from each entry on; each cycle once. */
+function cyclesOf(edges: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const done = new Set<string>();
   const cycles: string[] = [];
-  const walk = (file: string, path: readonly string[]): void => {
-    const start = path.indexOf(file);
+  const walk = (entry: string, path: readonly string[]): void => {
+    const start = path.indexOf(entry);
     if (start !== -1) {
-      cycles.push([...path.slice(start), file].join(' -> '));
+      cycles.push([...path.slice(start), entry].join(' -> '));
       return;
     }
-    if (done.has(file)) return;
-    for (const next of targets.get(file) ?? []) walk(next, [...path, file]);
-    done.add(file);
+    if (done.has(entry)) return;
+    for (const next of edges.get(entry) ?? []) walk(next, [...path, entry]);
+    done.add(entry);
   };
-  for (const file of targets.keys()) walk(file, []);
+  for (const entry of edges.keys()) walk(entry, []);
   return cycles;
 }

@@ -288,15 +288,17 @@ describe('the alerts of the chart', () => {
   });
 });
 
-/** All blocks of the manuals that hold rules of Prometheus. */
-const MANUALS = ['README.md', ...['docs', 'config', 'charts', 'test', 'src'].flatMap(pagesBelow)].flatMap(
-  (page) =>
-    Array.from(
-      readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm),
-      ([, text = '']) => text,
-    )
-      .filter((text) => /^\s*(- )?(alert|record): /m.test(text))
-      .map((text, index) => [`${page}, ${index + 1}`, text] as const),
+/** All blocks of the documentation that contain Prometheus rules. */
+const PAGES_WITH_RULES = [
+  'README.md',
+  ...['docs', 'config', 'charts', 'test', 'src'].flatMap(pagesBelow),
+].flatMap((page) =>
+  Array.from(
+    readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm),
+    ([, text = '']) => text,
+  )
+    .filter((text) => /^\s*(- )?(alert|record): /m.test(text))
+    .map((text, index) => [`${page}, ${index + 1}`, text] as const),
 );
 
 function pagesBelow(name: string): readonly string[] {
@@ -305,12 +307,12 @@ function pagesBelow(name: string): readonly string[] {
     .filter((page) => page.endsWith('.md'));
 }
 
-describe('rules in the manuals', () => {
+describe('rules in the documentation', () => {
   it('are found', () => {
-    expect(MANUALS.map(([page]) => page)).toContain('docs/guides/monitoring.md, 1');
+    expect(PAGES_WITH_RULES.map(([page]) => page)).toContain('docs/guides/monitoring.md, 1');
   });
 
-  it.each(MANUALS)('%s: promtool finds nothing wrong with them', (_, text) => {
+  it.each(PAGES_WITH_RULES)('%s: promtool finds nothing wrong with them', (_, text) => {
     writeFileSync(join(folder, 'manual.yaml'), text);
 
     expect(run('check', 'rules', 'manual.yaml')).toMatchObject({ status: 0 });
@@ -321,7 +323,7 @@ describe('rules in the manuals', () => {
     ['keeps quiet for 9', '9m', 'Unschedulable', false],
     ['keeps quiet while pods start', '30m', 'Starting', false],
   ])('WorkloadShortOfPods %s', (_, eval_time, reason, fires) => {
-    const [, text = ''] = MANUALS.find(([page]) => page === 'docs/guides/monitoring.md, 1') ?? [];
+    const [, text = ''] = PAGES_WITH_RULES.find(([page]) => page === 'docs/guides/monitoring.md, 1') ?? [];
     writeFileSync(join(folder, 'manual.yaml'), text);
     const alert = {
       exp_labels: { ...WEB, job: 'rel-promscaler', type: 'TargetReached', status: 'False', reason },

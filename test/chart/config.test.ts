@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
-import type { ServiceConfig } from '../../src/config/service-config.js';
+import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
 import { readScalers } from '../../src/scaler/read-scalers.js';
 import { CASES } from './cases.js';
 import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';

@@ -18,7 +18,7 @@ const PEM = '-----BEGIN CERTIFICATE-----';
 const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   'two replicas without an election': [
     { replicas: 2, leaderElection: { enabled: false } },
-    'replicas is 2 and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1',
+    'replicas is 2 and leaderElection.enabled is false: every replica would scale. Enable leader election, or set replicas to 1',
   ],
   'a lease that ends before its renewal does': [
     { leaderElection: { leaseDurationSeconds: 10 } },
@@ -38,10 +38,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'rights for the account of everybody': [
     { serviceAccount: { create: false } },
-    'the rights would go to the account `default`, which every pod of the namespace has',
+    'the permissions would go to the service account `default`, which every pod of the namespace uses',
   ],
-  'a variable of the chart': [{ extraEnv: [{ name: 'POD_NAME' }] }, 'extraEnv: POD_NAME is set already'],
-  'a variable twice': [{ extraEnv: [{ name: 'A' }, { name: 'A' }] }, 'extraEnv: A is set already'],
+  'a variable of the chart': [{ extraEnv: [{ name: 'POD_NAME' }] }, 'extraEnv: POD_NAME is already set'],
+  'a variable twice': [{ extraEnv: [{ name: 'A' }, { name: 'A' }] }, 'extraEnv: A is already set'],
   'two counts': [{ replicas: 2, replicaCount: 3 }, 'replicas is 2 and replicaCount is 3: set one of them'],
   'two replicas under the other name without an election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
@@ -49,11 +49,11 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a volume of the chart': [
     { extraVolumes: [{ name: 'config', emptyDir: {} }] },
-    'extraVolumes: the pod has a volume config already. Choose another name',
+    'extraVolumes: the pod already has a volume config. Choose another name',
   ],
   'a volume twice': [
     { extraVolumes: [{ name: 'a' }, { name: 'a' }] },
-    'extraVolumes: the pod has a volume a already',
+    'extraVolumes: the pod already has a volume a',
   ],
   'a mount without its volume': [
     { extraVolumeMounts: [{ name: 'a', mountPath: '/a' }] },
@@ -70,10 +70,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 0 } },
     'podDisruptionBudget: minAvailable and maxUnavailable are both set: Kubernetes accepts one of them',
   ],
-  'another config': [{ extraArgs: ['--config=/x'] }, 'extraArgs: --config is set already'],
+  'another config': [{ extraArgs: ['--config=/x'] }, 'extraArgs: --config is already set'],
   'an address in two places': [
     { prometheus: { url: 'http://p' }, ...source({ urls: ['http://p'] }) },
-    'prometheus.url and config.prometheus.default.urls are both given',
+    'prometheus.url and config.prometheus.default.urls are both set',
   ],
   'an address without http': [
     source({ urls: ['http://a', 'prometheus:9090'] }),
@@ -86,7 +86,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   'an empty address': [source({ urls: [''] }), 'config.prometheus.default.urls[0] must be'],
   'a token in a header': [
     source({ headers: { authorization: 'Bearer canary' } }),
-    'config.prometheus.default.headers.authorization would stand in a ConfigMap, for everyone to read: give it as credentials.default (bearerToken, or username and password)',
+    'config.prometheus.default.headers.authorization would be readable in a ConfigMap. Set credentials.default (bearerToken, or username and password) instead',
   ],
   'credentials of a source that is not there': [
     { credentials: { thanos: { bearerToken: 'canary' } } },
@@ -98,7 +98,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a token twice': [
     credentials({ bearerToken: 'canary', existingSecret: 's', keys: { bearerToken: 'k' } }),
-    'credentials.default.bearerToken and credentials.default.keys.bearerToken are both given',
+    'credentials.default.bearerToken and credentials.default.keys.bearerToken are both set',
   ],
   'keys of no Secret': [
     credentials({ keys: { bearerToken: 'k' } }),
@@ -123,11 +123,11 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a token here and a file there': [
     credentials({ bearerToken: 'canary' }, source({ bearerTokenFile: '/var/run/token' })),
-    'credentials.default and config.prometheus.default.bearerTokenFile both settle the Authorization header',
+    'credentials.default and config.prometheus.default.bearerTokenFile both set the Authorization header',
   ],
   'a certificate here and there': [
     credentials({ ca: PEM }, source({ tls: { caFile: '/ca' } })),
-    'credentials.default.ca and config.prometheus.default.tls.caFile are both given',
+    'credentials.default.ca and config.prometheus.default.tls.caFile are both set',
   ],
   'a file of a Secret that is not mounted': [
     { secrets: ['other'], ...source({ bearerTokenFile: '/etc/promscaler/secrets/token/token' }) },
@@ -151,7 +151,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a document for another namespace': [
     { namespaces: ['pay', 'ops'], ...scaler(SCALER) },
-    'scalers.web is for the namespace shop, which `namespaces` does not list: its rights end there',
+    'scalers.web is for the namespace shop, which `namespaces` does not list: promscaler has no permissions there',
   ],
   'a text for another namespace': [
     { namespaces: ['pay'], ...scaler('kind: Scaler\nmetadata: { name: web, namespace: shop }') },
@@ -159,11 +159,11 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'the name of a file in place of its text': [
     scaler('shop/web.yaml'),
-    'scalers.web is the text "shop/web.yaml", no document; a file is read by --set-file scalers.web=FILE',
+    'scalers.web is the string "shop/web.yaml", not a document; to read a file, use --set-file scalers.web=FILE',
   ],
   'two documents of one name': [
     { scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: shop }' } },
-    'scalers.a and scalers.b are both called shop/web: the service would refuse both',
+    'scalers.a and scalers.b are both called shop/web: the service would reject both',
   ],
   'documents that fill more than a ConfigMap': [
     scaler(`# ${'x'.repeat(999_999)}\n`),

@@ -34,7 +34,7 @@ describe('NOTES.txt', () => {
 
     expect(done).not.toContain('--set');
     expect(done).not.toContain('WARNING');
-    expect(done).toContain('works on the namespaces shop, pay, and patches nothing (dryRun).');
+    expect(done).toContain('scales workloads in the namespaces shop, pay and patches nothing (dryRun).');
     expect(done).toContain('helm test rel -n ops --logs');
     expect(done).toContain('kubectl logs -f -n ops deployment/rel-promscaler');
   });
@@ -61,7 +61,7 @@ describe('NOTES.txt', () => {
   ])('warns of a header %s: %s', (header, isWarned) => {
     const text = notes({ config: { prometheus: { default: { headers: { [header]: 'canary' } } } } });
 
-    expect(text.includes(`headers.${header} stands in a ConfigMap`)).toBe(isWarned);
+    expect(text.includes(`headers.${header} is in a ConfigMap`)).toBe(isWarned);
     expect(text).not.toContain('canary');
   });
 

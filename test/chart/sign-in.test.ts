@@ -28,42 +28,42 @@ const azure = (use: string | null, more: Values = {}): Values =>
 const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   'two ways': [
     source({ azure: {}, google: {} }, { podLabels: { [LABEL]: 'false' } }),
-    'config.prometheus.default has azure and google: a query is signed in one way',
+    'config.prometheus.default has azure and google: a data source has one authentication method',
   ],
   'a token beside a way': [
     source({ google: {} }, { credentials: { default: { bearerToken: 'canary' } } }),
-    'credentials.default and config.prometheus.default.google both settle the Authorization header',
+    'credentials.default and config.prometheus.default.google both set the Authorization header',
   ],
   'a client without its secret': [
     source({ oauth2: OAUTH2 }),
-    'config.prometheus.default.oauth2 has no client secret: name the Secret that holds it, credentials.default: { existingSecret: SECRET, keys: { clientSecret: KEY } }',
+    'config.prometheus.default.oauth2 has no client secret: set the Secret that contains it, credentials.default: { existingSecret: SECRET, keys: { clientSecret: KEY } }',
   ],
   'the secret of a client in clear': [
     source({ oauth2: OAUTH2 }, { credentials: { default: { clientSecret: 'canary' } } }),
-    'credentials.default.clientSecret stands in the values in clear',
+    'credentials.default.clientSecret is in clear text in the values',
   ],
   'the secret of a client twice': [
     source({ oauth2: { ...OAUTH2, clientSecretFile: '/s' } }, keys({ clientSecret: 'k' })),
-    'credentials.default.keys.clientSecret and config.prometheus.default.oauth2.clientSecretFile are both given',
+    'credentials.default.keys.clientSecret and config.prometheus.default.oauth2.clientSecretFile are both set',
   ],
   'the secret of no client': [
     source({}, keys({ clientSecret: 'k' })),
-    'credentials.default.keys.clientSecret is for config.prometheus.default.oauth2, which is not given',
+    'credentials.default.keys.clientSecret is for config.prometheus.default.oauth2, which is not set',
   ],
   'keys of AWS for no signature': [
     source({ azure: {} }, { ...keys({ awsCredentials: 'k' }), podLabels: { [LABEL]: 'false' } }),
-    'credentials.default.keys.awsCredentials is for config.prometheus.default.sigv4, which is not given',
+    'credentials.default.keys.awsCredentials is for config.prometheus.default.sigv4, which is not set',
   ],
   'keys of AWS twice': [
     source({ sigv4: { region: 'r', credentialsFile: '/c' } }, keys({ awsCredentials: 'k' })),
-    'credentials.default.keys.awsCredentials and config.prometheus.default.sigv4.credentialsFile are both given',
+    'credentials.default.keys.awsCredentials and config.prometheus.default.sigv4.credentialsFile are both set',
   ],
   'a secret among the parameters': [
     source(
       { oauth2: { ...OAUTH2, endpointParams: { client_secret: 'canary' } } },
       keys({ clientSecret: 'k' }),
     ),
-    'config.prometheus.default.oauth2.endpointParams.client_secret would stand in a ConfigMap',
+    'config.prometheus.default.oauth2.endpointParams.client_secret would be readable in a ConfigMap',
   ],
   'a token endpoint that is no address': [
     source({ oauth2: { ...OAUTH2, tokenUrl: 'login.example.com' } }, keys({ clientSecret: 'k' })),
@@ -79,20 +79,20 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'Azure without the label': [
     azure(null, annotated({ 'azure.workload.identity/client-id': CLIENT_ID })),
-    `config.prometheus.default.azure needs podLabels ${LABEL}: "true", without which AKS gives the pod no token of its identity; "false" where the identity of the machine is meant`,
+    `config.prometheus.default.azure needs podLabels ${LABEL}: "true", without which AKS does not inject a token into the pod; "false" selects the identity of the node`,
   ],
   'Azure with a label that says neither': [azure('yes'), `needs podLabels ${LABEL}`],
   'Azure with the label and no identity': [
     azure('true'),
-    'config.prometheus.default.azure: no identity is named. Set serviceAccount.annotations azure.workload.identity/client-id, or config.prometheus.default.azure.clientId',
+    'config.prometheus.default.azure: no identity is set. Set serviceAccount.annotations azure.workload.identity/client-id, or config.prometheus.default.azure.clientId',
   ],
   'an identity of Azure that is not used': [
     azure('false', annotated({ 'azure.workload.identity/client-id': CLIENT_ID })),
-    'and serviceAccount.annotations name an identity: it would not be used',
+    'and serviceAccount.annotations set an identity: it would not be used',
   ],
   'annotations of an account of yours': [
     { serviceAccount: { create: false, name: 'mine', annotations: { a: 'b' } } },
-    'serviceAccount.annotations are written nowhere, for serviceAccount.create is false: annotate the account mine yourself',
+    'serviceAccount.annotations have no effect because serviceAccount.create is false: annotate the service account mine yourself',
   ],
   'a role that is none': [
     annotated({ 'eks.amazonaws.com/role-arn': 'promscaler-query' }),
@@ -108,7 +108,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
   'a secret variable in clear': [
     { extraEnv: [{ name: 'AWS_SECRET_ACCESS_KEY', value: 'canary' }] },
-    'extraEnv: AWS_SECRET_ACCESS_KEY would stand in the Deployment, for everyone to read',
+    'extraEnv: AWS_SECRET_ACCESS_KEY would be readable in the Deployment',
   ],
   'a variable with a file that is not mounted': [
     { extraEnv: [{ name: 'GOOGLE_APPLICATION_CREDENTIALS', value: '/etc/promscaler/secrets/gmp/key.json' }] },

@@ -7,7 +7,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { makeResource } from '../../src/simulator/api/resources.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { CHART, HELMS, HELM_TIMEOUT_MS, at, helmFile } from './helm.js';
+import { CHART, HELMS, HELM_TIMEOUT_MS, SHORT_LIVED, at, helmFile } from './helm.js';
 import type { HelmResult, Values } from './helm.js';
 import { startSecretGateway } from './secret-gateway.js';
 import type { Gateway } from './secret-gateway.js';
@@ -70,7 +70,8 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
   /** Runs helm in the namespace `ops`; the simulator answers meanwhile, so it must not block. */
   const helm = async (args: readonly string[], values: Values = {}): Promise<HelmResult> => {
     await writeFile(join(folder, 'values.yaml'), JSON.stringify(values));
-    const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+    const places = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+    const env = { ...places, ...SHORT_LIVED };
     return new Promise((resolve) => {
       const options = { env, encoding: 'utf8', timeout: 60_000 } as const;
       const child = execFile(file, [...args, '--namespace', 'ops'], options, (_error, stdout, stderr) =>

@@ -166,7 +166,7 @@ describe('values.schema.json', () => {
     const own = Object.entries(properties).filter(([name]) => !settled.includes(name));
     // The fields of documents are many, and promscaler validate knows more of them.
     const defaults = { type: 'object', description: at(properties, 'defaults', 'description') };
-    const description = 'The service config, but for what the chart settles.';
+    const description = 'The service config, except for the keys that the chart sets.';
     const config = { description, ...service, properties: { ...Object.fromEntries(own), defaults } };
     // Its secret may come from `credentials`; _checks-sign-in.tpl looks for it in both.
     const oauth2 = at(config, 'properties', 'prometheus', 'additionalProperties', 'properties', 'oauth2');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/cli/version/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { folderOf, runCli } from './fake-io.js';
 
 /** Every command that reaches a cluster or a service. */

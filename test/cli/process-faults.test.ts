@@ -8,14 +8,17 @@ const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 const CONFIG =
   'server: { port: 0 }\nkubernetes: { url: http://127.0.0.1:9 }\nprometheus: { default: { urls: [http://127.0.0.1:9] } }\n';
 
-/** Runs the built service with code of its own in the process, and gives what it writes. */
+/** Runs the built service, runs code of its own in its process once it has started, and gives what it writes. */
 async function run(code: string): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
   const cwd = folderOf({ 'promscaler.yaml': CONFIG, 'scalers/none.yaml': '' });
-  const node = ['--import', `data:text/javascript,${encodeURIComponent(code)}`, CLI];
+  const onSignal = `process.on('SIGUSR2', () => { ${code} })`;
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(onSignal)}`, CLI];
   const child = spawn(process.execPath, [...node, 'run', '--config', 'promscaler.yaml'], { cwd });
   let text = '';
+  let isToldToRun = false;
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
+    if (!isToldToRun && text.includes('"message":"started"')) isToldToRun = child.kill('SIGUSR2');
     if (text.includes('Node.js warning')) child.kill('SIGTERM');
   });
   const [exitCode] = (await once(child, 'close')) as [number];
@@ -24,7 +27,7 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
 
 describe('warnings and exceptions of the process', () => {
   it('a warning is a line of the log, and nothing else is written', async () => {
-    const { exitCode, lines } = await run("setTimeout(() => process.emitWarning('eleven', 'Strange'), 2500)");
+    const { exitCode, lines } = await run("process.emitWarning('eleven', 'Strange')");
 
     const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(exitCode).toBe(0);
@@ -39,8 +42,8 @@ describe('warnings and exceptions of the process', () => {
   });
 
   it.each([
-    ['a rejection', "setTimeout(() => Promise.reject(new Error('lost')), 2500)"],
-    ['an exception', "setTimeout(() => { throw new Error('lost'); }, 2500)"],
+    ['a rejection', "Promise.reject(new Error('lost'))"],
+    ['an exception', "throw new Error('lost')"],
   ])('%s that no one handles is a line of the log, and the process ends with 1', async (_what, code) => {
     const { exitCode, lines } = await run(code);
 

@@ -16,7 +16,7 @@ function pathOf(
   texts: readonly string[] = [''],
 ): Parameters<typeof nextSet>[0] {
   const files = texts.map((text, index) => ({ name: `${index}.yaml`, text, error: null, isOwnMount: false }));
-  return [{ generation: { path: 'scalers', files, error: null }, documents }];
+  return [{ contents: { path: 'scalers', files, error: null }, documents }];
 }
 
 function runningSet(): DocumentSet {
@@ -29,7 +29,7 @@ describe('nextSet', () => {
   it.each([
     [20_000, []],
     [20_001, ['yaml-count']],
-  ])('of %p documents tells %p', (count, codes) => {
+  ])('of %p documents reports %p', (count, codes) => {
     const { set, problems } = nextSet(pathOf(Array.from({ length: count }, () => NOTHING)), runningSet());
 
     expect(problems.map(({ code }) => code)).toEqual(codes);
@@ -39,7 +39,7 @@ describe('nextSet', () => {
   it.each([
     [MAX_TOTAL_LENGTH, []],
     [MAX_TOTAL_LENGTH + 1, ['yaml-size']],
-  ])('of %p characters in two files tells %p', (length, codes) => {
+  ])('of %p characters in two files reports %p', (length, codes) => {
     const half = 'x'.repeat(MAX_TOTAL_LENGTH / 2);
     const texts = [half, 'x'.repeat(length - half.length)];
 
@@ -48,20 +48,20 @@ describe('nextSet', () => {
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  it('warns of a file that is a mount of its own', () => {
+  it('warns of a file that is a subPath mount', () => {
     const files = [{ name: 'a.yaml', text: '', error: null, isOwnMount: true }];
-    const generation = { path: 'scalers', files, error: null };
+    const contents = { path: 'scalers', files, error: null };
 
-    const { problems } = nextSet([{ generation, documents: [NOTHING] }], new Map());
+    const { problems } = nextSet([{ contents, documents: [NOTHING] }], new Map());
 
     expect(problems).toMatchObject([{ code: 'not-updated', severity: 'warning', file: 'a.yaml' }]);
   });
 
-  it('keeps the documents of one file that cannot be read, and tells why', () => {
+  it('keeps the documents of one file that cannot be read, and reports why', () => {
     const files = [{ name: 'a.yaml', text: null, error: 'EACCES: permission denied', isOwnMount: false }];
-    const generation = { path: 'scalers', files, error: null };
+    const contents = { path: 'scalers', files, error: null };
 
-    const { set, problems } = nextSet([{ generation, documents: [NOTHING] }], runningSet());
+    const { set, problems } = nextSet([{ contents, documents: [NOTHING] }], runningSet());
 
     expect(Array.from(set.keys())).toEqual(['shop/a']);
     expect(problems).toMatchObject([{ code: 'unreadable', file: 'a.yaml' }]);

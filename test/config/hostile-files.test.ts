@@ -8,15 +8,15 @@ import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-f
 import { MAX_FILE_BYTES } from '../../src/scaler/yaml/read-yaml.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-let folder = '';
+let directory = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hostile-files-'));
-  await writeFile(join(folder, 'good.yaml'), documentText('good'));
+  directory = await mkdtemp(join(tmpdir(), 'hostile-files-'));
+  await writeFile(join(directory, 'good.yaml'), documentText('good'));
 });
 
 afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 function documentText(name: string): string {
@@ -28,7 +28,10 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 10 }
 }
 
 function load(...paths: readonly string[]): Promise<LoadedScalers> {
-  return createScalerFiles({ paths: paths.length > 0 ? paths : [folder], clock: new ManualClock() }).load();
+  return createScalerFiles({
+    paths: paths.length > 0 ? paths : [directory],
+    clock: new ManualClock(),
+  }).load();
 }
 
 function namesOf({ scalers }: LoadedScalers): readonly string[] {
@@ -36,14 +39,14 @@ function namesOf({ scalers }: LoadedScalers): readonly string[] {
 }
 
 function messagesOf({ problems }: LoadedScalers): readonly string[] {
-  return problems.map(({ message }) => message.replaceAll(`${folder}/`, ''));
+  return problems.map(({ message }) => message.replaceAll(`${directory}/`, ''));
 }
 
 const NO_FILE = 'this is a pipe, socket or device, a regular file was expected';
 
-describe('a folder with an entry that is no regular file', () => {
+describe('a directory with an entry that is no regular file', () => {
   it('reports a named pipe, and reads the others', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
+    execFileSync('mkfifo', [join(directory, 'pipe.yaml')]);
 
     const loaded = await load();
 
@@ -52,9 +55,9 @@ describe('a folder with an entry that is no regular file', () => {
   });
 
   it('reports a link to a device that never ends, and a socket', async () => {
-    await symlink('/dev/zero', join(folder, 'zero.yaml'));
+    await symlink('/dev/zero', join(directory, 'zero.yaml'));
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(join(folder, 'socket.yaml'), resolve));
+    await new Promise<void>((resolve) => server.listen(join(directory, 'socket.yaml'), resolve));
 
     const loaded = await load();
     server.close();
@@ -64,22 +67,22 @@ describe('a folder with an entry that is no regular file', () => {
   });
 
   it('reports a link that leads to nothing, and one that leads to itself', async () => {
-    await symlink(join(folder, 'missing'), join(folder, 'dangling.yaml'));
-    await symlink(join(folder, 'loop.yaml'), join(folder, 'loop.yaml'));
+    await symlink(join(directory, 'missing'), join(directory, 'dangling.yaml'));
+    await symlink(join(directory, 'loop.yaml'), join(directory, 'loop.yaml'));
 
     const loaded = await load();
 
     expect(namesOf(loaded)).toEqual(['good']);
     expect(messagesOf(loaded)).toEqual([
-      'reading dangling.yaml: this link leads to nothing',
-      'reading loop.yaml: this link leads back to itself',
+      'reading dangling.yaml: the symbolic link leads to nothing',
+      'reading loop.yaml: the symbolic link leads to itself',
     ]);
   });
 
   it('leaves out what is no document file by its name, whatever it is', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
-    await symlink('/dev/zero', join(folder, 'zero.txt'));
-    await symlink(join(folder, 'missing'), join(folder, 'dangling'));
+    execFileSync('mkfifo', [join(directory, 'pipe')]);
+    await symlink('/dev/zero', join(directory, 'zero.txt'));
+    await symlink(join(directory, 'missing'), join(directory, 'dangling'));
 
     const loaded = await load();
 
@@ -88,19 +91,19 @@ describe('a folder with an entry that is no regular file', () => {
   });
 
   it('reports a path of the config that is a pipe', async () => {
-    const pipe = join(folder, 'pipe.yaml');
+    const pipe = join(directory, 'pipe.yaml');
     execFileSync('mkfifo', [pipe]);
 
     expect(messagesOf(await load(pipe))).toEqual([`reading pipe.yaml: ${NO_FILE}`]);
   });
 });
 
-describe('a folder with folders', () => {
-  it('follows a link to a folder, and lists a folder that links lead back to once', async () => {
+describe('a directory with directories', () => {
+  it('follows a link to a directory, and lists a directory that links lead back to once', async () => {
     const other = await mkdtemp(join(tmpdir(), 'hostile-files-'));
     await writeFile(join(other, 'far.yaml'), documentText('far'));
-    await symlink(other, join(folder, 'other'));
-    for (let index = 0; index < 10; index += 1) await symlink(folder, join(folder, `loop-${index}`));
+    await symlink(other, join(directory, 'other'));
+    for (let index = 0; index < 10; index += 1) await symlink(directory, join(directory, `loop-${index}`));
 
     const loaded = await load();
     await rm(other, { recursive: true });
@@ -109,11 +112,11 @@ describe('a folder with folders', () => {
     expect(messagesOf(loaded)).toEqual([]);
   });
 
-  it('keeps the documents of a folder that can no longer be listed', async () => {
-    const inner = join(folder, 'inner');
+  it('keeps the documents of a directory that can no longer be listed', async () => {
+    const inner = join(directory, 'inner');
     await mkdir(inner);
     await writeFile(join(inner, 'web.yaml'), documentText('web'));
-    const files = createScalerFiles({ paths: [folder], clock: new ManualClock() });
+    const files = createScalerFiles({ paths: [directory], clock: new ManualClock() });
     await files.load();
     await chmod(inner, 0);
     // Root may read everything, and then there is nothing to see here.
@@ -127,29 +130,29 @@ describe('a folder with folders', () => {
 describe('a large file', () => {
   it('is read up to 1 MiB', async () => {
     const text = documentText('large');
-    await writeFile(join(folder, 'large.yaml'), text.padEnd(MAX_FILE_BYTES, ' '));
+    await writeFile(join(directory, 'large.yaml'), text.padEnd(MAX_FILE_BYTES, ' '));
 
     expect(namesOf(await load())).toEqual(['good', 'large']);
   });
 
-  it('is an error of its own with one byte more, and with 8 TiB of nothing', async () => {
-    await writeFile(join(folder, 'large.yaml'), documentText('large').padEnd(MAX_FILE_BYTES + 1, ' '));
-    await writeFile(join(folder, 'sparse.yaml'), '');
-    await truncate(join(folder, 'sparse.yaml'), 2 ** 43);
+  it('is an error of that file with one byte more, and with 8 TiB of zeros', async () => {
+    await writeFile(join(directory, 'large.yaml'), documentText('large').padEnd(MAX_FILE_BYTES + 1, ' '));
+    await writeFile(join(directory, 'sparse.yaml'), '');
+    await truncate(join(directory, 'sparse.yaml'), 2 ** 43);
 
     const loaded = await load();
 
     expect(namesOf(loaded)).toEqual(['good']);
     expect(messagesOf(loaded)).toEqual([
-      'reading large.yaml: it is longer than 1 MiB, the most that is read',
-      'reading sparse.yaml: it is longer than 1 MiB, the most that is read',
+      'reading large.yaml: it is longer than 1 MiB, the maximum that is read',
+      'reading sparse.yaml: it is longer than 1 MiB, the maximum that is read',
     ]);
   });
 });
 
-it('a folder with 5,000 entries is read', async () => {
+it('a directory with 5,000 entries is read', async () => {
   const names = Array.from({ length: 5000 }, (_, index) => `n${index}`);
-  await Promise.all(names.map((name) => writeFile(join(folder, name), '')));
+  await Promise.all(names.map((name) => writeFile(join(directory, name), '')));
 
   expect(namesOf(await load())).toEqual(['good']);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
-import type { ServiceConfig } from '../../src/config/service-config.js';
+import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 
@@ -76,7 +76,7 @@ describe('readServiceConfig', () => {
     },
   );
 
-  it('joins relative paths to the folder of the config and leaves absolute ones', () => {
+  it('joins relative paths to the directory of the config and leaves absolute ones', () => {
     const config = configOf(
       `prometheus:
   default:
@@ -143,7 +143,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(without.problems).toMatchObject([
       { code: 'resource-window', severity: 'warning', path: 'prometheus.default.resourceQueries.cpu' },
     ]);
-    expect(without.problems[0]?.message).toContain('prometheus.default.resourceWindows.cpu, in seconds');
+    expect(without.problems[0]?.message).toContain('set prometheus.default.resourceWindows.cpu');
     expect(readServiceConfig(stated, 'promscaler.yaml').problems).toEqual([]);
     expect(configOf(stated).prometheus['default']?.resourceWindows).toEqual({ cpu: 300 });
   });
@@ -167,28 +167,31 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     ['resourceWindows: { memory: 60 }', []],
     ['resourceWindows: { cpu: 0 }', ['out-of-range']],
     ['resourceWindows: { gpu: 60 }', ['unknown-field']],
-  ])('of a data source with %s tells %j', (source, codes) => {
+  ])('of a data source with %s reports %j', (source, codes) => {
     const { problems } = readServiceConfig(`prometheus: { default: { ${source} } }`, 'promscaler.yaml');
 
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  it.each(readdirSync(FOLDER))('of %s tells exactly the problems it says, and no secret', (file) => {
-    const text = readFileSync(new URL(file, FOLDER), 'utf8');
-    const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
+  it.each(readdirSync(FOLDER))(
+    'of %s reports exactly the problems that the file lists, and no secret',
+    (file) => {
+      const text = readFileSync(new URL(file, FOLDER), 'utf8');
+      const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
 
-    const { config, problems } = readServiceConfig(text, file);
+      const { config, problems } = readServiceConfig(text, file);
 
-    expect(expected.length).toBeGreaterThan(0);
-    expect(config).toBeNull();
-    const told = problems.map(({ code, place, message }, index) => {
-      const part = expected[index]?.[2] ?? 'nothing more';
-      const where = place === null ? 'nowhere' : `${place.line}:${place.column}`;
-      return [code, where, message.includes(part) ? part : message];
-    });
-    expect(told).toEqual(expected);
-    expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
-  });
+      expect(expected.length).toBeGreaterThan(0);
+      expect(config).toBeNull();
+      const told = problems.map(({ code, place, message }, index) => {
+        const part = expected[index]?.[2] ?? 'nothing more';
+        const where = place === null ? 'nowhere' : `${place.line}:${place.column}`;
+        return [code, where, message.includes(part) ? part : message];
+      });
+      expect(told).toEqual(expected);
+      expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
+    },
+  );
 
   it('gives VictoriaMetrics its own cpu query, also where the default is spelled out, but not another one', () => {
     const cpuOf = (text: string): string =>

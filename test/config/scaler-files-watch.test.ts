@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 
-let folder = '';
+let directory = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'scaler-files-'));
+  directory = await mkdtemp(join(tmpdir(), 'scaler-files-'));
 });
 
 afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 function documentText(name: string, max = 10): string {
@@ -24,7 +24,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: ${max} }
 }
 
 function write(file: string, text: string): Promise<void> {
-  return writeFile(join(folder, file), text);
+  return writeFile(join(directory, file), text);
 }
 
 function namesOf({ scalers }: LoadedScalers): readonly string[] {
@@ -35,7 +35,7 @@ describe('watch', () => {
   it('calls after a change, by the poll of 10 s at the latest, and ends with its signal', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
+    const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
     await files.load();
     const seen: (readonly string[])[] = [];
@@ -58,7 +58,7 @@ describe('watch', () => {
   it('goes on after a fault of what it calls', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
+    const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
     await files.load();
     let calls = 0;
@@ -83,7 +83,7 @@ describe('watch', () => {
   it('ends with its signal while what it calls is not done', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
+    const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
     await files.load();
     let isCalled = false;
@@ -105,7 +105,7 @@ describe('watch', () => {
   it('calls for nothing while nothing changes', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
-    const files = createScalerFiles({ paths: [folder], clock });
+    const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
     await files.load();
     let calls = 0;

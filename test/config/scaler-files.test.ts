@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-let folder = '';
+let directory = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'scaler-files-'));
+  directory = await mkdtemp(join(tmpdir(), 'scaler-files-'));
 });
 
 afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 function documentText(name: string, max: number | string = 10): string {
@@ -24,12 +24,12 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: ${max} }
 }
 
 function write(file: string, text: string): Promise<void> {
-  return writeFile(join(folder, file), text);
+  return writeFile(join(directory, file), text);
 }
 
 function filesOf(...paths: readonly string[]): ReturnType<typeof createScalerFiles> {
   const clock = new ManualClock();
-  return createScalerFiles({ paths: paths.length > 0 ? paths : [folder], clock });
+  return createScalerFiles({ paths: paths.length > 0 ? paths : [directory], clock });
 }
 
 function namesOf({ scalers }: LoadedScalers): readonly string[] {
@@ -61,15 +61,15 @@ describe('load', () => {
       },
     };
 
-    const { scalers } = await createScalerFiles({ paths: [folder], clock: slow }).load();
+    const { scalers } = await createScalerFiles({ paths: [directory], clock: slow }).load();
 
     expect(scalers).toHaveLength(30);
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 
-  it('reads *.yaml and *.yml of a folder and its subfolders, and nothing else', async () => {
-    await mkdir(join(folder, 'team'));
-    await mkdir(join(folder, '.git'));
+  it('reads *.yaml and *.yml of a directory and its subfolders, and nothing else', async () => {
+    await mkdir(join(directory, 'team'));
+    await mkdir(join(directory, '.git'));
     await write('b.yaml', documentText('b'));
     await write('a.yml', documentText('a'));
     await write('team/c.yaml', documentText('c'));
@@ -94,7 +94,7 @@ describe('load', () => {
     expect(second.scalers[0]).toBe(first.scalers[0]);
   });
 
-  it('gives the same object for a document that did not change beside one that did', async () => {
+  it('returns the same object for an unchanged document next to a changed one', async () => {
     await write('all.yaml', `${documentText('a')}---\n${documentText('b')}`);
     const files = filesOf();
     const first = await files.load();
@@ -133,7 +133,7 @@ describe('load', () => {
     expect(codesOf(loaded)).toEqual(['yaml-syntax']);
   });
 
-  it('starts without a document that is wrong from the first', async () => {
+  it('starts without a document that was never valid', async () => {
     await write('a.yaml', documentText('a', 'many'));
     await write('b.yaml', documentText('b'));
 
@@ -152,12 +152,12 @@ describe('load', () => {
     expect(codesOf(loaded)).toEqual(['duplicate-document', 'duplicate-document']);
   });
 
-  it('removes a document that is gone from a folder that can be read', async () => {
+  it('removes a document that is gone from a directory that can be read', async () => {
     await write('a.yaml', documentText('a'));
     await write('b.yaml', documentText('b'));
     const files = filesOf();
     await files.load();
-    await rm(join(folder, 'a.yaml'));
+    await rm(join(directory, 'a.yaml'));
 
     const loaded = await files.load();
 
@@ -165,8 +165,8 @@ describe('load', () => {
     expect(loaded).toMatchObject({ problems: [], changed: true });
   });
 
-  it('removes all documents of a folder that is empty, keeps those of one that is gone, and only of that one', async () => {
-    const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+  it('removes all documents of a directory that is empty, keeps those of one that is gone, and only of that one', async () => {
+    const [one, two] = [join(directory, 'one'), join(directory, 'two')];
     await mkdir(one);
     await mkdir(two);
     await write('one/a.yaml', documentText('a'));
@@ -182,14 +182,14 @@ describe('load', () => {
     expect(namesOf(empty)).toEqual(['b 10']);
     expect(empty).toMatchObject({
       changed: true,
-      problems: [{ code: 'no-documents', message: `${one} holds no scaler documents` }],
+      problems: [{ code: 'no-documents', message: `${one} has no scaler documents` }],
     });
     expect(namesOf(gone)).toEqual(['b 10']);
     expect(gone.problems).toMatchObject([
       { code: 'no-documents' },
       {
         code: 'unreadable',
-        message: `reading ${two}: there is no such file or folder; its last document stays in force`,
+        message: `reading ${two}: no such file or directory; its last document stays in force`,
       },
     ]);
   });
@@ -199,7 +199,7 @@ describe('load', () => {
     ['of blank lines and comments', '\n# web moved to another cluster\n\n'],
     ['of document separators', '---\n---\n'],
   ])('removes the documents of a file that is left %s', async (_what, text) => {
-    const path = join(folder, 'a.yaml');
+    const path = join(directory, 'a.yaml');
     await write('a.yaml', documentText('a'));
     const files = filesOf(path);
     await files.load();
@@ -212,7 +212,7 @@ describe('load', () => {
   });
 
   it('keeps the documents of a file that the config names and that is not there, and takes up what comes in its place', async () => {
-    const path = join(folder, 'a.yaml');
+    const path = join(directory, 'a.yaml');
     await write('a.yaml', documentText('a'));
     const files = filesOf(path);
     await files.load();
@@ -228,8 +228,8 @@ describe('load', () => {
     expect(back.problems).toEqual([]);
   });
 
-  it('keeps the documents where a file stands in the place of their folder, and where permission is denied', async () => {
-    const place = join(folder, 'scalers');
+  it('keeps the documents if a file replaces their directory, and if permission is denied', async () => {
+    const place = join(directory, 'scalers');
     await mkdir(place);
     await write('scalers/a.yaml', documentText('a'));
     const files = filesOf(place);
@@ -252,43 +252,43 @@ describe('load', () => {
     await write('b.yaml', documentText('b'));
     const files = filesOf();
     await files.load();
-    await writeFile(join(folder, 'a.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
+    await writeFile(join(directory, 'a.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
 
     const broken = await files.load();
 
     expect(namesOf(broken)).toEqual(['a 10', 'b 10']);
     expect(broken.problems).toMatchObject([
-      { code: 'unreadable', message: `reading ${join(folder, 'a.yaml')}: the file is not UTF-8 text` },
+      { code: 'unreadable', message: `reading ${join(directory, 'a.yaml')}: the file is not UTF-8 text` },
     ]);
   });
 
   it('says in words that a path, or what a link in it leads to, is not there', async () => {
-    await symlink('nowhere', join(folder, 'link.yaml'));
-    const missing = join(folder, 'missing');
+    await symlink('nowhere', join(directory, 'link.yaml'));
+    const missing = join(directory, 'missing');
 
-    const { problems } = await filesOf(missing, folder).load();
+    const { problems } = await filesOf(missing, directory).load();
 
     expect(problems.map(({ message }) => message)).toEqual([
-      `reading ${missing}: there is no such file or folder`,
-      `reading ${join(folder, 'link.yaml')}: this link leads to nothing`,
+      `reading ${missing}: no such file or directory`,
+      `reading ${join(directory, 'link.yaml')}: the symbolic link leads to nothing`,
     ]);
   });
 
-  it('warns of a folder without documents at the start', async () => {
+  it('warns of a directory without documents at the start', async () => {
     expect((await filesOf().load()).problems).toMatchObject([{ code: 'no-documents', severity: 'warning' }]);
   });
 
   it('reads one generation of a mounted ConfigMap through ..data', async () => {
-    await mkdir(join(folder, '..2026_1'));
+    await mkdir(join(directory, '..2026_1'));
     await write('..2026_1/a.yaml', documentText('a'));
-    await symlink('..2026_1', join(folder, '..data'));
-    await symlink('..data/a.yaml', join(folder, 'a.yaml'));
+    await symlink('..2026_1', join(directory, '..data'));
+    await symlink('..data/a.yaml', join(directory, 'a.yaml'));
     const files = filesOf();
     const first = await files.load();
-    await mkdir(join(folder, '..2026_2'));
+    await mkdir(join(directory, '..2026_2'));
     await write('..2026_2/b.yaml', documentText('b'));
-    await symlink('..2026_2', join(folder, '..data_tmp'));
-    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    await symlink('..2026_2', join(directory, '..data_tmp'));
+    await rename(join(directory, '..data_tmp'), join(directory, '..data'));
 
     // The kubelet swaps ..data first and removes the link of the old file afterwards.
     const second = await files.load();
@@ -299,14 +299,14 @@ describe('load', () => {
   });
 
   it('removes the last document of a mounted ConfigMap when it is gone', async () => {
-    await mkdir(join(folder, '..2026_1'));
+    await mkdir(join(directory, '..2026_1'));
     await write('..2026_1/a.yaml', documentText('a'));
-    await symlink('..2026_1', join(folder, '..data'));
+    await symlink('..2026_1', join(directory, '..data'));
     const files = filesOf();
     const first = await files.load();
-    await mkdir(join(folder, '..2026_2'));
-    await symlink('..2026_2', join(folder, '..data_tmp'));
-    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    await mkdir(join(directory, '..2026_2'));
+    await symlink('..2026_2', join(directory, '..data_tmp'));
+    await rename(join(directory, '..data_tmp'), join(directory, '..data'));
 
     const second = await files.load();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DocumentObject } from '../../src/config/document-reader.js';
-import type { ObjectSource } from '../../src/config/object-documents.js';
+import type { DocumentObject } from '../../src/config/object-document.js';
+import type { ObjectSource } from '../../src/config/read-objects.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
 
@@ -29,7 +29,7 @@ function object(name: string, maxReplicas = 3): DocumentObject {
 }
 
 describe('load, with objects', () => {
-  it('takes them up, tells whether they are all, and reads one again only where it changed', async () => {
+  it('reads them, reports whether the list is complete, and reads an object again only if it changed', async () => {
     const objects = new Objects();
     const files = createScalerFiles({ paths: [], clock: new ManualClock(), objects });
 
@@ -71,7 +71,10 @@ describe('load, with objects', () => {
     expect(scalers.map(({ name }) => name)).toEqual(['web']);
     expect(problems.map(({ code, file }) => `${file ?? ''} ${code}`)).toEqual([
       'scalers.promscaler.dev/shop/calls query-limit',
-      'scalers.promscaler.dev/shop/deep internal-error',
+      'scalers.promscaler.dev/shop/deep too-deep',
+      'scalers.promscaler.dev/shop/deep missing-field',
+      'scalers.promscaler.dev/shop/deep missing-field',
+      'scalers.promscaler.dev/shop/deep unknown-field',
       'scalers.promscaler.dev/shop/variables out-of-range',
     ]);
   });

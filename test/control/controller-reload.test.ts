@@ -72,7 +72,7 @@ describe('a document that is new or was edited', () => {
   const SLOW = { syncPeriodSeconds: 300 };
   const slow = (maxReplicas: number) => buildScaler({ ...SLOW, maxReplicas });
 
-  it('is decided for at once, and then in the rhythm of the others', async () => {
+  it('is decided for at once, and then with the period of the others', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB, slowApi(300));
     await rig.clock.advanceAndSettle(10_000);
@@ -123,7 +123,7 @@ describe('a document that is new or was edited', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('waits for the cycle that is under way with the old one, and is decided for then', async () => {
+  it('waits for the cycle in flight with the old one, and is decided for then', async () => {
     const rig = new ControllerRig();
     const letGo = rig.holdCycles((input) => input.now === at(0));
     await rig.start(slow(5));
@@ -206,7 +206,7 @@ describe('a reload', () => {
     expect(rig.inputs[1]?.memory).toBe(rig.outputs[0]?.memory);
   });
 
-  it('begins anew where the target is another one: both windows from the reload on', async () => {
+  it('restarts where the target is another one: both windows from the reload on', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     await rig.clock.advanceAndSettle(10_000);
@@ -233,7 +233,7 @@ describe('a reload', () => {
     expect(rig.world.cluster.arrived).toEqual([]);
   });
 
-  it('does not disturb the others: they keep memory and rhythm', async () => {
+  it('does not disturb the others: they keep memory and period', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB, API);
     await rig.clock.advanceAndSettle(7000);

@@ -30,7 +30,7 @@ describe('a controller that is run again', () => {
     expect(rig.begunAt(120)).toEqual(['shop/web', 'shop/api']);
   });
 
-  it('knows when it scaled in the first term, and asks anew for everything else', async () => {
+  it('knows when it scaled in the first term, and restarts everything else', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;

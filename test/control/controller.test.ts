@@ -103,7 +103,7 @@ describe('a slow scaler', () => {
 });
 
 describe('a cycle that throws', () => {
-  it('is told with its scaler, the others go on, and it runs again in the next round', async () => {
+  it('is reported with its scaler, the others go on, and it runs again in the next round', async () => {
     const rig = new ControllerRig();
     const fault = new TypeError('our own fault');
     rig.script = (input, run) =>
@@ -139,7 +139,7 @@ describe('a stop', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('leaves no timer of its own wait behind, which would keep the process alive for 5 s', async () => {
+  it('leaves no timer behind, which would keep the process alive for 5 s', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
 
@@ -149,7 +149,7 @@ describe('a stop', () => {
     expect(rig.clock.pending).toBe(0);
   });
 
-  it('waits for the PATCH that is under way and keeps what came of it', async () => {
+  it('waits for the PATCH in flight and keeps its result', async () => {
     const rig = new ControllerRig();
     const patch = gate();
     rig.world.load = 80;

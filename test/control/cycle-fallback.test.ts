@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { readEntry } from '../../src/kubernetes/state/entry.js';
-import { createStateStore } from '../../src/kubernetes/state/store.js';
-import type { StateStore } from '../../src/kubernetes/state/store.js';
+import { readEntry } from '../../src/kubernetes/state/state-entry.js';
+import { createStateStore } from '../../src/kubernetes/state/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { answersFrom, at, World } from './world.js';
 
@@ -55,7 +55,7 @@ describe('a fallback of 180 s across a restart', () => {
     expect(record.decision?.desiredReplicas).toBe(replicas);
   });
 
-  it('begins anew where the metric had a value in between, 5 s or more before the restart', async () => {
+  it('restarts where the metric had a value in between, 5 s or more before the restart', async () => {
     const { world, maps } = storedWorld(FALLBACK);
     world.answers = NO_SERIES;
     await world.cycle();

@@ -7,7 +7,7 @@ function heldOf(record: CycleRecord) {
   return record.conditions.find(({ type }) => type === 'Held');
 }
 
-/** An admission webhook that lets nobody have more than 6. */
+/** An admission webhook that allows at most 6. */
 function capAtSix(world: World): PatchScript {
   return (apply) => {
     apply();
@@ -71,7 +71,7 @@ describe('a scaler that must not act', () => {
     expect(world.turnsTaken).toBe(0);
   });
 
-  it('tells of paused and dry run in the record', async () => {
+  it('reports paused and dry run in the record', async () => {
     const paused = await new World({ paused: true }).cycle();
     const dry = await new World({ dryRun: true }).cycle();
 
@@ -96,7 +96,7 @@ describe('a scaler that must not act', () => {
       type: 'Held',
       status: 'True',
       reason: 'ConflictingScaler',
-      message: 'Scaler shop/web-2 scales the same target: nothing is patched until it is gone',
+      message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until it is gone',
     });
     expect(world.cluster.arrived).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     return world;
   }
 
-  it('is told as replaced and counts as what came of it: 5 -> 6', async () => {
+  it('is reported as replaced and counts with its result: 5 -> 6', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(capAtSix(world));
@@ -187,7 +187,7 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
   });
 
-  it('lets go when the base is another: somebody has set 5', async () => {
+  it('lets go when the base is another: another client has set 5', async () => {
     const world = await overridden();
     world.cluster.setReplicas(5);
 

@@ -15,12 +15,12 @@ const FAULTS = [
   'request lost',
   'late by 1',
   'late by 2',
-  'late, beside the next',
+  'late, with the next',
   'refused',
   'busy',
   'foreign change before',
   'foreign change between',
-  'created anew',
+  'recreated',
   'watch behind',
   'watch quiet',
   'no series',
@@ -99,7 +99,7 @@ class History {
       case 'late by 2':
         this.#pushLate(2);
         return;
-      case 'late, beside the next':
+      case 'late, with the next':
         this.#pushLate(Number.POSITIVE_INFINITY);
         return;
       case 'refused':
@@ -120,7 +120,7 @@ class History {
           return apply();
         });
         return;
-      case 'created anew':
+      case 'recreated':
         cluster.recreate(`${cluster.uid}+`);
         return;
       case 'watch behind':

@@ -13,10 +13,10 @@ const LOST_ANSWER: PatchScript = (apply) => {
 /** Nothing goes through, no answer comes. */
 const LOST_REQUEST: PatchScript = () => Promise.reject(failure('connection'));
 
-const UNKNOWN_YET = 'the outcome of an earlier change is not known yet';
+const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 
 describe('a PATCH whose answer is lost', () => {
-  it('is told as failed and counts for nothing yet', async () => {
+  it('is reported as failed and counts for nothing yet', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -78,7 +78,7 @@ describe('a PATCH whose answer is lost', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 3, to: 1 });
   });
 
-  it('counts for nothing and is sent anew, when the next cycle still sees 5', async () => {
+  it('counts for nothing and is sent again, when the next cycle still sees 5', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_REQUEST);
@@ -111,7 +111,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('keeps its window of 180 s where somebody takes it back to 5 before the watch shows any of it', async () => {
+  it('keeps its window of 180 s if another client sets it back to 5 before the watch shows any of it', async () => {
     const world = new World({ upscaleForbiddenWindowSeconds: 180 });
     world.load = 80;
     world.cluster.watchedVersion = 100;
@@ -122,7 +122,7 @@ describe('a PATCH whose answer is lost', () => {
     const outcomes: string[] = [];
     for (let count = 0; count < 17; count += 1) outcomes.push((await world.nextCycle()).record.outcome.kind);
 
-    // It is taken to have happened at 60 s, for the watch never tells.
+    // It is taken to have happened at 60 s, for the watch never shows it.
     expect(outcomes.slice(0, 3)).toEqual(['conflict', 'conflict', 'conflict']);
     expect(outcomes.slice(3, 16)).toEqual(Array.from({ length: 13 }, () => 'none'));
     expect(outcomes.slice(16)).toEqual(['patched']);
@@ -176,7 +176,7 @@ describe('a PATCH whose answer is lost', () => {
     [9, [{ at: at(30), change: 4 }]],
     [7, [{ at: at(30), change: 4 }]],
   ])(
-    'was asked for 8 and then for 9 and is found at %d: of our two one counts, the wider one where nothing tells',
+    'was asked for 8 and then for 9 and is found at %d: of our two one counts, the wider one where neither is known',
     async (found, events) => {
       const world = new World();
       world.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);
@@ -224,7 +224,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(world.memory.state.lastScaleUp).toBe(at(15));
   });
 
-  it('counts when it is applied 20 s later, while the same PATCH is tried anew', async () => {
+  it('counts when it is applied 20 s later, while the same PATCH is retried', async () => {
     const world = new World();
     world.load = 80;
     let late: (() => void) | null = null;
@@ -247,7 +247,7 @@ describe('a PATCH whose answer is lost', () => {
   });
 });
 
-describe('a PATCH that fails for good', () => {
+describe('a PATCH that fails permanently', () => {
   it('keeps the recommendation and takes back event and time', async () => {
     const world = new World();
     world.load = 80;

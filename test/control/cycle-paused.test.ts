@@ -55,7 +55,7 @@ describe('a pause of one direction', () => {
     expect(heldOf(record)).toMatchObject({ reason: 'Paused', message: 'spec.paused is scale-up' });
   });
 
-  it('leaves the other direction to whatever else holds it, and tells of both', async () => {
+  it('leaves the other direction to whatever else holds it, and reports both', async () => {
     const world = worldOf(3, { paused: 'scale-up' }, { dryRun: true });
 
     const { record } = await world.cycle();
@@ -71,7 +71,7 @@ describe('a pause of one direction', () => {
 });
 
 describe('a pause by annotation', () => {
-  it('holds until the second of paused-until and ends by itself', async () => {
+  it('holds until the second of paused-until and ends automatically', async () => {
     const world = worldOf(8, { paused: 'true', 'paused-until': '2026-01-01T00:00:30Z' });
     const outcomes: string[] = [(await world.cycle()).record.outcome.kind];
     world.clock.advance(29_000);
@@ -111,7 +111,7 @@ describe('a pause by annotation', () => {
     });
   });
 
-  it('is told where the pods cannot be read', async () => {
+  it('is reported where the pods cannot be read', async () => {
     const world = worldOf(8, { paused: 'true' });
     world.cluster.podsFailure = failure('forbidden');
 
@@ -155,7 +155,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('sets it again when somebody else has changed it', async () => {
+  it('sets it again when another client has changed it', async () => {
     const world = worldOf(5, { 'paused-replicas': '3' });
     await world.cycle();
     world.cluster.setReplicas(9);
@@ -165,7 +165,7 @@ describe('paused-replicas', () => {
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 9, to: 3 });
   });
 
-  it('is a change of ours: windows and policies count it', async () => {
+  it('is a change of promscaler: windows and policies count it', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
 
     const { memory } = await world.cycle();
@@ -283,7 +283,7 @@ describe('paused-replicas', () => {
     const { record } = await world.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 4, to: 3 });
-    expect(heldOf(record)?.message).toContain('3 replicas were asked for and the server made it 4');
+    expect(heldOf(record)?.message).toContain('3 replicas were requested, but the server set 4');
     expect(world.cluster.arrived).toHaveLength(1);
   });
 

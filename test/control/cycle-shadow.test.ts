@@ -11,7 +11,7 @@ const HPA = {
   target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
 };
 
-/** A dry run that wants 8, beside an HPA that wants `desiredReplicas`. */
+/** A dry run that wants 8, next to an HPA that wants `desiredReplicas`. */
 function besideHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
   const world = new World({ dryRun: true, ...spec });
   world.load = 80;
@@ -21,7 +21,7 @@ function besideHpa(desiredReplicas: number | undefined, spec: Readonly<Record<st
 
 const heldOf = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'Held');
 
-describe('a dry run beside an HPA', () => {
+describe('a dry run next to an HPA', () => {
   it.each([
     [5, 3],
     [8, 0],
@@ -74,7 +74,7 @@ describe('nothing is compared', () => {
     expect(SCALER_SERIES.shadowDifference(createLedger().add(record).after)).toEqual([]);
   });
 
-  it('beside a second document, which is a conflict also in a dry run', async () => {
+  it('next to a second document, which is a conflict also in a dry run', async () => {
     const { record } = await besideHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
 
     expect(record.shadow).toBeUndefined();

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { readEntry, writeEntry } from '../../src/kubernetes/state/entry.js';
-import type { StoredState } from '../../src/kubernetes/state/entry.js';
-import { createStateStore } from '../../src/kubernetes/state/store.js';
+import { readEntry, writeEntry } from '../../src/kubernetes/state/state-entry.js';
+import type { StoredState } from '../../src/kubernetes/state/state-entry.js';
+import { createStateStore } from '../../src/kubernetes/state/state-store.js';
 import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, World } from './world.js';
@@ -103,7 +103,7 @@ describe('the first cycle of a process', () => {
     });
   });
 
-  it('begins anew for another uid, and stores that', async () => {
+  it('restarts for another uid, and stores that', async () => {
     const { world, maps } = storedWorld();
     maps.edit(MAP, KEY, entryOf({ uid: 'uid-0', zeroedBySelf: true, lastScaleUp: at(-5000) }));
 
@@ -169,7 +169,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('an intent that somebody else has left', () => {
+describe('an intent that another client has left', () => {
   const intent = { epoch: '1/other', from: 5, to: 8, earlier: [], resourceVersion: '100', generation: 1 };
 
   it.each([
@@ -275,7 +275,7 @@ describe('a degraded state store', () => {
   });
 });
 
-describe('somebody else who changes the count in the midst of our change', () => {
+describe('another client that changes the count during a change', () => {
   it('begins the window of the direction, for it may have been our own late PATCH', async () => {
     const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     world.load = 80;

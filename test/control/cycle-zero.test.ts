@@ -4,7 +4,7 @@ import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { createStateStore } from '../../src/kubernetes/state/store.js';
+import { createStateStore } from '../../src/kubernetes/state/state-store.js';
 import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, buildScaler, settledMemory, World } from './world.js';
@@ -78,7 +78,7 @@ describe('a 0 of promscaler', () => {
     expect(isOurs((await world.nextCycle()).memory)).toBe(true);
   });
 
-  it("is nobody's any more where somebody has set 5 and then 0", async () => {
+  it("is no longer promscaler's after another client has set 5 and then 0", async () => {
     const world = idleWorld();
     await world.cycle();
     world.cluster.setReplicas(5);
@@ -94,21 +94,24 @@ describe('a 0 of promscaler', () => {
   it.each([
     ['a pause of scale-down', { paused: 'scale-down' }],
     ['a dry run', { dryRun: true }],
-  ])("is nobody's any more where somebody has set 5, %s kept it from going, and then 0", async (_, spec) => {
-    const world = idleWorld();
-    await world.cycle();
-    world.cluster.setReplicas(5);
-    world.scaler = buildScaler({ minReplicas: 0, ...spec });
-    await world.nextCycle();
-    world.cluster.setReplicas(0);
+  ])(
+    "is no longer promscaler's after another client has set 5, %s kept it from going, and then 0",
+    async (_, spec) => {
+      const world = idleWorld();
+      await world.cycle();
+      world.cluster.setReplicas(5);
+      world.scaler = buildScaler({ minReplicas: 0, ...spec });
+      await world.nextCycle();
+      world.cluster.setReplicas(0);
 
-    expect(isOurs((await world.nextCycle()).memory)).toBe(false);
-    expect(await countUnderMinimum(world)).toBe(0);
-  });
+      expect(isOurs((await world.nextCycle()).memory)).toBe(false);
+      expect(await countUnderMinimum(world)).toBe(0);
+    },
+  );
 });
 
-describe('a 0 that somebody else has set', () => {
-  it("stays somebody else's, though promscaler would have it, too", async () => {
+describe('a 0 of another client', () => {
+  it('stays that of another client, though promscaler would have it, too', async () => {
     const world = idleWorld();
     world.cluster.setReplicas(0);
 
@@ -127,7 +130,7 @@ describe('a 0 that somebody else has set', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0, to: 3 });
   });
 
-  it("between decision and PATCH stays somebody else's", async () => {
+  it('between decision and PATCH stays that of another client', async () => {
     const world = idleWorld();
     world.load = 80;
     world.cluster.beforeReads.push(() => {
@@ -142,7 +145,7 @@ describe('a 0 that somebody else has set', () => {
     expect(isOurs(memory)).toBe(false);
   });
 
-  it("while a PATCH from 5 to 3 was under way stays somebody else's", async () => {
+  it('while a PATCH from 5 to 3 was under way stays that of another client', async () => {
     const world = idleWorld();
     world.load = 30;
     world.memory = settledMemory({ zeroedBySelf: true });
@@ -171,7 +174,7 @@ describe('a 0 that somebody else has set', () => {
 });
 
 describe('paused-replicas of 0', () => {
-  it('makes a 0 ours, also one that was there already: whoever resumes wants it to wake up', async () => {
+  it('makes a 0 ours, also one that was there already: resuming must wake it up', async () => {
     const world = idleWorld();
     world.cluster.setReplicas(0);
     annotate(world, { 'paused-replicas': '0' });
@@ -182,7 +185,7 @@ describe('paused-replicas of 0', () => {
 
   it.each([
     ['in a dry run', { dryRun: true }, {}],
-    ['beside another autoscaler', {}, { sharesTargetWith: 'Scaler shop/web-2' }],
+    ['next to another autoscaler', {}, { sharesTargetWith: 'Scaler shop/web-2' }],
   ])('makes no 0 ours %s, where it is not carried out', async (_, spec, input) => {
     const world = idleWorld(spec);
     world.cluster.setReplicas(0);

@@ -126,8 +126,8 @@ describe('a cycle that changes the count', () => {
   });
 });
 
-describe('a cycle while somebody else changes the count', () => {
-  it('decides anew at once from 6, when 5 became 6 between decision and change', async () => {
+describe('a cycle while another client changes the count', () => {
+  it('decides again at once from 6, when 5 became 6 between decision and change', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.beforeReads.push(() => world.cluster.setReplicas(6));
@@ -137,7 +137,7 @@ describe('a cycle while somebody else changes the count', () => {
     expect(record.snapshot?.target.specReplicas).toBe(6);
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
     expect(world.cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '101', replicas: 8 }]);
-    // The foreign step from 5 to 6 is no event of ours.
+    // The foreign step from 5 to 6 is no event of promscaler.
     expect(memory.state.scaleEvents).toEqual([{ at: at(0), change: 2 }]);
   });
 
@@ -153,7 +153,7 @@ describe('a cycle while somebody else changes the count', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('decides anew when the count moves between the live read and the PATCH: 5, then 7', async () => {
+  it('decides again when the count moves between the live read and the PATCH: 5, then 7', async () => {
     const world = new World();
     world.load = 90;
     world.cluster.patchScripts.push((apply) => {
@@ -183,7 +183,7 @@ describe('a cycle while somebody else changes the count', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 8, to: 10 });
   });
 
-  it('takes a change by hand between two cycles for a new base, not for an event of its own', async () => {
+  it('takes a change by hand between two cycles for a new base, not for an own event', async () => {
     const world = new World();
     await world.cycle();
     world.cluster.setReplicas(12);
@@ -197,7 +197,7 @@ describe('a cycle while somebody else changes the count', () => {
 });
 
 describe('a cycle whose target is another object', () => {
-  it('patches nothing with the uid seen at the change, and begins anew in the next cycle', async () => {
+  it('patches nothing with the uid seen at the change, and restarts in the next cycle', async () => {
     const world = new World();
     world.load = 30;
     world.memory = settledMemory({ scaleEvents: [{ at: at(-5), change: 1 }] });
@@ -253,7 +253,7 @@ describe('a cycle of a scaler that is not wanted any more', () => {
     expect([world.turnsTaken, world.turnsGivenBack]).toEqual([1, 1]);
   });
 
-  it('begins no change after the service was told to stop', async () => {
+  it('begins no change after the service began to stop', async () => {
     const world = new World();
     world.load = 80;
 
@@ -263,7 +263,7 @@ describe('a cycle of a scaler that is not wanted any more', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('brings a change to its end that had begun when the service was told to stop', async () => {
+  it('brings a change to its end that had begun when the service began to stop', async () => {
     const world = new World();
     world.load = 80;
     const stop = new AbortController();
@@ -287,7 +287,7 @@ describe('a cycle that throws', () => {
 });
 
 describe('the record of a cycle', () => {
-  it('tells the seconds of observing apart from those of deciding', async () => {
+  it('reports the seconds of observing separately from those of deciding', async () => {
     const world = new World();
     world.answers = {
       of: () => {

@@ -16,7 +16,7 @@ export interface ArrivedPatch {
   readonly replicas: number;
 }
 
-/** What the server does with one PATCH; `apply` is what it does by itself. */
+/** What the server does with one PATCH; `apply` is its normal behavior. */
 export type PatchScript = (apply: () => Scale) => Scale | Promise<Scale>;
 
 /**
@@ -47,7 +47,7 @@ export class FakeCluster implements Cluster {
   onAccepted: (change: { readonly from: number; readonly to: number; readonly uid: string }) => void = () =>
     undefined;
   scaleReads = 0;
-  /** Thrown by the next calls of that kind, for as long as it stands. */
+  /** Thrown by the next calls of that kind, while it is set. */
   targetFailure: KubernetesError | null = null;
   podsFailure: KubernetesError | null = null;
   readFailure: KubernetesError | null = null;
@@ -56,7 +56,7 @@ export class FakeCluster implements Cluster {
   /** One for each coming PATCH. */
   readonly patchScripts: PatchScript[] = [];
 
-  /** Somebody else sets the replicas. */
+  /** Another client sets the replicas. */
   readonly setReplicas = (replicas: number, manager = 'kubectl'): void => {
     this.managers = [manager];
     this.specReplicas = replicas;
@@ -69,7 +69,7 @@ export class FakeCluster implements Cluster {
     this.version += 1;
   };
 
-  /** Deleted and created anew. */
+  /** Deleted and recreated. */
   readonly recreate = (uid: string, replicas = this.specReplicas): void => {
     this.uid = uid;
     this.setReplicas(replicas);

@@ -2,7 +2,7 @@ import type { KubernetesRequest, Transport } from '../../src/kubernetes/requests
 import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
 import { failure } from './fake-cluster.js';
 
-/** What the server does with one request; `apply` is what it does by itself. */
+/** What the server does with one request; `apply` is its normal behavior. */
 export type RequestScript = (
   apply: () => Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
@@ -17,7 +17,7 @@ export class FakeStateMaps implements Transport {
   readonly maps = new Map<string, Stored>();
   readonly requests: KubernetesRequest[] = [];
   createdAt = '2025-01-01T00:00:00Z';
-  /** Thrown by every request of the method, for as long as it stands. */
+  /** Thrown by every request of the method, while it is set. */
   readonly failures = new Map<string, KubernetesErrorKind>();
   /** One for each coming PATCH. */
   readonly patchScripts: RequestScript[] = [];
@@ -40,7 +40,7 @@ export class FakeStateMaps implements Transport {
     return this.requests.filter((request) => request.method === method).length;
   }
 
-  /** Somebody else writes an entry (null: removes it). */
+  /** Another client writes an entry (null: removes it). */
   edit(name: string, key: string, text: string | null): void {
     const stored = this.#find(name);
     stored.resourceVersion += 1;

@@ -1,11 +1,11 @@
 import { runCycle } from '../../src/control/cycle.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import type { CycleOutput, CyclePorts } from '../../src/control/ports.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { createStateStore, stateInMemory } from '../../src/kubernetes/state/store.js';
-import type { StateStore } from '../../src/kubernetes/state/store.js';
+import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import type { Cluster } from '../../src/kubernetes/types.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';

@@ -1,16 +1,16 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { KEPT } from '../../src/prometheus/source-age.js';
-import { NO_REVERSALS } from '../../src/control/conflicting-writer.js';
+import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot.js';
 import type { State } from '../../src/decision/snapshot.js';
 import type { Answer } from '../../src/prometheus/answer.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
-import { stateInMemory } from '../../src/kubernetes/state/store.js';
-import type { StateStore } from '../../src/kubernetes/state/store.js';
+import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
+import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
@@ -65,7 +65,7 @@ export function answerOf(total: number, evaluatedAt: Instant): Answer {
   return { class: 'value', series: [{ labels: {}, value: total }], evaluatedAt };
 }
 
-/** The same answers for whoever asks. */
+/** The same answers for all callers. */
 export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
   return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }

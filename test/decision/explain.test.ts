@@ -4,7 +4,10 @@ import { rescaleReason } from '../../src/decision/explain.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
-/** The reason for pods that request one core each and run since an hour; each uses `usage` cores, null: no sample. */
+/**
+ * Returns the reason for pods that request one core each and started an hour ago; each uses `usage` cores, null: no
+ * sample.
+ */
 function reasonOf(pods: readonly { readonly usage: number | null; readonly ready: boolean }[]): string {
   const startTime = '2026-01-01T00:00:00Z';
   const since = '2026-01-01T00:00:10Z';
@@ -34,7 +37,7 @@ const pods = (count: number, usage: number | null, ready = true) =>
 describe('the reason of a decision', () => {
   it.each([
     [
-      '10 pods counted as idle beside 6',
+      '10 pods counted as idle next to 6',
       [...pods(6, 1.96), ...pods(4, 1.96, false)],
       '117 % with 4 unready pods counted as idle: stays at 10, 15 wanted',
     ],
@@ -49,11 +52,11 @@ describe('the reason of a decision', () => {
       [...pods(3, 0.2), ...pods(1, 0.2, false)],
       '1 unready pod left out, over 3 ready pods: stays at 4, 1 wanted',
     ],
-  ])('says why the value beside its target does not give the count: %s', (_, list, clause) => {
+  ])('says why the value next to its target does not give the count: %s', (_, list, clause) => {
     expect(reasonOf(list)).toContain(`, ${clause}`);
   });
 
-  it('names no pods where all of them count', () => {
+  it('names no pods if all of them count', () => {
     expect(
       reasonOf([
         { usage: 0.8, ready: true },
@@ -62,7 +65,7 @@ describe('the reason of a decision', () => {
     ).toBe('cpu is at 80 % of the requests, target 80 %: stays at 2');
   });
 
-  it('says what unready and missing pods are taken for, which is why 120 % of 80 % asks for no more', () => {
+  it('explains the assumptions about unready and missing pods, so that 120 % of 80 % proposes no more', () => {
     expect(
       reasonOf([
         { usage: 1.2, ready: true },

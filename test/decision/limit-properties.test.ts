@@ -3,7 +3,7 @@ import type { Decision, LimitStep } from '../../src/decision/decision.js';
 import type { Snapshot } from '../../src/decision/snapshot.js';
 import { checkAll, scheduledSnapshots } from './random-snapshots.js';
 
-/** What a step may do, from the count before it, beside the present count and the bounds in force. */
+/** What a step may do, given the count before it, the current count and the bounds in force. */
 const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Decision) => boolean>> = {
   untrusted_metric: ({ from, to }, { currentReplicas }) => to === currentReplicas && from < to,
   stabilization: ({ from, to }, { currentReplicas }) => to > from || to >= currentReplicas,
@@ -18,7 +18,7 @@ const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Dec
   forbidden_window: ({ to }, { currentReplicas }) => to === currentReplicas,
 };
 
-/** Of a sentence, without times, names, arrows and ranges. */
+/** The numbers of a sentence, without times, names, arrows and ranges. */
 function numbersIn(text: string): readonly number[] {
   const plain = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|schedule-\d|web-\d|->/g, ' ');
   return [...plain.matchAll(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g)].map(([number]) => Number(number));
@@ -29,7 +29,7 @@ function check(property: (snapshot: Snapshot, decision: Decision) => void): void
 }
 
 describe('whatever the snapshot, 500 of them with schedules', () => {
-  it('moves each count the way that its limit may, between counts of 0 and more', () => {
+  it('moves each count in the direction of its limit, never below 0', () => {
     check((_, decision) => {
       for (const step of decision.limits) {
         expect(Math.min(step.from, step.to)).toBeGreaterThanOrEqual(0);
@@ -38,7 +38,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
     });
   });
 
-  it('gives no reason with a figure below 0', () => {
+  it('returns no reason with a number below 0', () => {
     check((_, { reason, limits, conditions }) => {
       const texts = [
         reason,
@@ -46,13 +46,13 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
         ...conditions.map(({ message }) => message),
       ];
       for (const text of texts) {
-        const isOfAnAnswer = text.includes('must be finite');
+        const isOfAnAnswer = text.includes('which is negative');
         if (!isOfAnAnswer) expect([text, numbersIn(text).filter((number) => number < 0)]).toEqual([text, []]);
       }
     });
   });
 
-  it('names every step in the sentence, with the count that it left, but for a hold that a bound has overruled', () => {
+  it('names every step in the reason, with its count, except a hold that a bound overrides', () => {
     check((_, { reason, limits, recommendedReplicas, metrics }) => {
       if (recommendedReplicas === null || limits.some(({ limit }) => limit === 'untrusted_metric')) return;
       const isOver = limits.some(({ limit }) => limit === 'max_replicas');
@@ -67,7 +67,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
     });
   });
 
-  it('says ScalingLimited with the direction, the bound and the count that were in the way', () => {
+  it('reports ScalingLimited with the direction, the bound and the count of the limit', () => {
     check((snapshot, { conditions, limits, recommendedReplicas, minReplicas, maxReplicas }) => {
       const condition = conditions.find(({ type }) => type === 'ScalingLimited');
       if (condition === undefined || recommendedReplicas === null) return;
@@ -103,7 +103,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
   });
 });
 
-/** What comes after the holds and before the forbidden windows. */
+/** The limits after the holds and before the forbidden windows. */
 const RATES: ReadonlySet<string> = new Set([
   'policy',
   'scale_up_limit',

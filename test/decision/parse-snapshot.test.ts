@@ -8,7 +8,7 @@ const NOW = '2026-01-01T00:00:00Z';
 const metric = { external: { metric: { name: 'qps' }, query: 'sum(qps)', target: { averageValue: 1 } } };
 const cpu = { resource: { name: 'cpu', target: { averageUtilization: 50 } } };
 
-/** A snapshot of 5 replicas and a query that answers 8, with what a case changes. */
+/** A snapshot of 5 replicas and a query that returns 8, with the changes of a case. */
 function snapshotOf(change: Readonly<Record<string, unknown>> = {}, spec: object = {}): object {
   return {
     scaler: aDocument(
@@ -24,7 +24,7 @@ function snapshotOf(change: Readonly<Record<string, unknown>> = {}, spec: object
   };
 }
 
-/** The text of a snapshot, where `$` stands for what no value of JavaScript prints as. */
+/** Returns the JSON of a snapshot; `$` is replaced by a number that JSON.stringify cannot print. */
 function read(json: object, number = ''): ReturnType<typeof parseSnapshot> {
   return parseSnapshot(JSON.parse(JSON.stringify(json).replaceAll('"$"', number)));
 }
@@ -43,7 +43,7 @@ function many<T>(count: number, entry: (index: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, index) => entry(index));
 }
 
-describe('parseSnapshot refuses', () => {
+describe('parseSnapshot rejects', () => {
   it.each([
     ['specReplicas of 2^53+1', { target: { specReplicas: '$' } }, '9007199254740993', 'target.specReplicas'],
     ['specReplicas of 1.5', { target: { specReplicas: 1.5 } }, '', 'target.specReplicas is 1.5'],
@@ -54,20 +54,20 @@ describe('parseSnapshot refuses', () => {
     ['the year 0', { now: '0000-12-31T00:00:00Z' }, '', 'now is "0000-12-31T00:00:00Z"'],
     ['an offset that leads to the year 0', { now: '0001-01-01T00:00:00+01:00' }, '', 'now is'],
     ['an offset that leads to the year 10000', { now: '9999-12-31T23:59:59-01:00' }, '', 'now is'],
-    ['two pods of one name', { pods: [pod('a'), pod('a')] }, '', 'two pods of one name'],
+    ['two pods with the same name', { pods: [pod('a'), pod('a')] }, '', 'two pods with the same name'],
     ['a request of -1', { pods: [pod('a', { cpu: '-1' })] }, '', 'pods[0].requests.app.cpu is "-1"'],
-    ['an unknown field', { foo: 1 }, '', 'foo is 1, must be left out'],
+    ['an unknown field', { foo: 1 }, '', 'foo is 1, must be omitted'],
     ['a value of null', { samples: [{ at: NOW, values: [null] }] }, '', 'samples[0].values[0] is null'],
-    ['a kind beside values', { samples: [{ at: NOW, values: [8], kind: 'nan' }] }, '', 'samples[0].kind'],
-    ['values beside an error', { samples: [{ error: 'gone', values: [8] }] }, '', 'only one of them'],
-    ['values beside pods', { samples: [{ at: NOW, pods: {}, values: [8] }] }, '', 'only one of them'],
+    ['a kind next to values', { samples: [{ at: NOW, values: [8], kind: 'nan' }] }, '', 'samples[0].kind'],
+    ['values next to an error', { samples: [{ error: 'gone', values: [8] }] }, '', 'only one of them'],
+    ['values next to pods', { samples: [{ at: NOW, pods: {}, values: [8] }] }, '', 'only one of them'],
     ['a sample of nothing', { samples: [{ at: NOW }] }, '', 'only one of them'],
     ['two samples for one metric', { samples: [{ error: 'x' }, { error: 'x' }] }, '', 'samples has 2'],
   ])('%s', (_name, change, number, message) => {
     expect(messageOf(snapshotOf(change), number)).toContain(message);
   });
 
-  it('a text nested 50,000 deep, with a message and not with a full stack', () => {
+  it('JSON nested 50,000 deep, with a message and without a stack overflow', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
 
     expect(messageOf(snapshotOf({ now: '$' }), deep)).toContain('now is a list, must be an RFC 3339 time');
@@ -93,7 +93,7 @@ function pod(name: string, requests: object = { cpu: '1' }): object {
   };
 }
 
-describe('what parseSnapshot takes', () => {
+describe('what parseSnapshot accepts', () => {
   it.each([
     ['-0 replicas', { target: { specReplicas: '$', statusReplicas: '$' } }, '-0'],
     ['an event of -0', event('$'), '-0'],
@@ -141,14 +141,14 @@ describe('what parseSnapshot takes', () => {
     },
   );
 
-  it('200,000 recommendations with behavior do not fill the stack: 5 of 3 wanted', () => {
+  it('200,000 recommendations with behavior do not overflow the stack: 5 of 3 wanted', () => {
     const snapshot = read(snapshotOf({ samples: [{ at: NOW, values: [3] }] }, { behavior: {} }));
     const recommendations = many(200_000, () => ({ at: snapshot.now, replicas: 5 }));
 
     expect(decide({ ...snapshot, state: { ...snapshot.state, recommendations } }).desiredReplicas).toBe(5);
   });
 
-  it('200,000 policies do not fill the stack', () => {
+  it('200,000 policies do not overflow the stack', () => {
     const policies = many(200_000, () => ({ type: 'Pods', value: 1, periodSeconds: 15 }) as const);
     const snapshot = read(snapshotOf({}, { behavior: {} }));
     const { spec } = snapshot.scaler;
@@ -159,7 +159,7 @@ describe('what parseSnapshot takes', () => {
     expect(decide({ ...snapshot, scaler }).desiredReplicas).toBe(6);
   });
 
-  it('200,000 containers of one pod do not fill the stack', () => {
+  it('200,000 containers of one pod do not overflow the stack', () => {
     const samples = [{ at: NOW, windowSeconds: 60, containers: { a: {} } }];
     const snapshot = read(snapshotOf({ pods: [pod('a')], samples }, { metrics: [cpu] }));
     const app = new Map(many(200_000, (index) => [`c${index}`, 0.001] as const));
@@ -171,7 +171,7 @@ describe('what parseSnapshot takes', () => {
 });
 
 describe('the JSON of a snapshot', () => {
-  it('has of a pod what a decision needs, and nothing that a watch knows beside it', () => {
+  it('writes the fields of a pod that a decision needs, not those that only the watch has', () => {
     const snapshot = read(snapshotOf({ pods: [pod('a')] }));
     const pods = snapshot.pods.map((one) => ({
       ...one,

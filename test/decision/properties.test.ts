@@ -10,7 +10,7 @@ function check(property: (snapshot: Snapshot, decision: Decision) => void): void
 }
 
 describe('whatever the snapshot, 500 of them', () => {
-  it('keeps the count within the bounds, but for a 0 that a person set', () => {
+  it('keeps the count within the bounds, except for a 0 that was set manually', () => {
     check(({ state: before, target }, { desiredReplicas, minReplicas, maxReplicas }) => {
       const isDisabled = target.specReplicas === 0 && !before.zeroedBySelf && desiredReplicas === 0;
       expect(desiredReplicas).toBeLessThanOrEqual(maxReplicas);
@@ -19,7 +19,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('never lowers the count on a sample that is not a plain value, within the bounds', () => {
+  it('never lowers the count on a sample that is not a full value, within the bounds', () => {
     check((snapshot, decision) => {
       const { specReplicas } = snapshot.target;
       const isPlain = decision.metrics.every(({ error: why, partial }) => why === null && partial === null);
@@ -28,7 +28,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('gives the same decision again, and for pods and series in any other order', () => {
+  it('returns the same decision again, and for pods and series in any other order', () => {
     check((snapshot, decision) => {
       const turned: Snapshot = {
         ...snapshot,
@@ -42,7 +42,7 @@ describe('whatever the snapshot, 500 of them', () => {
 
       expect(decide(snapshot)).toEqual(decision);
       expect(again.desiredReplicas).toBe(decision.desiredReplicas);
-      // A sentence may name the first pod that is wrong, and that is another one then.
+      // A message may name the first invalid pod, which depends on the order.
       const steps = ({ limits }: Decision) =>
         limits.map(({ limit, from, to, until }) => [limit, from, to, until]);
       expect(steps(again)).toEqual(steps(decision));
@@ -61,7 +61,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('brakes by confirmation and step limit only scale-downs, and never beyond the present count', () => {
+  it('slows only scale-downs by confirmation and step limit, and never past the current count', () => {
     check((snapshot, decision) => {
       const { spec: whole } = snapshot.scaler;
       const unbraked = { ...whole, downscaleConfirmation: null, maxScaleDownPercentPerWindow: null };
@@ -78,7 +78,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('tells every change of the count as a limit, from the recommendation to the result', () => {
+  it('reports every change of the count as a limit, from the recommendation to the result', () => {
     check((_snapshot, { limits, recommendedReplicas, desiredReplicas, currentReplicas }) => {
       let replicas = recommendedReplicas ?? currentReplicas;
       for (const step of limits) {
@@ -90,7 +90,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('remembers a scale event of exactly the change, at now', () => {
+  it('stores a scale event of exactly the change, at now', () => {
     const now = parseInstant('2026-01-01T00:00:00Z');
     check((snapshot, { state: after, desiredReplicas, currentReplicas }) => {
       const change = desiredReplicas - currentReplicas;

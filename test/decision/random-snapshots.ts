@@ -30,7 +30,7 @@ const error = fc.record({
   kind: fc.constantFrom('missing', 'nan', 'invalid', 'failed'),
 });
 
-/** Metrics together with a sample of their form, or an error in its place. */
+/** Metrics, each with a sample of its form or an error. */
 function metricWithSample(name: string) {
   const partial = fc.option(fc.constant('warnings'), { nil: undefined });
   const byPod = fc.dictionary(fc.constantFrom('web-0', 'web-1', 'web-2', 'web-3', 'stranger'), value);
@@ -127,7 +127,7 @@ const state = fc.record(
   { requiredKeys: [] },
 );
 
-/** Bounds that are in force at `NOW`, or on their way there. */
+/** Schedules that are active or ramping at `NOW`. */
 const schedules = fc
   .array(
     fc.record({
@@ -191,7 +191,7 @@ export const snapshots = inputs.map((input) => snapshotOf(input));
 /** The same with one or two schedules. */
 export const scheduledSnapshots = inputs.map((input) => snapshotOf(input, { schedules: input.schedules }));
 
-/** What `property` says of 500 snapshots, decided on frozen: so nothing that is passed is changed. */
+/** Checks `property` on 500 frozen snapshots, so that `decide` cannot change its input. */
 export function checkAll(
   json: fc.Arbitrary<object>,
   property: (snapshot: Snapshot, decision: Decision) => void,

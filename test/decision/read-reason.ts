@@ -1,8 +1,8 @@
-/** What a reader gets from the sentence of a decision, by what is printed alone. */
+/** What a reader can calculate from the reason of a decision alone. */
 export interface ReadReason {
-  /** `ceil(value / target x pods)`, or what the sentence says in its place. */
+  /** `ceil(value / target x pods)`, or the count that the sentence names instead. */
   readonly count: bigint;
-  /** What is printed as the count that the metrics ask for. */
+  /** The count in the sentence that the metrics propose. */
   readonly wanted: bigint;
 }
 
@@ -12,7 +12,7 @@ const FILLED = /, (?:(?<value>[\d.]+)(?: %)? )?with [^:]*? counted (?:as idle|at
 const OVER = / over (?<pods>\d+) (?:ready )?pods?/;
 const SAID = /, which is (?<binary>\d+) in binary floating point|, a count is at most (?<most>\d+)/;
 
-/** Null where the sentence tells no value beside a target. */
+/** Null if the sentence has no value with a target. */
 export function readReason(reason: string): ReadReason | null {
   const groups = SENTENCE.exec(reason)?.groups;
   if (groups === undefined) return null;

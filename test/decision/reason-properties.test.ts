@@ -24,7 +24,7 @@ const target = fc.record({
   size: fc.constantFrom(1, 7, 30, 60, 80, 100, 150, 1000),
 });
 
-/** One metric with a plain value, up to eight pods in every state, at about as many replicas. */
+/** One metric with a full value, up to eight pods in every state, at about as many replicas. */
 const inputs = fc.record({
   pods: fc.array(pod, { minLength: 1, maxLength: 8 }),
   target,
@@ -94,7 +94,7 @@ function sampleOf(
   return { at: NOW, windowSeconds: 30, containers };
 }
 
-/** How often each clause has explained a count, beside sentences that needed none. */
+/** How often each clause has explained a count, and how many sentences needed none. */
 const CLAUSES = {
   idle: /counted as idle/,
   full: /counted at /,
@@ -107,7 +107,7 @@ const CLAUSES = {
 } as const;
 
 describe('the sentence of a decision', () => {
-  it('adds up for a reader, in 2,000 snapshots: the value by its target gives the count, or the clause says why not', () => {
+  it('is consistent in 2,000 snapshots: value and target give the count, or a clause explains the difference', () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(inputs, (input) => {
@@ -115,7 +115,7 @@ describe('the sentence of a decision', () => {
         if (recommendedReplicas === null) return;
         const told = readReason(reason);
         expect([reason, told?.wanted]).toEqual([reason, BigInt(recommendedReplicas)]);
-        // What activation makes of the count is told behind it.
+        // The change by activation follows the value.
         if (!/; (?:not )?active|; at least 1/.test(reason))
           expect([reason, told?.count]).toEqual([reason, BigInt(recommendedReplicas)]);
         for (const [name, clause] of Object.entries(CLAUSES))
@@ -129,7 +129,7 @@ describe('the sentence of a decision', () => {
   it.each([
     ['without schedules', snapshots],
     ['with schedules', scheduledSnapshots],
-  ])('adds up in 500 snapshots of anything, %s', (_, json) => {
+  ])('is consistent in 500 arbitrary snapshots, %s', (_, json) => {
     checkAll(json, (_snapshot, { reason, recommendedReplicas }) => {
       const told = readReason(reason);
       if (told === null || recommendedReplicas === null) return;

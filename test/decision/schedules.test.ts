@@ -12,7 +12,7 @@ const range = (time: string, ...schedules: Schedule[]): [number, number] => {
 };
 
 describe('boundsInForce', () => {
-  it('are the document’s own where there is no schedule', () => {
+  it('are those of the document without a schedule', () => {
     expect(bounds('2026-11-20T12:00:00Z')).toEqual({
       minReplicas: 2,
       maxReplicas: 60,
@@ -22,7 +22,7 @@ describe('boundsInForce', () => {
     });
   });
 
-  it('have the floor from the very start until just before the end', () => {
+  it('have the floor from the start until just before the end', () => {
     const times = ['07:59:59.999', '08:00:00', '19:59:59.999', '20:00:00'];
 
     expect(times.map((time) => range(`2026-11-20T${time}Z`, schedule())[0])).toEqual([2, 10, 10, 2]);
@@ -41,7 +41,7 @@ describe('boundsInForce', () => {
     expect(range('2026-11-20T12:00:00Z', schedule({ minReplicas: 1, maxReplicas: 100 }))).toEqual([1, 100]);
   });
 
-  it('take the highest floor and the lowest ceiling of those that are on', () => {
+  it('take the highest floor and the lowest ceiling of the active schedules', () => {
     const a = schedule({ minReplicas: 10, maxReplicas: 50 });
     const b = schedule({ name: 'b', minReplicas: 20, maxReplicas: 40 });
 
@@ -67,7 +67,7 @@ describe('boundsInForce', () => {
     expect(times.map((time) => range(`2026-11-20T${time}Z`, ramped)[0])).toEqual([2, 3, 6, 10, 10]);
   });
 
-  it('let a floor of 10 go slowly after the end', () => {
+  it('lower a floor of 10 slowly after the end', () => {
     const ramped = schedule({ rampSeconds: 800 });
     const times = ['19:59:59', '20:00:00', '20:01:40', '20:06:40', '20:13:19', '20:13:20'];
 
@@ -99,23 +99,23 @@ describe('boundsInForce', () => {
 });
 
 describe('highestCeiling', () => {
-  /** On from 08:00 to 20:00; 100 replicas at most. */
+  /** Active from 08:00 to 20:00; 100 replicas at most. */
   const sale = schedule({ maxReplicas: 100 });
   const ceiling = (time: string, lastScaleUp: string | null, ...schedules: Schedule[]): number =>
     highestCeiling({ maxReplicas: 60, schedules }, at(time), lastScaleUp === null ? null : at(lastScaleUp));
 
-  it('is the largest of the document’s and all schedules’ that are on', () => {
+  it('is the largest of the document and all active schedules', () => {
     expect(ceiling('2026-11-20T12:00:00Z', null, sale, schedule({ maxReplicas: 5 }))).toBe(100);
     expect(ceiling('2026-11-20T12:00:00Z', null)).toBe(60);
   });
 
-  it('is that of a schedule that has ended since the last scale-up, not one of before', () => {
+  it('is that of a schedule that has ended since the last scale-up, not before', () => {
     const times = ['2026-11-20T19:59:59Z', '2026-11-20T20:00:00Z', '2026-11-20T21:00:00Z'];
 
     expect(times.map((time) => ceiling('2026-11-20T22:00:00Z', time, sale))).toEqual([100, 60, 60]);
   });
 
-  it('is that of a schedule on its way to its start, and back until its ramp has ended', () => {
+  it('is that of a schedule that ramps up, and of one whose ramp down has not ended', () => {
     const ramped = schedule({ maxReplicas: 100, rampSeconds: 600 });
 
     expect(ceiling('2026-11-20T07:49:59Z', '2026-11-20T07:00:00Z', ramped)).toBe(60);
@@ -124,7 +124,7 @@ describe('highestCeiling', () => {
     expect(ceiling('2026-11-20T22:00:00Z', '2026-11-20T20:10:00Z', ramped)).toBe(60);
   });
 
-  it('of a count that has never been seen to rise is that of any schedule that has been on', () => {
+  it('without any known scale-up is that of any schedule that has been active', () => {
     const dates = [{ start: at('2026-11-27T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }];
     const once = schedule({ recurring: null, maxReplicas: 100, dates });
 

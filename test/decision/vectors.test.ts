@@ -5,7 +5,7 @@ import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
 
-/** One case of test/vectors: what `expect` leaves out, or states as null, is free. */
+/** One case of test/vectors: a field that `expect` omits or sets to null may have any value. */
 interface Vector {
   readonly name: string;
   readonly origin: string;
@@ -61,7 +61,7 @@ describe.each(FILES)('%s', (file) => {
 
     const decision = decide(snapshot);
 
-    // What is printed is what is promised, so it is the printed form that is compared.
+    // The printed form is the contract, so it is compared.
     const printed = JSON.parse(JSON.stringify(decisionToJson(decision))) as Printed;
     expectCounts(printed, vector.expect);
     expectMetrics(printed, vector.expect.metrics ?? []);
@@ -116,7 +116,7 @@ function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | nu
     }
     if (typeof entry.ratio === 'number') expectClose(metric.ratio ?? undefined, entry.ratio);
     if (entry.ratio === null) expect(metric.ratio).toBeNull();
-    // By entries: toEqual looks at no pod that is called `__proto__`.
+    // By entries: toEqual ignores a pod named `__proto__`.
     if (entry.podReasons !== undefined) {
       expect(Object.entries(metric.podReasons ?? {})).toEqual(Object.entries(entry.podReasons));
     }
@@ -126,7 +126,7 @@ function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | nu
   }
 }
 
-/** Equal to 1e-9 relative, as the vectors' README has it. */
+/** Equal to 1e-9 relative, see the README of the vectors. */
 function expectClose(actual: number | undefined, expected: number): void {
   expect(actual).toBeDefined();
   expect(Math.abs((actual ?? NaN) - expected)).toBeLessThanOrEqual(1e-9 * Math.abs(expected));
@@ -146,7 +146,7 @@ function expectLimitsAndState(printed: Printed, expected: Vector['expect']): voi
     expect(printed.limits).toMatchObject(expected.limits);
   }
   for (const [field, value] of Object.entries(expected.state ?? {})) {
-    // 'absent' can be stated too: for recommendations that differs from an empty list.
+    // 'absent' is a value of its own: for recommendations it differs from an empty list.
     if (value === 'absent') expect(printed.state[field]).toBeUndefined();
     else expect(printed.state[field]).toEqual(value);
   }

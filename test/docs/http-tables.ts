@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../src/scaler/plain.js';
+import { isObject } from './json-object.js';
 import { openApiDocument } from '../../src/server/openapi.js';
 import { type Parameter, ROUTES, type RouteAnswer } from '../../src/server/routes.js';
 import { code, markdownTable } from './markdown.js';
@@ -48,14 +48,14 @@ function parameterCells({ name, in: place, schema, description }: Parameter): re
 /** One section for each schema of the answers, in the order of the OpenAPI document. */
 function schemaTables(): string {
   const { components } = openApiDocument('0');
-  const schemas = isPlainObject(components) ? components['schemas'] : undefined;
-  return Object.entries(isPlainObject(schemas) ? schemas : {})
+  const schemas = isObject(components) ? components['schemas'] : undefined;
+  return Object.entries(isObject(schemas) ? schemas : {})
     .map(([name, schema]) => [`### ${name}`, ...bodyOf(schema)].join('\n\n'))
     .join('\n\n');
 }
 
 function bodyOf(schema: unknown): readonly string[] {
-  if (!isPlainObject(schema)) return [];
+  if (!isObject(schema)) return [];
   const { description } = schema;
   const text = typeof description === 'string' ? [description] : [];
   const rows = fieldRows(schema, '');
@@ -66,8 +66,8 @@ function bodyOf(schema: unknown): readonly string[] {
 
 function fieldRows(schema: Readonly<Record<string, unknown>>, path: string): readonly (readonly string[])[] {
   const { properties } = schema;
-  return Object.entries(isPlainObject(properties) ? properties : {}).flatMap(([name, field]) => {
-    if (!isPlainObject(field)) return [];
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, field]) => {
+    if (!isObject(field)) return [];
     const inner = path === '' ? name : `${path}.${name}`;
     const { description } = field;
     const row = [code(inner), typeOf(field), typeof description === 'string' ? description : ''];
@@ -77,19 +77,19 @@ function fieldRows(schema: Readonly<Record<string, unknown>>, path: string): rea
 
 function insideOf(field: Readonly<Record<string, unknown>>, path: string): readonly (readonly string[])[] {
   const { items, anyOf } = field;
-  if (isPlainObject(items)) return fieldRows(items, `${path}[]`);
+  if (isObject(items)) return fieldRows(items, `${path}[]`);
   const parts: readonly unknown[] = Array.isArray(anyOf) ? anyOf : [];
-  return [field, ...parts].filter(isPlainObject).flatMap((part) => fieldRows(part, path));
+  return [field, ...parts].filter(isObject).flatMap((part) => fieldRows(part, path));
 }
 
 function typeOf(field: Readonly<Record<string, unknown>>): string {
   const { $ref, anyOf, oneOf, enum: values, const: only, type, items, format } = field;
   if (typeof $ref === 'string') return linkTo($ref.slice($ref.lastIndexOf('/') + 1));
   const several: unknown = anyOf ?? oneOf;
-  if (Array.isArray(several)) return several.filter(isPlainObject).map(typeOf).join(' or ');
+  if (Array.isArray(several)) return several.filter(isObject).map(typeOf).join(' or ');
   if (Array.isArray(values)) return values.map((value) => code(String(value))).join(', ');
   if (only !== undefined) return code(plainText(only));
-  if (type === 'array') return `list of ${isPlainObject(items) ? typeOf(items) : 'any'}`;
+  if (type === 'array') return `list of ${isObject(items) ? typeOf(items) : 'any'}`;
   if (Array.isArray(type)) return type.join(' or ');
   return plainText(format ?? type ?? 'any');
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../src/scaler/plain.js';
+import { isObject } from './json-object.js';
 
 /** One field of a JSON Schema, as the reference shows it. */
 export interface SchemaRow {
@@ -12,10 +12,10 @@ export interface SchemaRow {
 
 /** Returns one row for each field, all the way down; `[]` is each item of a list, `NAME` a key chosen by the user. */
 export function schemaRows(schema: unknown, path = ''): readonly SchemaRow[] {
-  if (!isPlainObject(schema)) return [];
+  if (!isObject(schema)) return [];
   const { properties, items, additionalProperties, required } = schema;
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  const fields = Object.entries(isPlainObject(properties) ? properties : {});
+  const fields = Object.entries(isObject(properties) ? properties : {});
   return [
     ...fields.flatMap(([name, field]) => {
       const inner = path === '' ? name : `${path}.${name}`;
@@ -32,11 +32,11 @@ export function schemaRows(schema: unknown, path = ''): readonly SchemaRow[] {
 }
 
 function isObjectSchema(schema: unknown): boolean {
-  return isPlainObject(schema) && schema['type'] === 'object';
+  return isObject(schema) && schema['type'] === 'object';
 }
 
 function rowOf(schema: unknown, path: string, isRequired: boolean): SchemaRow {
-  const field = isPlainObject(schema) ? schema : {};
+  const field = isObject(schema) ? schema : {};
   const { description } = field;
   return {
     path,

@@ -1,4 +1,4 @@
-import { BUILT_IN, PRESETS } from '../../src/scaler/resolve/presets.js';
+import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { FOLDER_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
 import { commandTables } from './command-tables.js';

@@ -88,7 +88,7 @@ describeWhereAble('election', 'two replicas', () => {
 
     expect(code).toBe(0);
     expect((performance.now() - stoppedAt) / 1000).toBeLessThan(2.2 + SLACK_SECONDS);
-    expect(leader.output()).toContain('the Lease is given back');
+    expect(leader.output()).toContain('Lease released');
     await waitFor(async () => (await next.metrics('promscaler_current_replicas{')).length === 1, {
       what: 'the first decision of the third one',
     });
@@ -106,7 +106,7 @@ describeWhereAble('election', 'two replicas', () => {
       const { simulator } = world;
       if (simulator === null) throw new Error('this is a test of the simulator');
       const mend = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
-      await waitFor(() => leader.output().includes('leadership is lost'), { what: 'the leader to stand by' });
+      await waitFor(() => leader.output().includes('leadership lost'), { what: 'the leader to stand by' });
       const writes = patched().length;
       world.setLoad('web', 1);
       await pause(5);

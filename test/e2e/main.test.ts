@@ -1,9 +1,5 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Subject } from '../../src/simulator/api/rules.js';
@@ -11,13 +7,12 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds } from '../../src/units/time.js';
 import { NEEDS } from './abilities.js';
+import { openInnerRuns } from './inner-run.js';
+import type { InnerRun, InnerRuns } from './inner-run.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 import { describeOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
-
-const ROOT = join(import.meta.dirname, '../..');
-const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
 
 /** No more than what README.md of this folder says. */
 const TESTER: Subject = {
@@ -39,33 +34,21 @@ const TESTER: Subject = {
 /** The simulator stands for any cluster: all that the run has of it is a kubeconfig. */
 describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster of its own choice', () => {
   let simulator: Simulator;
-  let folder: string;
+  let runs: InnerRuns;
   let ageSeconds = 0;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'promscaler-run-'));
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), -ageSeconds) };
     simulator = await startSimulator({ clock, namespaces: ['shop'], rbac: { tester: TESTER } });
-    await writeFile(join(folder, 'kubeconfig'), simulator.kubeconfig({ isForKubectl: true }));
+    runs = await openInnerRuns(simulator, 'run');
   });
 
   afterAll(async () => {
     await simulator.close();
-    await rm(folder, { recursive: true, force: true });
+    await runs.close();
   });
 
-  const start = (args: readonly string[]): { child: ChildProcess; output: () => string } => {
-    const env = {
-      ...process.env,
-      TMPDIR: folder,
-      PROMSCALER_E2E_KUBECONFIG: join(folder, 'kubeconfig'),
-    };
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: ROOT, env });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    return { child, output: () => output };
-  };
+  const start = (args: readonly string[]): InnerRun => runs.start(args);
   const leaveBehind = (name: string, seconds: number, labels: Readonly<Record<string, string>>): void => {
     ageSeconds = seconds;
     simulator.addObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
@@ -95,7 +78,9 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(child.exitCode).toBe(130);
     expect(namespaces()).toEqual(before.filter((name) => name !== 'promscaler-e2e-old'));
     expect(simulator.listObjects('/pods')).toEqual([]);
-    expect((await readdir(folder)).filter((name) => name !== 'promscaler-e2e-jest')).toEqual(['kubeconfig']);
+    expect((await readdir(runs.folder)).filter((name) => name !== 'promscaler-e2e-jest')).toEqual([
+      'kubeconfig',
+    ]);
     const foreign = simulator
       .requests()
       .filter(({ namespace }) => namespace !== null && namespace !== own[0]);

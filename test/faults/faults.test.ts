@@ -3,6 +3,7 @@ import { hashOf, runSeed } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
 import type { Fault } from './world/faults.js';
+import { World } from './world/world.js';
 
 const product = SOURCE_PRODUCT;
 const MINUTE_MS = 60_000;
@@ -17,7 +18,7 @@ function from30(seconds: number, fault: { readonly [member: string]: unknown }):
 
 const source = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'source', source: 'default', what: { mode } });
-const world = (what: object, seconds: number) =>
+const worldFault = (what: object, seconds: number) =>
   from30(seconds, { kind: 'world', replica: 0, target: 'web', what });
 const patch = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
@@ -39,9 +40,12 @@ describe('a world', () => {
     ['PATCHes that end in 504, undone', patch('unapplied-504', 900)],
     [
       'an API server that restarts, and forbids everything for 1 s',
-      world({ mode: 'api-restart', forbiddenMs: 1000 }, 60),
+      worldFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60),
     ],
-    ['a directory of documents that is empty for ten minutes', world({ mode: 'documents-emptied' }, 600)],
+    [
+      'a directory of documents that is empty for ten minutes',
+      worldFault({ mode: 'documents-emptied' }, 600),
+    ],
     [
       'PATCHes that the API server has no room for',
       from30(900, {
@@ -66,6 +70,25 @@ describe('a world', () => {
 
     expect(await run(4)).toBe(first);
     expect(await run(5)).not.toBe(first);
+  });
+});
+
+describe('an HPA that two faults put on one target', () => {
+  it.each([
+    [119, 1],
+    [121, 0],
+  ])('is there after %i s as %i, of faults of 60 s and 120 s', async (seconds, count) => {
+    const hpa = { kind: 'world', replica: 0, target: 'web', what: { mode: 'hpa-appears' } } as const;
+    const faults: readonly Fault[] = [
+      { ...hpa, startMs: 0, endMs: 60_000 },
+      { ...hpa, startMs: 0, endMs: 120_000 },
+    ];
+    const durationMs = seconds * 1000;
+    const world = new World({ seed: 3, durationMs, product, replicas: 1, faults });
+
+    await world.run(durationMs);
+
+    expect(world.store.list('horizontalpodautoscalers', 'shop')).toHaveLength(count);
   });
 });
 

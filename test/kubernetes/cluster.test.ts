@@ -95,7 +95,7 @@ describe('what is watched', () => {
     expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
   });
 
-  it('tells everyone who asks that watching pods is forbidden', async () => {
+  it('reports to every caller that watching pods is forbidden', async () => {
     rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
     rig.start();
     await eventually(() => {
@@ -107,7 +107,7 @@ describe('what is watched', () => {
 
     expect(rig.clock.monotonicMs()).toBeGreaterThanOrEqual(15_000);
     expect(error.kind).toBe('forbidden');
-    expect(error.message).toBe('listing pods of namespace shop: 403 Forbidden: pods is forbidden');
+    expect(error.message).toBe('listing pods in namespace shop: 403 Forbidden: pods is forbidden');
     expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');
     expect(rig.cluster.problemOf('shop')?.kind).toBe('forbidden');
   });
@@ -180,12 +180,12 @@ describe('what is watched', () => {
   });
 
   it.each([
-    ['a missing selector', {}, 'missing or unreadable'],
+    ['a missing selector', {}, 'missing or invalid'],
     ['an empty selector', { selector: {} }, 'empty'],
     [
       'an unknown operator',
       { selector: { matchExpressions: [{ key: 'a', operator: 'Gt' }] } },
-      'missing or unreadable',
+      'missing or invalid',
     ],
   ])('refuses a target with %s', async (_name, spec, words) => {
     rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
@@ -210,7 +210,7 @@ describe('what is watched', () => {
     const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
 
     expect(error.kind).toBe('invalid');
-    expect(error.message).toContain('it belongs to deployment shop/web');
+    expect(error.message).toContain('deployment shop/web owns it');
     expect(rig.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
   });
 });
@@ -232,7 +232,7 @@ describe('scales', () => {
     expect(rig.reports).toEqual([{ verb: 'patch', resource: 'deployments/scale', code: '200', seconds: 0 }]);
   });
 
-  it('tells a conflict and does not send again', async () => {
+  it('reports a conflict and does not retry', async () => {
     rig.fake.on('PATCH', SCALE, status(409, 'the object has been modified'));
 
     const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };

@@ -81,7 +81,7 @@ describe('kinds', () => {
     [
       { ...ROLLOUT, kind: 'Rolout' },
       'not_found',
-      'finding kind Rolout in API group "argoproj.io" (argoproj.io/v1beta9): it has ClusterAnalysis, Experiment, Rollout, Scale',
+      'finding kind Rolout in API group "argoproj.io" (argoproj.io/v1beta9): the group has ClusterAnalysis, Experiment, Rollout, Scale',
     ],
     [
       { ...ROLLOUT, apiVersion: 'argo.io/v1' },
@@ -91,7 +91,7 @@ describe('kinds', () => {
     [
       { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' },
       'not_found',
-      'finding kind Deployment in API group "extensions" (extensions/v1beta1): the cluster does not serve this API group; a Deployment is in apps/v1',
+      'finding kind Deployment in API group "extensions" (extensions/v1beta1): the cluster does not serve this API group; Deployment is in apps/v1',
     ],
     [
       { ...ROLLOUT, kind: 'Experiment' },
@@ -101,12 +101,12 @@ describe('kinds', () => {
     [
       { ...ROLLOUT, kind: 'ClusterAnalysis' },
       'invalid',
-      'finding kind ClusterAnalysis: argoproj.io/v1alpha1 ClusterAnalysis belongs to no namespace, so no scaler can name it',
+      'finding kind ClusterAnalysis: argoproj.io/v1alpha1 ClusterAnalysis is cluster-scoped, so a scaler cannot refer to it',
     ],
     [
       { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web' },
       'invalid',
-      'finding kind DaemonSet: a DaemonSet runs one pod on each node, it has no replicas to scale',
+      'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas',
     ],
   ])('refuses %j', async (ref, kind, message) => {
     const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
@@ -157,7 +157,7 @@ describe('kinds', () => {
 describe('a target without a watch', () => {
   it.each([
     ['is missing', '', 'empty'],
-    ['cannot be read', 'a>1', 'missing or unreadable'],
+    ['cannot be read', 'a>1', 'missing or invalid'],
   ])('is refused when its selector %s', async (_name, selector, words) => {
     rig.fake.on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4, selector })));
 

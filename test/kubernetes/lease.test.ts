@@ -76,7 +76,7 @@ describe('the client of a Lease, on a scripted server', () => {
     ...(spec === undefined ? {} : { spec }),
   });
 
-  it('reads what is there, and what is not as nobody, null and 0', async () => {
+  it('reads the fields that are set, and the others as empty, null and 0', async () => {
     fake.on('GET', PLACE, json(leaseOf(SPEC)), json(leaseOf({})), json(leaseOf()));
     const client = clientOf(transport);
 
@@ -224,7 +224,7 @@ describe('the client of a Lease, on the simulated cluster', () => {
     expect(await client.read(signal)).toEqual(updated);
   });
 
-  it('does not update a Lease that was deleted and created anew', async () => {
+  it('does not update a Lease that was deleted and recreated', async () => {
     const client = clientOf(transport);
     const created = await client.create(SPEC, signal);
     const other = {

@@ -21,8 +21,8 @@ function hpa(name: string, ownerReferences: readonly unknown[] = []) {
 
 const active = (value: string) => ({ type: 'ScalingActive', status: value });
 
-/** The problems told under a message, one for each time. */
-const toldOf = (wanted: string) =>
+/** The errors logged with a message. */
+const errorsOf = (wanted: string) =>
   rig.logged.filter(({ message }) => message === wanted).map(({ facts }) => facts['error']);
 
 const look = () => rig.cluster.listOtherScalers('shop', rig.signal);
@@ -102,7 +102,7 @@ describe('listOtherScalers', () => {
 
     expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
     expect([before, rig.fake.requests.length]).toEqual([6, 7]);
-    expect(toldOf('failed to list HPAs')).toHaveLength(1);
+    expect(errorsOf('failed to list HPAs')).toHaveLength(1);
   });
 
   it('finds an HPA within 6 s of a server that has just started and says 403 for a second', async () => {
@@ -117,7 +117,7 @@ describe('listOtherScalers', () => {
     expect(rig.logged).toEqual([]);
   });
 
-  it('is empty while no answer ever came, asks again after 10 s, not after 9.999, and tells of it once', async () => {
+  it('is empty before the first list, retries after 10 s, not after 9.999, and logs the failure once', async () => {
     rig.fake.on('LIST', HPAS, status(500, 'oops'), status(500, 'oops'), list('5', [hpa('web')]));
 
     const counts = [(await look()).length];
@@ -129,10 +129,10 @@ describe('listOtherScalers', () => {
     counts.push((await look()).length);
 
     expect(counts).toEqual([0, 0, 1, 0, 2, 1]);
-    expect(toldOf('failed to list HPAs')).toEqual([
-      'listing horizontalpodautoscalers of namespace shop: 500 Internal Server Error: oops',
+    expect(errorsOf('failed to list HPAs')).toEqual([
+      'listing horizontalpodautoscalers in namespace shop: 500 Internal Server Error: oops',
     ]);
-    expect(toldOf('HPAs are listed again')).toHaveLength(1);
+    expect(errorsOf('HPAs are listed again')).toHaveLength(1);
   });
 
   it('keeps what was known after a failure, and asks again after 60 s', async () => {

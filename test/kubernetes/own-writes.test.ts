@@ -21,7 +21,7 @@ describe('compareResourceVersions', () => {
     ['', '2'],
     ['0', '2'],
     ['01', '2'],
-  ])('cannot tell for %j and %s, and calls neither older', (a, b) => {
+  ])('cannot compare %j and %s, and calls neither older', (a, b) => {
     expect(compareResourceVersions(a, b)).toBeNull();
     expect([isOlder(a, b), isOlder(b, a)]).toEqual([false, false]);
   });

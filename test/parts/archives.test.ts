@@ -42,7 +42,7 @@ describe('readZipFile', () => {
   });
 
   it('throws for what is no zip', () => {
-    expect(() => readZipFile(Buffer.alloc(100), 'a')).toThrow('this is no zip');
+    expect(() => readZipFile(Buffer.alloc(100), 'a')).toThrow('this is not a zip file');
   });
 
   it('throws when a file unpacks to another length than the directory says', () => {

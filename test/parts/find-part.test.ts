@@ -5,7 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MissingPartError } from '../../src/parts/context.js';
 import type { Environment, PartsContext } from '../../src/parts/context.js';
-import { findHelm, findHelm3, findKubectl, findPrometheus, findPromtool } from '../../src/parts/find-part.js';
+import {
+  findHelm,
+  findHelm3,
+  findKubectl,
+  findPrometheus,
+  findPromtool,
+  findVictoriaMetrics,
+} from '../../src/parts/find-part.js';
 import { tarOf, zipOf } from './archive-builder.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
@@ -58,7 +65,7 @@ describe('findPrometheus', () => {
 
     expect([found, again]).toEqual([cached('prometheus'), cached('promtool')]);
     expect(told).toEqual([
-      `bringing Prometheus from the packages of this distribution into ${join(root, 'cache/promscaler')} ...`,
+      `downloading Prometheus from the packages of this distribution to ${join(root, 'cache/promscaler')} ...`,
     ]);
     expect(await readdir(join(root, 'cache/promscaler'))).toEqual([`prometheus-debian-${arch()}`]);
     expect(await readdir(join(root, 'cache', IN_CACHE))).toEqual(['usr']);
@@ -120,7 +127,7 @@ describe('findPrometheus', () => {
     const finding = findPrometheus(machine({ PATH: join(root, 'bin') }));
 
     await expect(finding).rejects.toThrow(
-      `Prometheus is not on the PATH and cannot be brought (this system has no package to unpack). To install it: ${line}`,
+      `Prometheus is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
     );
   });
 
@@ -128,6 +135,34 @@ describe('findPrometheus', () => {
     const finding = findPrometheus(machine({ HOME: undefined, XDG_CACHE_HOME: undefined }));
 
     await expect(finding).rejects.toThrow('neither XDG_CACHE_HOME nor HOME is set');
+  });
+});
+
+describe('findVictoriaMetrics', () => {
+  it('takes the one on the PATH', async () => {
+    const onPath = await program('bin/victoria-metrics', '');
+
+    expect(await findVictoriaMetrics(machine())).toBe(onPath);
+  });
+
+  it('unpacks a package of its own', async () => {
+    await debian();
+
+    const folder = join(root, `cache/promscaler/victoria-metrics-debian-${arch()}`);
+    expect(await findVictoriaMetrics(machine())).toBe(join(folder, 'usr/bin/victoria-metrics'));
+    expect(await calls()).toEqual(['-qq download victoria-metrics']);
+  });
+
+  it.each([
+    ['apt-get', 'sudo apt-get install victoria-metrics'],
+    ['brew', 'brew install victoriametrics'],
+    ['dnf', 'https://docs.victoriametrics.com/victoriametrics/quick-start/'],
+  ])('names the line that installs it where %s is what there is', async (manager, line) => {
+    await program(`bin/${manager}`, '');
+
+    await expect(findVictoriaMetrics(machine())).rejects.toThrow(
+      `VictoriaMetrics is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
+    );
   });
 });
 
@@ -203,7 +238,7 @@ async function program(path: string, script: string): Promise<string> {
   return file;
 }
 
-/** An apt-get that "downloads" and a dpkg that "unpacks" a prometheus and a promtool. */
+/** An apt-get that "downloads" and a dpkg that "unpacks" a prometheus, a promtool and a victoria-metrics. */
 async function debian(
   options: { readonly needsOwnLists?: boolean; readonly program?: string } = {},
 ): Promise<void> {
@@ -215,7 +250,7 @@ async function debian(
   const tool = `#!/bin/sh\n${options.program ?? 'exit 0'}\n`;
   await program(
     'bin/dpkg',
-    `mkdir -p "$3/usr/bin"; for p in prometheus promtool; do printf '${tool.replaceAll('\n', '\\n')}' >"$3/usr/bin/$p"; chmod 755 "$3/usr/bin/$p"; done`,
+    `mkdir -p "$3/usr/bin"; for p in prometheus promtool victoria-metrics; do printf '${tool.replaceAll('\n', '\\n')}' >"$3/usr/bin/$p"; chmod 755 "$3/usr/bin/$p"; done`,
   );
 }
 

@@ -14,7 +14,7 @@ const failure = (reason: FailureReason = 'connection'): Answer => ({
   message: 'h: gone',
 });
 
-/** A source whose answer a test sets, and all that it is asked. */
+/** A source with an answer set by the test, which records its queries. */
 function setUp(first: Answer = failure()) {
   const source = { answer: first as Answer | 'silent', asked: [] as string[], options: [] as QueryOptions[] };
   const waiting: ((answer: Answer) => void)[] = [];
@@ -48,7 +48,7 @@ function setUp(first: Answer = failure()) {
 }
 
 describe('a source that fails', () => {
-  it('is asked everything in the round it fails in, and after 5 failures one query in each further round', async () => {
+  it('gets all queries in the round of the failure, and after 5 failures one query in each further round', async () => {
     const { source, round } = setUp();
 
     await round(1, 5);
@@ -58,7 +58,7 @@ describe('a source that fails', () => {
     expect(source.asked).toEqual(['q0', 'q1', 'q2', 'q3', 'q4', 'q0', 'q0']);
   });
 
-  it('is asked everything again after 4 failures', async () => {
+  it('gets all queries again after 4 failures', async () => {
     const { source, round } = setUp();
 
     await round(1, 4);
@@ -67,7 +67,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(8);
   });
 
-  it('is asked everything again where one of many queries was answered', async () => {
+  it('gets all queries again if one of many was answered', async () => {
     const { source, round } = setUp();
     await round(1, 9);
     source.answer = VALUE;
@@ -81,7 +81,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(9);
   });
 
-  it('gives those that are not asked its reason, and says why', async () => {
+  it('gives queries that are not sent the reason of the failure', async () => {
     const { round } = setUp(failure('timeout'));
     await round(1, 5);
 
@@ -91,11 +91,11 @@ describe('a source that fails', () => {
     expect(other).toEqual({
       class: 'failed',
       reason: 'timeout',
-      message: 'not asked: 6 queries in a row failed, one each round tries again (h: gone)',
+      message: 'not sent: 6 consecutive queries have failed, one per round is retried (h: gone)',
     });
   });
 
-  it('loses no round when it is back: the others wait for the first and are asked then, 3 at a time', async () => {
+  it('misses no round when it recovers: the other queries wait for the first and are sent then, 3 at a time', async () => {
     const { source, round, finish } = setUp();
     await round(1, 5);
     source.asked.length = 0;
@@ -113,7 +113,7 @@ describe('a source that fails', () => {
     expect(await answers).toEqual(Array.from({ length: 6 }, () => VALUE));
   });
 
-  it('is not tried a second time by a query after 5 failures', async () => {
+  it('gets no retry of a query after 5 failures', async () => {
     const { source, round } = setUp();
 
     await round(1, 5);
@@ -122,7 +122,7 @@ describe('a source that fails', () => {
     expect(source.options.map(({ mayRetry }) => mayRetry)).toEqual([true, true, true, true, true, false]);
   });
 
-  it('is asked by a round that began earlier as by the present one', async () => {
+  it('treats a round that began earlier like the current one', async () => {
     const { source, round } = setUp();
     await round(7, 5);
     source.asked.length = 0;
@@ -152,7 +152,7 @@ describe('an answer', () => {
     ['a value', VALUE],
     ['no series', { class: 'missing', message: 'no series' }],
     ['what is no vector', { class: 'invalid', message: 'a matrix' }],
-    ['a query that is wrong', failure('bad_query')],
+    ['an invalid query', failure('bad_query')],
     ['a query that cannot be executed', failure('execution')],
     ['an answer that is too large', failure('too_large')],
   ] as const)('of %s is one of a server that works', async (_name, answer) => {
@@ -160,7 +160,7 @@ describe('an answer', () => {
     expect(await isOpenAfter(five)).toBe(true);
   });
 
-  it('that was canceled says nothing', async () => {
+  it('that was canceled does not count', async () => {
     expect(await isOpenAfter([...five.slice(1), failure('canceled')])).toBe(false);
     expect(await isOpenAfter([...five, failure('canceled')])).toBe(true);
   });

@@ -20,7 +20,7 @@ const apiError = (status: number, errorType: string, error = 'why') =>
   raw(status, JSON.stringify({ status: 'error', errorType, error }));
 
 describe('classifyAnswer of success', () => {
-  it('takes a vector with its labels and the evaluation time of the server', () => {
+  it('reads a vector with its labels and the evaluation time of the server', () => {
     expect(ok(vector(element('1.5', { pod: 'a' }), element('2e3', { pod: 'b' })))).toEqual({
       class: 'value',
       series: [
@@ -31,7 +31,7 @@ describe('classifyAnswer of success', () => {
     });
   });
 
-  it('takes a scalar for one series without labels', () => {
+  it('reads a scalar as one series without labels', () => {
     expect(ok({ resultType: 'scalar', result: [SECONDS, '7'] })).toEqual({
       class: 'value',
       series: [{ labels: {}, value: 7 }],
@@ -39,7 +39,7 @@ describe('classifyAnswer of success', () => {
     });
   });
 
-  it('has no series in an empty vector: missing', () => {
+  it('reads an empty vector as missing', () => {
     expect(ok(vector())).toEqual({ class: 'missing', message: 'no series' });
   });
 
@@ -63,7 +63,7 @@ describe('classifyAnswer of success', () => {
     ['"nan"', vector(element('nan'))],
     ['"."', vector(element('.'))],
     ['element null', vector(null)],
-  ])('refuses as invalid: %s', (_name, data) => {
+  ])('rejects as invalid: %s', (_name, data) => {
     expect(ok(data).class).toBe('invalid');
   });
 
@@ -80,7 +80,7 @@ describe('classifyAnswer of success', () => {
     expect(ok(vector(element(text)))).toMatchObject({ class: 'value', series: [{ labels: {}, value }] });
   });
 
-  it('takes 20,000 series and refuses 20,001', () => {
+  it('accepts 20,000 series and rejects 20,001', () => {
     const some = (count: number) => Array.from({ length: count }, () => element('1'));
 
     expect(ok(vector(...some(20_000))).class).toBe('value');
@@ -88,7 +88,7 @@ describe('classifyAnswer of success', () => {
   });
 });
 
-describe('classifyAnswer of doubtful success', () => {
+describe('classifyAnswer of a success with warnings', () => {
   it('is partial with a warning', () => {
     expect(ok(vector(element('1')), { warnings: ['store down', 'other'] })).toMatchObject({
       class: 'partial',
@@ -102,7 +102,7 @@ describe('classifyAnswer of doubtful success', () => {
     [{ warnings: [] }],
     [{ warnings: null }],
     [{ isPartial: false }],
-  ])('is whole with %j', (extra) => {
+  ])('is complete with %j', (extra) => {
     expect(ok(vector(element('1')), extra).class).toBe('value');
   });
 
@@ -113,11 +113,11 @@ describe('classifyAnswer of doubtful success', () => {
     },
   );
 
-  it('is partial, not missing, where it is empty with a warning', () => {
+  it('is partial, not missing, if it is empty with a warning', () => {
     expect(ok(vector(), { warnings: ['store down'] })).toMatchObject({ class: 'partial', series: [] });
   });
 
-  it('is invalid rather than partial where a value is none', () => {
+  it('is invalid rather than partial if a value is not a number', () => {
     expect(ok(vector(element('')), { warnings: ['store down'] }).class).toBe('invalid');
   });
 });
@@ -162,7 +162,7 @@ describe('classifyAnswer of failure', () => {
     expect(raw(status, body, 'text/plain')).toMatchObject({ class: 'failed', reason });
   });
 
-  it('says that a login page is an HTML page', () => {
+  it('recognizes a login page as an HTML page', () => {
     expect(raw(200, '<!doctype html><title>Log in</title>', 'text/html')).toEqual({
       class: 'failed',
       reason: 'bad_answer',
@@ -180,7 +180,7 @@ describe('classifyAnswer of failure', () => {
     expect(message.length).toBeLessThan(420);
   });
 
-  it('does not take a body of success for one where the status is 500', () => {
+  it('does not accept a body of success with the status 500', () => {
     expect(raw(500, vectorBody([{ labels: {}, value: 1 }]))).toMatchObject({ reason: 'server_error' });
   });
 });

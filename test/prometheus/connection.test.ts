@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const ask = (tls: Partial<SourceTls>) =>
   createPrometheusClient(aSource({ urls: [url], tls: { ...NO_TLS, ...tls } }), realClock).query('x', {
-    timeoutMs: 3000,
+    timeoutMs: 10_000,
   });
 
 describe('a query over TLS', () => {
@@ -52,14 +52,14 @@ describe('a query over TLS', () => {
     await expect(ask({ caFile, serverName: 'localhost' })).resolves.toMatchObject({ class: 'value' });
   });
 
-  it('refuses an unknown authority', async () => {
+  it('rejects an unknown authority', async () => {
     await expect(ask({ serverName: 'localhost' })).resolves.toMatchObject({
       reason: 'connection',
       message: expect.stringContaining('set tls.caFile'),
     });
   });
 
-  it('refuses another host name', async () => {
+  it('rejects another host name', async () => {
     await expect(ask({ caFile })).resolves.toMatchObject({
       reason: 'connection',
       message: expect.stringContaining('set tls.serverName'),
@@ -70,7 +70,7 @@ describe('a query over TLS', () => {
     await expect(ask({ insecureSkipVerify: true })).resolves.toMatchObject({ class: 'value' });
   });
 
-  it('says which file is missing', async () => {
+  it('names the missing file', async () => {
     await expect(ask({ caFile: join(folder, 'nosuch') })).resolves.toMatchObject({
       reason: 'unauthorized',
       message: expect.stringContaining('tls.caFile'),
@@ -79,7 +79,7 @@ describe('a query over TLS', () => {
 });
 
 describe('createConnection', () => {
-  it('keeps the last good certificate and token while the files are broken, and takes new ones after 10 s', async () => {
+  it('keeps the last valid certificate and token while the files are invalid, and uses new ones after 10 s', async () => {
     let nowMs = 0;
     const clock: Clock = { ...realClock, monotonicMs: () => nowMs, after: () => () => undefined };
     const tokenFile = join(folder, 'token');

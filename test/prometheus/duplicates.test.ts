@@ -17,7 +17,7 @@ const BYTES = 1000;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The cpu and memory of one container of `namespace`, told once for each set of labels. */
+/** The cpu and memory of one container of `namespace`, once for each set of labels. */
 function containerOf(namespace: string, ...told: readonly Labels[]): readonly WrittenSeries[] {
   return told.flatMap((labels) => {
     const of = { namespace, pod: 'web-1', container: 'app', ...labels };
@@ -34,7 +34,7 @@ function containerOf(namespace: string, ...told: readonly Labels[]): readonly Wr
   });
 }
 
-/** Requests of two services, scraped by the replicas of Prometheus that are named. */
+/** Requests of two services, scraped by the named replicas of Prometheus. */
 function requestsOf(name: string, replicas: readonly string[]): readonly WrittenSeries[] {
   return [3, 8].flatMap((rate, index) =>
     replicas.map((prometheus_replica) => ({
@@ -67,7 +67,7 @@ const SERIES = [
   ...requestsOf('requests_of_two_total', ['p0', 'p1']),
 ];
 
-/** What one service finds on a data source in its first rounds: the series of cpu and memory, and what it tells. */
+/** What one service finds on a data source in its first rounds: the series of cpu and memory, and its report. */
 async function found(
   url: string,
   namespace: string,
@@ -148,7 +148,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])(
       ]);
     });
 
-    it.each(['once', 'restarted'])('are not those of a container that is there %s', async (shape) => {
+    it.each(['once', 'restarted'])('are not those of a container that exists %s', async (shape) => {
       const seen = await found(server.url, shape);
 
       expect([seen.told, seen.times]).toEqual([null, 1]);
@@ -163,7 +163,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])(
       ['sum(rate(requests_of_two_total{prometheus_replica="p0"}[2m]))', false],
       ['rate(requests_of_two_total{service="s0"}[2m])', true],
       ['sum(rate(requests_of_one_total[2m]))', false],
-    ])('are known in the query of a document: %s: %s', async (query, isTwice) => {
+    ])('are detected in the query of a document: %s: %s', async (query, isTwice) => {
       const metrics = createMetricSource({
         sources: new Map([['default', aSource({ urls: [server.url] })]]),
         clock: realClock,
@@ -178,7 +178,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])(
       });
       const { signal } = new AbortController();
       const start = (): RoundAnswers => metrics.startRound([{ scaler, periodSeconds: 15 }], signal);
-      // In the first round it finds out which server it is.
+      // The first round detects the flavor of the server.
       await start().of('shop/web');
       const round = start();
       await round.of('shop/web');

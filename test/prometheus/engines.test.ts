@@ -27,7 +27,8 @@ const ask = (overrides: Partial<SourceConfig>, timeoutMs = 2000) =>
   clientOf(overrides).query('sum(x{a="&+é"})', { timeoutMs });
 
 describe('startTime', () => {
-  const startTime = (overrides: Partial<SourceConfig>) => clientOf(overrides).startTime({ timeoutMs: 1000 });
+  const startTime = (overrides: Partial<SourceConfig>) =>
+    clientOf(overrides).startTime({ timeoutMs: 10_000 });
 
   it('is that of runtimeinfo', async () => {
     const body = '{"status":"success","data":{"startTime":"2026-01-01T00:00:00.123456789Z"}}';
@@ -57,7 +58,7 @@ describe('startTime', () => {
         : response.writeHead(400).end('unsupported path'),
     );
 
-  it('of VictoriaMetrics is among its metrics, in whole seconds, so that it looks no older than it is', async () => {
+  it('of VictoriaMetrics is in its metrics, in whole seconds, rounded so that it never looks older', async () => {
     const server = await serveVictoriaMetrics(METRICS);
     const urls = [`${server.url}/base`];
 
@@ -84,8 +85,8 @@ describe('startTime', () => {
       const server = await serveVictoriaMetrics(metrics, status);
       const client = clientOf({ urls: [`${server.url}/base`] });
 
-      await expect(client.startTime({ timeoutMs: 1000 })).resolves.toBeNull();
-      await expect(client.startTime({ timeoutMs: 1000 })).resolves.toBeNull();
+      await expect(client.startTime({ timeoutMs: 10_000 })).resolves.toBeNull();
+      await expect(client.startTime({ timeoutMs: 10_000 })).resolves.toBeNull();
 
       expect(server.requests.filter(({ url }) => url.endsWith('/metrics'))).toHaveLength(1);
     },
@@ -119,30 +120,30 @@ describe('recognize', () => {
     ['a page', '<html>', HOST, 'prometheus'],
     ['null', 'null', HOST, 'prometheus'],
     ['an array', BUILD([1]), HOST, 'prometheus'],
-  ])('takes the build information of %s for what it is', async (_, body, headers, flavor) => {
+  ])('recognizes the build information of %s', async (_, body, headers, flavor) => {
     const server = await serveBuild(body, { headers });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(true);
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
 
     expect(client.fittingConfig?.().flavor).toBe(flavor);
-    await client.query('x', { timeoutMs: 1000 });
+    await client.query('x', { timeoutMs: 10_000 });
     expect(server.requests.at(-1)?.form.get('nocache')).toBe(flavor === 'victoriametrics' ? '1' : null);
   });
 
-  it('does not know a server that does not answer', async () => {
+  it('does not recognize a server that does not answer', async () => {
     const server = await serveBuild('', { status: 503 });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(false);
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(false);
   });
 
-  it('leaves a flavor that is written as it is, and asks nothing', async () => {
+  it('keeps a configured flavor, without any request', async () => {
     const server = await serveBuild(BUILD({}), { headers: HOST, query: QUERY_OF_VM });
     const client = clientOf({ urls: [server.url], ifVictoriaMetrics: null });
 
-    await expect(client.recognize?.({ timeoutMs: 1000 })).resolves.toBe(true);
-    await client.query('x', { timeoutMs: 1000 });
+    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
+    await client.query('x', { timeoutMs: 10_000 });
 
     expect(client.fittingConfig?.().flavor).toBe('prometheus');
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/v1/query']);
@@ -161,11 +162,11 @@ describe('recognize', () => {
       'prometheus',
     ],
     ['neither', BODY, 'prometheus'],
-  ])('knows VictoriaMetrics by the answer to a query: %s', async (_, query, flavor) => {
+  ])('recognizes VictoriaMetrics by the answer to a query: %s', async (_, query, flavor) => {
     const server = await serveBuild('no', { status: 404, query });
     const client = clientOf({ urls: [server.url] });
 
-    await client.query('x', { timeoutMs: 1000 });
+    await client.query('x', { timeoutMs: 10_000 });
 
     expect(client.fittingConfig?.().flavor).toBe(flavor);
   });
@@ -222,7 +223,7 @@ describe('a 422', () => {
     await expect(ask({ urls: [server.url] })).resolves.toMatchObject({ class: 'failed', reason });
   });
 
-  it('of VictoriaMetrics says what is wrong, not the query', async () => {
+  it('of VictoriaMetrics quotes the error, not the query', async () => {
     const server = await serveText(422, OF_VM('unknown func "nosuch"'));
     const host = server.url.replace('http://', '');
 
@@ -231,7 +232,7 @@ describe('a 422', () => {
     });
   });
 
-  it('of a store that is down tries the next url, of a query that cannot be read it does not', async () => {
+  it('of a failed store tries the next url, of an invalid query it does not', async () => {
     const down = await serveText(
       422,
       error('execution', 'proxy Series(): rpc error: code = Unavailable desc = x'),

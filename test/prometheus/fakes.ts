@@ -32,7 +32,7 @@ export interface RecordedRequest {
   readonly form: URLSearchParams;
 }
 
-/** A server on an ephemeral loopback port that keeps what it was asked. */
+/** A server on an ephemeral loopback port that records its requests. */
 export async function startServer(
   respond: (response: Parameters<RequestListener>[1], request: RecordedRequest) => void,
 ): Promise<FakeServer> {

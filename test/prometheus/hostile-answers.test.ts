@@ -31,11 +31,11 @@ describe('the status of an answer', () => {
     expect(classifyAnswer({ status, contentType: null, body: BODY })).toEqual({
       class: 'failed',
       reason: 'bad_answer',
-      message: `HTTP ${status}: only 200 and 203 are whole answers`,
+      message: `HTTP ${status}: only 200 and 203 are complete answers`,
     });
   });
 
-  it('206 says nothing of when the server began', async () => {
+  it('206 gives no start time of the server', async () => {
     const server = await serve((response) =>
       response.writeHead(206).end('{"status":"success","data":{"startTime":"2026-01-01T00:00:00Z"}}'),
     );
@@ -46,7 +46,7 @@ describe('the status of an answer', () => {
   });
 });
 
-/** What is no text, told by a word; many of them throw where they are made a text. */
+/** Values that are not strings, by name; many of them throw when converted to a string. */
 const NO_TEXTS: readonly string[] = [
   '{"toString":1}',
   '{"toString":null,"valueOf":null}',
@@ -83,7 +83,7 @@ describe('a member of the wrong type', () => {
     expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'partial' });
   });
 
-  it.each(NO_TEXTS.filter((value) => value !== '{}'))('%s in any other place is no value', (value) => {
+  it.each(NO_TEXTS.filter((value) => value !== '{}'))('%s in any other place is not a value', (value) => {
     const bodies = [
       `{"status":${value}}`,
       `{"status":"success","data":${value}}`,
@@ -105,7 +105,7 @@ describe('a member of the wrong type', () => {
     expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'invalid' });
   });
 
-  it('labels may be called as a member of every object is', () => {
+  it('labels may have the name of a built-in member of objects', () => {
     const metric = '{"__proto__":"a","constructor":"b","toString":"c"}';
     const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":${metric},"value":[1,"1"]}]}}`;
 
@@ -136,7 +136,7 @@ describe('the size of an answer', () => {
     expect(answer).toHaveProperty('message', expect.stringContaining(why));
   });
 
-  it('may be 16 MiB of text, and is refused above it', async () => {
+  it('may be 16 MiB of text, and is rejected above that', async () => {
     const most = `${BODY}${' '.repeat(16 * MIB - BODY.length)}`;
     const sizes = [most, `${most} `];
     const server = await serve((response) => response.end(sizes.shift()));
@@ -145,7 +145,7 @@ describe('the size of an answer', () => {
     await expect(ask(server)).resolves.toMatchObject({ class: 'failed', reason: 'too_large' });
   });
 
-  it('counts what a gzip of a few KiB becomes', async () => {
+  it('counts the decompressed size of a gzip answer', async () => {
     const { gzipSync } = await import('node:zlib');
     const bomb = gzipSync(Buffer.alloc(64 * MIB, ' '));
     const server = await serve((response) =>
@@ -155,7 +155,7 @@ describe('the size of an answer', () => {
     await expect(ask(server)).resolves.toMatchObject({ class: 'failed', reason: 'too_large' });
   });
 
-  it('is bounded for all that come at once from one source: 10 of 15 MiB, and afterwards one is taken', async () => {
+  it('is bounded for all concurrent answers of one source: 10 of 15 MiB, and afterwards one is accepted', async () => {
     const whole = `${BODY}${' '.repeat(15 * MIB - BODY.length)}`;
     const last = ' '.repeat(1024);
     const waiting: (() => void)[] = [];

@@ -38,39 +38,39 @@ describe('a guard', () => {
 
   it.each([
     ['no series', missing, 'the guard is not true: no series'],
-    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)'],
+    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)'],
     ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
     [
       'one 0 among others',
       vector(1, 0),
-      'the guard is not true: the value 0 (compare with "bool" where 0 itself is good)',
+      'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)',
     ],
     ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
   ])('of %s leaves the metric missing', (_name, guard, message) => {
     expect(guarded(guard)).toEqual({ class: 'missing', message });
   });
 
-  it('that failed fails the metric, one that is no vector makes it invalid', () => {
+  it('that failed fails the metric, one that is not a vector makes it invalid', () => {
     expect(guarded(failed)).toEqual({ ...failed, message: 'guard: h: late' });
     expect(guarded(invalid)).toEqual({ class: 'invalid', message: 'guard: a matrix' });
   });
 
-  it('that is true of a partial answer makes the value partial', () => {
+  it('that is true on a partial answer makes the value partial', () => {
     expect(guarded(partial(1))).toEqual({ ...NUMBER, class: 'partial', why: 'guard: store down' });
     expect(guarded(partial(1), partial(7))).toMatchObject({ why: 'store down; guard: store down' });
   });
 
-  it('says nothing of a metric that failed by itself', () => {
+  it('does not change a metric whose own query failed', () => {
     expect(guarded(missing, failed)).toEqual(failed);
   });
 });
 
-describe('onMissing: zero beside a guard', () => {
+describe('onMissing: zero next to a guard', () => {
   const metric = externalMetric({ onMissing: 'zero' });
   const sampleOf = (answer: Answer) =>
     toSample(metric, answer, { namespace: 'shop', pods: [], now: T0, source: aSource() }).sample;
 
-  it('reads no series as 0 where the guard is true, and nothing where it is not', () => {
+  it('reads no series as 0 if the guard is true, and as no value if it is not', () => {
     const good = sampleOf(guarded(vector(1), missing, true));
     const bad = sampleOf(guarded(missing, missing, true));
 
@@ -78,7 +78,7 @@ describe('onMissing: zero beside a guard', () => {
     expect([bad, sampleOutcome(metric, bad).kind]).toMatchObject([{ kind: 'invalid' }, 'broken']);
   });
 
-  it('reads no series as 0 not even where the guard is true of a partial answer', () => {
+  it('does not read no series as 0 if the guard is true on a partial answer', () => {
     expect(sampleOf(guarded(partial(1), missing, true))).toMatchObject({ kind: 'invalid' });
   });
 
@@ -99,24 +99,24 @@ describe('the freshness', () => {
     [vector(SECONDS, SECONDS - 300), 'its newest sample is 300 s old, more than maxAgeSeconds (120)'],
     [
       vector(SECONDS + 121),
-      'its newest sample is 121 s in the future: clocks apart, or a freshness query not in seconds',
+      'its newest sample is 121 s in the future: the clocks differ, or the freshness query is not in seconds',
     ],
-    [missing, 'its age is not known: the freshness query gave no series'],
-    [partial(), 'its age is not known: the freshness query gave no series'],
-    [vector(NaN), 'its age is not known: the freshness query gave NaN'],
-    [vector(SECONDS, Infinity), 'its age is not known: the freshness query gave Infinity'],
+    [missing, 'its age is unknown: the freshness query returned no series'],
+    [partial(), 'its age is unknown: the freshness query returned no series'],
+    [vector(NaN), 'its age is unknown: the freshness query returned NaN'],
+    [vector(SECONDS, Infinity), 'its age is unknown: the freshness query returned Infinity'],
   ])('leaves the metric missing with %#', (freshness, message) => {
     expect(dated(freshness)).toEqual({ class: 'missing', message });
   });
 
-  it('says what is wrong with a query that gives an age or milliseconds instead of a time', () => {
+  it('rejects a query that returns an age or milliseconds instead of a time', () => {
     expect(dated(vector(12))).toMatchObject({
-      message: expect.stringContaining('the freshness query must give a time since 1970'),
+      message: expect.stringContaining('the freshness query must return a time since 1970'),
     });
     expect(dated(vector(T0))).toMatchObject({ message: expect.stringContaining('not in seconds') });
   });
 
-  it('is counted to the evaluation by the server, whatever our clock says', () => {
+  it('is relative to the evaluation time of the server, not to the local clock', () => {
     const late: Answer = {
       ...(vector(SECONDS + 400) as Extract<Answer, { class: 'value' }>),
       evaluatedAt: at(500),
@@ -130,7 +130,7 @@ describe('the freshness', () => {
     expect(dated(partial(SECONDS))).toMatchObject({ class: 'partial', why: 'freshness: store down' });
   });
 
-  it('comes after the guard, whose message is told', () => {
+  it('comes after the guard, whose message is used', () => {
     const checks: MetricChecks = { ...DATED, guard: 'g' };
 
     expect(applyChecks(checks, { answer: NUMBER, guard: missing, freshness: missing })).toMatchObject({

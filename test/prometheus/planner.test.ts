@@ -69,7 +69,7 @@ const usageOf = (query: string, perNamespace = 1): Answer => {
 };
 
 describe('a round', () => {
-  it('asks a query once for all scalers that share it', async () => {
+  it('sends a query once for all scalers that share it', async () => {
     const { start, asked } = setUp(() => answerOf(7));
 
     const round = start(due([externalMetric()], 'shop', 'a'), due([externalMetric()], 'other', 'b'));
@@ -79,7 +79,7 @@ describe('a round', () => {
     expect(asked).toEqual(['sum(queue)']);
   });
 
-  it('asks a guard and a freshness once for all that use them, with their variables replaced', async () => {
+  it('sends a guard and a freshness once for all metrics that use them, with variables replaced', async () => {
     const { start, asked } = setUp((query) => (query.startsWith('up') ? answerOf(0) : answerOf(7)));
     const freshness = { query: 'max(timestamp(queue{n="$namespace"}))', maxAgeSeconds: 60 };
     const guarded = externalMetric({ guard: 'up{n="$namespace"}', freshness });
@@ -96,7 +96,7 @@ describe('a round', () => {
     expect(asked.toSorted()).toEqual(['max(timestamp(queue{n="shop"}))', 'sum(queue)', 'up{n="shop"}']);
   });
 
-  it('asks anew in the next round', async () => {
+  it('sends the query again in the next round', async () => {
     const { start, asked } = setUp(() => answerOf(7));
     const scaler = due([externalMetric()]);
 
@@ -106,7 +106,7 @@ describe('a round', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not repeat a query of an earlier round that is still on its way', async () => {
+  it('does not repeat a query of an earlier round that is still running', async () => {
     let finish: (answer: Answer) => void = () => undefined;
     const { start, asked } = setUp(() => new Promise((resolve) => (finish = resolve)));
     const scaler = due([externalMetric()]);
@@ -119,7 +119,7 @@ describe('a round', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('keeps queries apart whose variables differ, and gives the answers in the order of the metrics', async () => {
+  it('sends queries with different variables separately, and returns the answers in the order of the metrics', async () => {
     const { start, asked } = setUp((query) => answerOf(query.length));
     const query = 'q{n="$namespace", d="$name", p=~"$pods"}';
     const metrics = [externalMetric({ query }), externalMetric({ query: 'z', identity: 'z' })];
@@ -136,7 +136,7 @@ describe('a round', () => {
     ]);
   });
 
-  it('gives one scaler its answer while the query of another hangs', async () => {
+  it('returns the answer for one scaler while the query of another hangs', async () => {
     const { start } = setUp((query) => (query === 'slow' ? new Promise(() => undefined) : answerOf(1)));
 
     const round = start(
@@ -147,7 +147,7 @@ describe('a round', () => {
     await expect(round.of('shop/b')).resolves.toEqual([answerOf(1)]);
   });
 
-  it('has no more than maxConcurrentQueries in flight and still asks all', async () => {
+  it('has no more than maxConcurrentQueries in flight and still sends all', async () => {
     let inFlight = 0;
     let most = 0;
     const { start, asked } = setUp(
@@ -170,7 +170,7 @@ describe('a round', () => {
     expect([most, asked.length]).toEqual([3, 20]);
   });
 
-  it('fails the queries that get no slot before their deadline, unasked', async () => {
+  it('fails the queries without a slot before their deadline, without sending them', async () => {
     let nowMs = 0;
     const { start, asked } = setUp(
       (_query, { timeoutMs }) => {
@@ -191,7 +191,7 @@ describe('a round', () => {
     expect(JSON.stringify(answers)).toContain('no free slot within 1 s');
   });
 
-  it('tells of each query that was sent', async () => {
+  it('reports each query that was sent', async () => {
     const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
     const { start, reports } = setUp((query) => (query === 'bad' ? failure : answerOf(1)));
 
@@ -211,7 +211,7 @@ describe('a round', () => {
     ['value', -3000, -3],
     ['missing', 0, null],
   ] as const)(
-    'tells by a %s of %d ms off how far the clock of the source is ahead',
+    'reports by a %s of %d ms off how far the clock of the source is ahead',
     async (kind, offMs, ahead) => {
       const now = at(0);
       const missing: Answer = { class: 'missing', message: 'nothing' };
@@ -225,7 +225,7 @@ describe('a round', () => {
     },
   );
 
-  it('asks for the age of a source once for all who ask at the same time', async () => {
+  it('reads the age of a source once for all concurrent callers', async () => {
     const { start, startTimeCount } = setUp(() => answerOf(1));
     const round = start(due([externalMetric()]));
     const age = { startTime: at(-99), history: KEPT };
@@ -235,7 +235,7 @@ describe('a round', () => {
     expect(startTimeCount()).toBe(1);
   });
 
-  it('refuses what cannot be asked, without a query', async () => {
+  it('rejects a metric without a possible query, without sending one', async () => {
     const { start, asked } = setUp(() => answerOf(1), { namespaces: ['shop'] });
     const gpu: MetricSpec = { ...cpuMetric, name: 'gpu', identity: 'gpu' };
     const elsewhere = externalMetric({ source: 'nosuch' });
@@ -246,14 +246,14 @@ describe('a round', () => {
     expect(answers.map((answer) => answer.class === 'failed' && answer.message)).toEqual([
       'data source "default" has no resource query for "gpu"',
       'the service config has no data source "nosuch"',
-      'namespace secret may not ask data source "default"',
+      'namespace secret may not query data source "default"',
     ]);
     expect(asked).toEqual([]);
   });
 });
 
-describe('a query that is refused as wrong', () => {
-  it('is asked again in every fifth round, and at once when it was changed', async () => {
+describe('a query that is rejected as invalid', () => {
+  it('is sent again in every fifth round, and at once after a change', async () => {
     const refusal: Answer = { class: 'failed', reason: 'bad_query', message: 'h: parse error' };
     const clock = new ManualClock();
     const { start, asked } = setUp((query) => (query === 'wrong' ? refusal : answerOf(1)), {}, clock);
@@ -276,7 +276,7 @@ describe('a query that is refused as wrong', () => {
     ]);
   });
 
-  it('is asked in every round where it cannot be executed or is late: that may pass', async () => {
+  it('is sent in every round if it failed to execute or timed out: that may be temporary', async () => {
     const failure: Answer = { class: 'failed', reason: 'execution', message: 'h: too many samples' };
     const clock = new ManualClock();
     const { start, asked } = setUp(() => failure, {}, clock);
@@ -290,7 +290,7 @@ describe('a query that is refused as wrong', () => {
 });
 
 describe('a source that answers nothing', () => {
-  it('is tried by one query a round, and not always by the same: of three, one fails always', async () => {
+  it('gets one query per round, not always the same: of three, one always fails', async () => {
     let isBack = false;
     const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
     const { start, asked } = setUp((query) =>
@@ -332,7 +332,7 @@ describe('resource queries', () => {
     ]);
   });
 
-  it('are asked again in halves where the answer is too large, and in fitting packs from then on', async () => {
+  it('are sent again in halves if the answer is too large, and in batches that fit from then on', async () => {
     const { start, asked } = setUp((query) => usageOf(query, 6000));
     const scalers = ['a', 'b', 'c', 'd', 'e'].map((namespace) => due([cpuMetric], namespace));
 
@@ -351,7 +351,7 @@ describe('resource queries', () => {
     expect(asked.map((query) => /"(.*)"/.exec(query)?.[1])).toEqual(['a|b', 'c|d', 'e']);
   });
 
-  it('are refused where the answer for two namespaces has no label namespace, not for one', async () => {
+  it('are rejected if the answer for two namespaces has no label namespace, but not for one', async () => {
     const { start } = setUp(() => values([{ labels: { pod: 'a' }, value: 1 }]));
 
     const two = start(due([cpuMetric], 'a'), due([cpuMetric], 'b'));
@@ -371,7 +371,7 @@ describe('resource queries', () => {
     expect(Math.max(...asked.map(({ length }) => length))).toBeLessThan(16 * 1024);
   });
 
-  it('name namespaces sorted, and nothing but them', () => {
+  it('match the sorted namespaces and nothing else', () => {
     expect(namespacesPattern(['b', 'a.c'])).toBe('a\\.c|b');
   });
 });
@@ -387,7 +387,7 @@ describe('queryDeadlineSeconds', () => {
     expect(queryDeadlineSeconds(aSource({ timeoutSeconds }), period)).toBe(expected);
   });
 
-  it('is the shortest of those who share a query', async () => {
+  it('is the shortest of all scalers that share a query', async () => {
     const { start, deadlinesMs } = setUp(() => values([{ labels: {}, value: 1 }], T0));
     const slow = { ...due([externalMetric()], 'shop', 'slow'), periodSeconds: 60 };
 

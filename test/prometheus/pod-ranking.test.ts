@@ -10,7 +10,7 @@ function answer(...series: readonly (readonly [Readonly<Record<string, string>>,
 }
 
 describe('rankPods', () => {
-  it('gives the values of the listed pods, negative and infinite ones too, and leaves NaN and other namespaces out', () => {
+  it('returns the values of the listed pods, including negative and infinite ones, without NaN and other namespaces', () => {
     const given = answer(
       [{ pod: 'a' }, -3],
       [{ namespace: 'shop', pod: 'b' }, Infinity],

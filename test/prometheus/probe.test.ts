@@ -18,36 +18,36 @@ async function start(respond: Parameters<typeof startServer>[0]): Promise<FakeSe
 }
 
 describe('createProbe', () => {
-  it('gives a page with where it redirects to, and does not go there', async () => {
+  it('returns a page with its redirect, which it does not follow', async () => {
     const server = await start((response) => {
       response.writeHead(302, { Location: '/login' });
       response.end();
     });
     const probe = createProbe(aSource({ urls: [server.url] }), realClock);
 
-    const page = await probe({ url: `${server.url}/x`, parameters: { a: '1' }, timeoutMs: 1000, signal });
+    const page = await probe({ url: `${server.url}/x`, parameters: { a: '1' }, timeoutMs: 10_000, signal });
 
     expect(page).toMatchObject({ kind: 'answered', status: 302, location: '/login' });
     expect(server.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/x?a=1']]);
   });
 
-  it('sends the credentials of the data source to its own hosts alone', async () => {
+  it('sends the credentials of the data source to its own hosts only', async () => {
     const own = await start((response) => response.end('{}'));
     const other = await start((response) => response.end('{}'));
     const probe = createProbe(aSource({ urls: [own.url], headers: { 'X-Token': 'secret' } }), realClock);
 
-    await probe({ url: `${own.url}/`, timeoutMs: 1000, signal });
-    const refused = await probe({ url: `${other.url}/`, timeoutMs: 1000, signal });
+    await probe({ url: `${own.url}/`, timeoutMs: 10_000, signal });
+    const refused = await probe({ url: `${other.url}/`, timeoutMs: 10_000, signal });
 
     expect(own.requests[0]?.headers['x-token']).toBe('secret');
     expect(other.requests).toEqual([]);
     expect(refused).toMatchObject({ kind: 'failed' });
   });
 
-  it('has the code of a failure', async () => {
+  it('returns the code of a failure', async () => {
     const probe = createProbe(aSource({ urls: ['http://127.0.0.1:1'] }), realClock);
 
-    const page = await probe({ url: 'http://127.0.0.1:1/', timeoutMs: 1000, signal });
+    const page = await probe({ url: 'http://127.0.0.1:1/', timeoutMs: 10_000, signal });
 
     expect(page).toMatchObject({ kind: 'failed', code: 'ECONNREFUSED', reason: 'connection' });
   });
@@ -63,11 +63,11 @@ describe('recognizePage', () => {
     ['/dex/auth', 'a login page'],
     ['/authors', null],
     ['/prometheus/graph', null],
-  ])('takes a redirect to %s for %s', (location, name) => {
+  ])('reads a redirect to %s as %s', (location, name) => {
     expect(page('', location)).toBe(name);
   });
 
-  it('says nothing of a body that says nothing', () => {
+  it('returns nothing for an unknown body', () => {
     expect([page(''), page('{"a":1}'), page('teapot')]).toEqual([null, null, null]);
   });
 });

@@ -15,9 +15,16 @@ import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/buil
 
 const OLD = at(-100_000);
 const value: Sample = { form: 'values', at: at(0), values: [1], partial: null };
+const usage: Sample = {
+  form: 'containers',
+  at: at(0),
+  windowSeconds: 120,
+  containers: new Map(),
+  partial: null,
+};
 const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });
 
-/** Steps of [second, what came, start time], H = 60, a period of 15 s. */
+/** Steps of [second, outcome, start time], H = 60, a period of 15 s. */
 type Step = readonly [number, 'value' | 'failed' | 'broken', (number | null)?];
 
 function run(steps: readonly Step[], overrides: Partial<HoldInput> = {}): MetricHold | null {
@@ -62,7 +69,7 @@ describe('advanceHold', () => {
     ).toBe(second(105));
   });
 
-  it('begins anew after a missing or partial answer', () => {
+  it('starts again after a missing or partial answer', () => {
     expect(
       untilOf([
         [0, 'value'],
@@ -89,7 +96,7 @@ describe('advanceHold', () => {
     ).toBe(second(60));
   });
 
-  it('is broken by 61 s of silence of a server older than H, for it may have been cut off from what it scrapes', () => {
+  it('is broken by 61 s of silence of a server older than H, which may have lost the connection to its targets', () => {
     expect(
       untilOf([
         [0, 'value'],
@@ -123,7 +130,7 @@ describe('advanceHold', () => {
     ).toBe(second(121));
   });
 
-  it('is not broken by a rhythm that is slower than 60 s', () => {
+  it('is not interrupted by a sync period above 60 s', () => {
     const steps: readonly Step[] = [
       [0, 'value', null],
       [120, 'value', null],
@@ -155,7 +162,7 @@ describe('advanceHold', () => {
     ).toBe(second(210));
   });
 
-  it('is not broken by a server of exactly the age H, nor by another start time that is old', () => {
+  it('is not broken by a server of exactly the age H, nor by another old start time', () => {
     expect(
       untilOf([
         [0, 'value'],
@@ -179,7 +186,7 @@ describe('advanceHold', () => {
     ).toBe(second(60));
   });
 
-  it('says what the values began after', () => {
+  it('names the cause of the gap', () => {
     expect(run([[0, 'value']])?.cause).toBe('no earlier values are known');
     expect(
       run([
@@ -220,7 +227,7 @@ describe('a source without a start time', () => {
   const loss = { at: at(75), why: 'targets are gone' };
   const lost = { state: 'lost', loss } as const;
   const kept = { state: 'kept', loss } as const;
-  const unknown = { state: 'unknown', loss: null, why: 'nobody knows' } as const;
+  const unknown = { state: 'unknown', loss: null, why: 'it is unknown' } as const;
   const next = (history: HistoryState, second: number, before = run(values)): MetricHold =>
     advanceHold(before, {
       now: at(second),
@@ -233,7 +240,7 @@ describe('a source without a start time', () => {
   const through = (...rounds: readonly (readonly [number, HistoryState])[]): MetricHold | null =>
     rounds.reduce((hold, [second, history]) => next(history, second, hold), run(values));
 
-  it('that has lost earlier data is held as one that started when that was found', () => {
+  it('that has lost earlier data is held as if it had started at the detection', () => {
     const first = next(lost, 75);
 
     expect(first).toMatchObject({ valuesSince: null, until: at(195), cause: 'targets are gone' });
@@ -245,11 +252,11 @@ describe('a source without a start time', () => {
     });
   });
 
-  it('is held for a loss that was found for another scaler, while its own query found none', () => {
+  it('is held for a loss that the query for another scaler detected', () => {
     expect(next(kept, 90)).toMatchObject({ valuesSince: null, until: at(195), cause: 'targets are gone' });
   });
 
-  it('is held for 60 s of values after its data has come back, however late that is', () => {
+  it('is held for 60 s of values after its data has returned, however late', () => {
     expect(through([75, lost], [135, lost], [180, lost])?.until).toBe(at(240));
     expect(through([75, lost], [135, lost], [180, lost], [195, KEPT])).toMatchObject({
       valuesSince: at(195),
@@ -257,16 +264,16 @@ describe('a source without a start time', () => {
     });
   });
 
-  it('is not held for a loss that was found 60 s ago and more', () => {
+  it('is not held for a loss that was detected 60 s ago or earlier', () => {
     const longAgo = { state: 'kept', loss: { ...loss, at: at(15) } } as const;
 
     expect(next(longAgo, 75)).toMatchObject({ valuesSince: at(0), until: at(60) });
   });
 
-  it('is not believed for one period when its earlier data cannot be asked for, which is no break', () => {
+  it('is not trusted for one period if the query for its earlier data fails, which is no gap', () => {
     const doubtful = next(unknown, 75);
 
-    expect(doubtful).toMatchObject({ valuesSince: at(0), until: at(90), cause: 'nobody knows' });
+    expect(doubtful).toMatchObject({ valuesSince: at(0), until: at(90), cause: 'it is unknown' });
     expect(next(KEPT, 90, doubtful).until).toBe(at(60));
     expect(through([75, lost], [90, { ...unknown, loss }])?.until).toBe(at(195));
   });
@@ -287,6 +294,11 @@ describe('sampleOutcome', () => {
     [zero, errorOf('invalid'), 'broken'],
     [zero, errorOf('failed'), 'failed'],
     [cpuMetric, errorOf('missing'), 'broken'],
+    [cpuMetric, usage, 'value'],
+    [cpuMetric, value, 'broken'],
+    [externalMetric(), { ...value, values: [] }, 'broken'],
+    [zero, { ...value, values: [] }, 'value'],
+    [externalMetric(), { ...value, values: [-1] }, 'broken'],
   ])('%# is %s', (metric, sample, kind) => {
     expect(sampleOutcome(metric, sample).kind).toBe(kind);
   });
@@ -295,7 +307,7 @@ describe('sampleOutcome', () => {
 describe('advanceHolds', () => {
   const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
     scaler: aScaler([cpuMetric, externalMetric({ query: 'sum(queue)' })]),
-    samples: [value, value],
+    samples: [usage, value],
     ages: new Map([['default', { startTime: OLD, history: KEPT }]]),
     sources: new Map([['default', aSource()]]),
     now: at(0),
@@ -308,7 +320,7 @@ describe('advanceHolds', () => {
 
     expect(first.holdScaleDownUntil).toBe(at(300));
     expect(first.holdReason).toBe(
-      'metric "queue" must give values for 300 s without a break: no earlier values are known',
+      'metric "queue" must return values for 300 s without a gap: no earlier values are known',
     );
   });
 
@@ -332,7 +344,7 @@ describe('advanceHolds', () => {
     expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 0 })).holdScaleDownUntil).toBeNull();
   });
 
-  it('begins anew for a query that was changed, not for the others', () => {
+  it('starts again for a query that was changed, not for the others', () => {
     const before = advanceHolds(NO_HOLDS, input({}));
     const scaler = aScaler([cpuMetric, externalMetric({ query: 'rate(queue[5m])' })]);
 
@@ -345,8 +357,8 @@ describe('advanceHolds', () => {
   it('has the window of resource queries, and 300 s for those without one', () => {
     const memory = { ...cpuMetric, name: 'memory', identity: 'memory' };
 
-    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [value] }));
-    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [value] }));
+    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage] }));
+    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [usage] }));
 
     expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(300)]);
   });
@@ -360,7 +372,7 @@ describe('advanceHolds', () => {
 
     const hold = advanceHolds(
       NO_HOLDS,
-      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [value], sources }),
+      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [usage], sources }),
     );
 
     expect(hold.holdScaleDownUntil).toBe(at(seconds));

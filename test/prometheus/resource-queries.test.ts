@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { resourceWindowSeconds, takesWindow } from '../../src/prometheus/resource-queries.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import type { ServiceInput } from '../../src/config/service-schema.js';
@@ -38,7 +38,7 @@ describe('the window of a resource query', () => {
     expect(resourceWindowSeconds(sourceOf({}), 'toString')).toBe(0);
   });
 
-  it('is what $window says in queries that take it alone', () => {
+  it('is that of $window in queries that use only that', () => {
     expect(takesWindow(sourceOf({}), 'cpu')).toBe(true);
     expect(takesWindow(sourceOf({ resourceQueries: { cpu: 'rate(x[5m])' } }), 'cpu')).toBe(false);
   });

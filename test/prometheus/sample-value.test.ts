@@ -27,7 +27,7 @@ describe('parseSampleValue', () => {
     },
   );
 
-  it('takes 400 digits, and no more', () => {
+  it('accepts at most 400 digits', () => {
     expect(parseSampleValue('1'.repeat(300).padEnd(400, '.').slice(0, 301))).toBeCloseTo(
       Number('1'.repeat(300)),
     );
@@ -35,9 +35,9 @@ describe('parseSampleValue', () => {
     expect(parseSampleValue('0'.repeat(401))).toBeNull();
   });
 
-  it('does not try 5 million digits in all ways', () => {
+  it('does not backtrack over 5 million digits', () => {
     expect(parseSampleValue(`${'1'.repeat(5_000_000)}x`)).toBeNull();
-    // Each digit may belong to the whole or to the fraction: that was 2^n or n^2 ways.
+    // Each digit may belong to the integer or to the fraction: 2^n or n^2 ways for a backtracking expression.
     expect(parseSampleValue(`${'1'.repeat(399)}x`)).toBeNull();
   });
 });

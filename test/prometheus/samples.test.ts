@@ -46,7 +46,7 @@ describe('a sample without an answer', () => {
     }
   });
 
-  it('is invalid, never missing, where an empty answer is partial: onMissing must not make it 0', () => {
+  it('is invalid, never missing, if an empty answer is partial: onMissing must not make it 0', () => {
     const answer: Answer = { class: 'partial', series: [], evaluatedAt: T0, why: 'store down' };
 
     expect(sampleOf(externalMetric({ onMissing: 'zero' }), answer)).toMatchObject({ kind: 'invalid' });
@@ -81,7 +81,7 @@ describe('a sample of a resource', () => {
     });
   });
 
-  it('has no window where the query has no $window', () => {
+  it('has no window if the query has no $window', () => {
     expect(sampleOf(memoryMetric, values([usage('a', 'app', 5)]))).toMatchObject({ windowSeconds: 0 });
   });
 
@@ -94,7 +94,7 @@ describe('a sample of a resource', () => {
     });
   });
 
-  it('takes a series without a namespace label', () => {
+  it('accepts a series without a namespace label', () => {
     expect(sampleOf(cpuMetric, values([one(1, { pod: 'a', container: 'app' })]))).toMatchObject({
       containers: new Map([['a', new Map([['app', 1]])]]),
     });
@@ -102,7 +102,7 @@ describe('a sample of a resource', () => {
 
   it.each([
     ['two series for one container', [usage('a', 'app', 1), { ...usage('a', 'app', 1) }]],
-    ['a series of the whole pod beside a container', [usage('a', 'app', 1), usage('a', '', 1)]],
+    ['a series of the whole pod next to a container', [usage('a', 'app', 1), usage('a', '', 1)]],
     ['the same the other way round', [usage('a', '', 1), usage('a', 'app', 1)]],
     ['no label pod', [usage('a', 'app', 1), one(1, { namespace: 'shop' })]],
     ['infinity', [usage('a', 'app', Infinity)]],
@@ -111,14 +111,14 @@ describe('a sample of a resource', () => {
     expect(sampleOf(cpuMetric, values(series))).toMatchObject({ form: 'error', kind: 'invalid' });
   });
 
-  it('is missing where no series is of a listed pod, and for no pods', () => {
+  it('is missing if no series belongs to a listed pod, and without pods', () => {
     expect(sampleOf(cpuMetric, values([usage('x', 'app', 1)]))).toMatchObject({ kind: 'missing' });
     expect(sampleOf(cpuMetric, values([usage('a', 'app', 1)]), [])).toMatchObject({ kind: 'missing' });
   });
 });
 
 describe('a sample of NaN', () => {
-  it('is nan where every value is NaN, for each type', () => {
+  it('is nan if every value is NaN, for each type', () => {
     expect(sampleOf(cpuMetric, values([usage('a', 'app', NaN)]))).toMatchObject({ kind: 'nan' });
     expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' })]))).toMatchObject({ kind: 'nan' });
     expect(sampleOf(objectMetric, values([one(NaN)]))).toMatchObject({ kind: 'nan' });
@@ -129,7 +129,7 @@ describe('a sample of NaN', () => {
     });
   });
 
-  it('is partial without the NaN where some values are', () => {
+  it('drops NaN and is partial if only some values are NaN', () => {
     expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' }), one(4, { pod: 'b' })]))).toMatchObject({
       pods: new Map([['b', 4]]),
       partial: '1 of 2 series are NaN',
@@ -170,7 +170,7 @@ describe('a sample of Pods', () => {
     });
   });
 
-  it('leaves out another namespace', () => {
+  it('ignores another namespace', () => {
     expect(sampleOf(podsMetric, values([one(4, { pod: 'a', namespace: 'x' })]))).toMatchObject({
       kind: 'missing',
     });
@@ -228,7 +228,7 @@ describe('a sample of Object and External', () => {
     expect(sampleOf(metric, answer)).toEqual({ form: 'values', at: T0, values: expected, partial: null });
   });
 
-  it('is missing where the selector leaves nothing, invalid where the answer is partial then', () => {
+  it('is missing if the selector leaves nothing, and invalid if the answer is partial', () => {
     const metric = where({ key: 'queue', operator: 'In', values: ['z'] });
 
     expect(sampleOf(metric, answer)).toMatchObject({ kind: 'missing' });
@@ -237,7 +237,7 @@ describe('a sample of Object and External', () => {
     });
   });
 
-  it('of an Object is invalid with two series, and a value where the selector leaves one', () => {
+  it('of an Object is invalid with two series, and a value if the selector leaves one', () => {
     expect(sampleOf(objectMetric, answer)).toMatchObject({ kind: 'invalid' });
     const selector: LabelSelector = [{ key: 'queue', operator: 'In', values: ['b'] }];
     expect(sampleOf({ ...objectMetric, selector }, answer)).toMatchObject({ values: [2] });
@@ -247,12 +247,12 @@ describe('a sample of Object and External', () => {
     expect(sampleOf(externalMetric(), values([one(-1)]))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('keeps the 0 that it is given', () => {
+  it('keeps a 0', () => {
     expect(sampleOf(externalMetric(), values([one(0)]))).toMatchObject({ values: [0], partial: null });
   });
 });
 
-describe('a doubtful sample', () => {
+describe('a partial sample', () => {
   it('is partial with all its reasons', () => {
     const answer: Answer = {
       class: 'partial',
@@ -277,7 +277,7 @@ describe('a doubtful sample', () => {
 });
 
 describe('toSamples', () => {
-  it('gives one sample for each metric in order and adds up what was dropped', () => {
+  it('returns one sample per metric in order and adds up the dropped series', () => {
     const scaler = aScaler([podsMetric, externalMetric()]);
     const answers = [values([one(1, { pod: 'a' }), one(1, { pod: 'x' })]), values([one(3)])];
     const sources = new Map([['default', aSource()]]);
@@ -288,7 +288,7 @@ describe('toSamples', () => {
     expect(result.droppedSeries).toBe(1);
   });
 
-  it('gives each of 1,000 scalers its own 5 pods of one answer', () => {
+  it('returns for each of 1,000 scalers its own 5 pods of one answer', () => {
     const sources = new Map([['default', aSource()]]);
     const names = (scaler: number) => Array.from({ length: 5 }, (_, pod) => `web${scaler}-${pod}`);
     const series = Array.from({ length: 1000 }, (_, scaler) =>

@@ -11,7 +11,7 @@ const targets = (count: number): Answer => values([{ labels: {}, value: count }]
 const none: Answer = { class: 'missing', message: 'no series' };
 const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
 
-/** A source that gives these answers one after the other, the last one for ever; null for a start time: it tells none. */
+/** A source with these answers in order, then always the last one; null for a start time: it reports none. */
 function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)[] = [null]) {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -41,7 +41,7 @@ function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)
 }
 
 describe('the age of a source', () => {
-  it('is its start time where it tells one, and nothing else is asked', async () => {
+  it('is its start time if it reports one, without any query', async () => {
     const { read, asked } = setUp([none], [at(-50)]);
 
     await expect(read()).resolves.toEqual({ startTime: at(-50), history: KEPT });
@@ -78,17 +78,17 @@ describe('the age of a source', () => {
     await expect(states(2)).resolves.toEqual(['kept', state]);
   });
 
-  it('is lost for as long as nothing is left, and kept from when all targets are back', async () => {
+  it('is lost while nothing is left, and kept when all targets have returned', async () => {
     const { states } = setUp([targets(10), none, none, targets(3), targets(9)]);
 
     await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
   });
 
-  it('remembers when a loss was found, and why, after the data asked for is there again', async () => {
+  it('keeps when a loss was detected, and why, after the data has returned', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10)]);
     await states(4);
 
-    // Found by the second reading, at 30 s.
+    // Detected by the second reading, at 30 s.
     const why = 'the source has lost earlier data (0 of 10 targets are left)';
     await expect(read()).resolves.toEqual({
       startTime: null,
@@ -96,7 +96,7 @@ describe('the age of a source', () => {
     });
   });
 
-  it('remembers a loss of targets of which some are left, which the next reading no longer finds', async () => {
+  it('keeps a partial loss of targets, which the next reading no longer detects', async () => {
     const { states, read } = setUp([targets(10), targets(3)]);
 
     await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
@@ -134,6 +134,61 @@ describe('the age of a source', () => {
     },
   );
 
+  it('is unknown while a source that told its start time tells none, and cannot be asked for its data either', async () => {
+    const { states } = setUp([failure], [at(-9000), null]);
+
+    await expect(states(3)).resolves.toEqual(['kept', 'unknown', 'unknown']);
+  });
+
+  it('is unknown where a source that told its start time tells none and has no data of before', async () => {
+    const { states } = setUp([none], [at(-9000), null, null, at(-9000)]);
+
+    await expect(states(4)).resolves.toEqual(['kept', 'unknown', 'unknown', 'kept']);
+  });
+
+  it('is kept where a source that told its start time tells none, but has data of before', async () => {
+    const { states, asked } = setUp([targets(10)], [at(-9000), null]);
+
+    await expect(states(2)).resolves.toEqual(['kept', 'kept']);
+    expect(asked).toEqual(['count(up offset 120s)']);
+  });
+
+  it.each([
+    ['its targets', [targets(10), failure], [null]],
+    ['its start time', [failure], [at(-9000), null]],
+  ])('is unknown for an hour at most, after a source told %s', async (_, answers, startTimes) => {
+    const { states } = setUp(answers, startTimes);
+
+    const all = await states(250);
+
+    expect(all[0]).toBe('kept');
+    expect(all.slice(1, 241)).toEqual(Array(240).fill('unknown'));
+    expect(all.slice(241)).toEqual(Array(9).fill('kept'));
+  });
+
+  it('is not unknown where the source never answered the query', async () => {
+    await expect(setUp([failure]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
+  });
+
+  it('is asked of data from before a series of failures, in which a loss would not show', async () => {
+    const failures = [failure, failure, failure, failure];
+    const { states, asked } = setUp([targets(10), ...failures, none, targets(10)]);
+
+    // 5 rounds and 60 s before the answer, instead of 60 s and 60 s.
+    await expect(states(7)).resolves.toEqual(['kept', ...Array<string>(4).fill('unknown'), 'lost', 'kept']);
+    expect(asked.slice(4)).toEqual([
+      'count(up offset 120s)',
+      'count(up offset 135s)',
+      'count(up offset 120s)',
+    ]);
+  });
+
+  it('is lost where nothing is left after 20 minutes of failures', async () => {
+    const { states } = setUp([targets(10), ...Array<Answer>(80).fill(failure), none]);
+
+    expect((await states(83)).slice(80)).toEqual(['unknown', 'lost', 'lost']);
+  });
+
   it('finds another loss after the data was there again', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
     await states(6);
@@ -141,7 +196,7 @@ describe('the age of a source', () => {
     await expect(read()).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(75) } } });
   });
 
-  it('does not take the gap of an earlier loss for another one, which a longer period still asks for', async () => {
+  it('does not detect the gap of an earlier loss again, which is in the range of a longer period', async () => {
     const { clock, states, read } = setUp([targets(10), none, targets(10), none, none]);
     await states(3);
     clock.advance(15_000);
@@ -158,7 +213,7 @@ describe('the age of a source', () => {
     await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30 + seconds) } } });
   });
 
-  it('says nothing where there never were targets, and after a quarter of an hour without them', async () => {
+  it('is kept if there never were targets, and after 15 minutes without them', async () => {
     await expect(setUp([none]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
 
     const { states } = setUp([targets(10), none]);
@@ -168,7 +223,7 @@ describe('the age of a source', () => {
     expect(all.slice(61)).toEqual(Array(9).fill('kept'));
   });
 
-  it('is read once for those who ask at the same time, and again for who asks after it was sent', async () => {
+  it('is read once for concurrent callers, and again for a caller after the query was sent', async () => {
     const { read, clock, startCount } = setUp([none], [at(0), at(10)]);
     const together = [read(), read(), read()];
     await Promise.resolve();

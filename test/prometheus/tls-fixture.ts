@@ -1,4 +1,4 @@
-/** A self-signed certificate for `localhost`, 2020 to 2120, made for these tests and used nowhere else. */
+/** A self-signed certificate for `localhost`, 2020 to 2120, for these tests only. */
 export const TEST_CERTIFICATE = `
 -----BEGIN CERTIFICATE-----
 MIIBXzCCAQSgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv

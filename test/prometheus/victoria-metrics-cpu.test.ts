@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { findPrometheus } from '../../src/parts/find-part.js';
 import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
 import { resourceQuery } from '../../src/prometheus/resource-queries.js';
@@ -10,15 +10,15 @@ import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../sup
 /** Bringing the programs on a fresh machine is part of the first test's time. */
 const START_MS = 240_000;
 const SCRAPE_SECONDS = 15;
-/** Seconds before the last scrape at which the series begin: long before the window of 120 s. */
+/** The start of the series in seconds before the last scrape, well before the window of 120 s. */
 const FIRST_SECONDS = 1200;
 
-/** One run of a container: from and to in seconds before the last scrape, and the cores it uses all the time. */
+/** One run of a container: start and end in seconds before the last scrape, and its constant usage in cores. */
 interface Run {
   readonly from: number;
   readonly to: number;
   readonly cores: number;
-  /** False: its series has no end in the data, as those of cAdvisor with their own timestamps. */
+  /** False: its series has no stale marker, like the series of cAdvisor with explicit timestamps. */
   readonly hasEnd?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -148,14 +148,14 @@ describe('the default cpu query', () => {
     },
   );
 
-  it('of Prometheus counts a restart double and triple on VictoriaMetrics, which is why it has its own', async () => {
+  it('of Prometheus counts a restart double and triple on VictoriaMetrics, which therefore has its own', async () => {
     const cores = await coresOn(victoria.url, cpuQueryOf('prometheus'));
 
     expect(cores).toMatchObject({ steady: 0.8, 'restarted-once': 1.6, 'scraped-twice': 1.6, gone: 0.8 });
     expect(cores['restarted-twice']).toBeCloseTo(2.4, 2);
   });
 
-  it('of Prometheus counts a restart within a tenth of the truth at most on Prometheus', async () => {
+  it('of Prometheus counts a restart with an error of at most 10 % on Prometheus', async () => {
     const cores = await coresOn(prometheus.url, cpuQueryOf('prometheus'));
 
     expect(cores['steady']).toBeCloseTo(0.8, 6);

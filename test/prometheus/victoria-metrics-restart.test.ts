@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { metricObserver } from '../../src/control/observe-metrics.js';
+import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import { runCycle } from '../../src/control/cycle.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
 import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
@@ -13,7 +13,7 @@ import { type FakeServer, realClock, startServer } from './fakes.js';
 
 /** Bringing VictoriaMetrics on a fresh machine is part of the first test's time. */
 const START_MS = 240_000;
-/** More are worth a run by hand; each takes 4 s. */
+/** Use more in a manual run; each takes 4 s. */
 const KILLS = 2;
 const HOLD_SECONDS = 2;
 const REPLICAS = 6;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** Six queues of ten messages each, and six targets that are up, for ten minutes until now. */
 function history(names: readonly number[]): readonly WrittenSeries[] {
-  // VictoriaMetrics evaluates at whole seconds, and somewhat in the past where it is not told not to.
+  // VictoriaMetrics evaluates at whole seconds, and somewhat in the past unless configured otherwise.
   const now = Date.now() / 1000 - 5;
   const seconds = Array.from({ length: 21 }, (_, index) => now - 600 + index * 30);
   return names.flatMap((name) => [
@@ -42,12 +42,12 @@ function history(names: readonly number[]): readonly WrittenSeries[] {
   ]);
 }
 
-/** What a fresh engine has of one scrape of one of them. */
+/** The data of a fresh engine after one scrape of one of them. */
 function beginning(): readonly WrittenSeries[] {
   return history([0]).map(({ labels, samples }) => ({ labels, samples: samples.slice(-1) }));
 }
 
-/** A gateway before the engine that shows no page but the API, and no sign of what it stands before. */
+/** A gateway before the engine that serves only the API and hides the engine. */
 function gatewayTo(port: number): Promise<FakeServer> {
   return startServer((response, { url, form }) => {
     if (!url.startsWith('/api/v1/query')) {
@@ -64,11 +64,11 @@ function gatewayTo(port: number): Promise<FakeServer> {
 interface Service {
   readonly cluster: FakeCluster;
   readonly cycle: () => Promise<void>;
-  /** As if the values had come for long. */
+  /** As if the metric had returned values for a long time. */
   readonly settle: () => void;
 }
 
-/** A service without stabilization that wants one replica for each ten messages, and has run for long. */
+/** A service without stabilization with one replica per ten messages, which has run for a long time. */
 function serviceOf(url: string): Service {
   const sources = new Map([['default', aSource({ urls: [url] })]]);
   const metrics = createMetricSource({ sources, clock: realClock, onQuery: () => undefined });
@@ -104,7 +104,7 @@ function serviceOf(url: string): Service {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What was written is found a moment later. */
+/** Written samples are visible a moment later. */
 async function visible(engine: RunningVictoriaMetrics): Promise<void> {
   await engine.flush();
   const isThere = async (): Promise<boolean> =>
@@ -112,7 +112,7 @@ async function visible(engine: RunningVictoriaMetrics): Promise<void> {
   while (!(await isThere())) await pause(20);
 }
 
-/** Kills and empties the engine between two rounds; gives the counts that it was scaled down to. */
+/** Kills and empties the engine between two rounds; returns the counts of all scale-downs. */
 async function loweringsAround(kills: number, hasGateway: boolean): Promise<readonly number[]> {
   let engine: RunningVictoriaMetrics = await startVictoriaMetrics();
   const { port } = engine;
@@ -131,7 +131,7 @@ async function loweringsAround(kills: number, hasGateway: boolean): Promise<read
     service.settle();
     await service.cycle();
     const before = service.cluster.arrived.length;
-    // Between two rounds: an answer in the meantime would be a failure or empty, which is a break by itself.
+    // Between two rounds: an answer in the meantime would be a failure or empty, which is a gap in itself.
     await engine.kill();
     engine = await startVictoriaMetrics({ port });
     await remoteWrite(engine.url, beginning());
@@ -142,9 +142,9 @@ async function loweringsAround(kills: number, hasGateway: boolean): Promise<read
   return lowerings;
 }
 
-describe('VictoriaMetrics that is killed, emptied and back at once', () => {
+describe('VictoriaMetrics that is killed, emptied and restarted at once', () => {
   it(
-    'never scales down what has no stabilization: it tells its start among its metrics',
+    'never scales down what has no stabilization: it reports its start in its metrics',
     async () => {
       await expect(loweringsAround(KILLS, false)).resolves.toEqual([]);
     },

@@ -16,7 +16,7 @@ describe('analyzeQuery', () => {
     ['nosuch(x)', null],
     ['nosuch(x) + 1', null],
     ['sum(nosuch(x))', 'vector'],
-  ])('gives the type of %s: %s', (query, type) => {
+  ])('returns the type of %s: %s', (query, type) => {
     expect(analyzeQuery(query)?.type).toBe(type);
   });
 
@@ -34,7 +34,7 @@ describe('analyzeQuery', () => {
     ['max(sum(x), 0)', 'max(sum(x), 0)', 0, true],
     ['vector(scalar(x) > bool 1)', '> bool 1', 0, true],
     ['a - fill_right(0) b', 'fill_right(0) b', null, false],
-  ])('finds the constant in the place of missing data in %s', (query, part, value, isWhole) => {
+  ])('finds the constant that replaces missing data in %s', (query, part, value, isWhole) => {
     const { filler = null } = analyzeQuery(query) ?? {};
 
     expect(query.slice(filler?.from, filler?.to)).toBe(part);
@@ -80,7 +80,7 @@ describe('analyzeQuery', () => {
       expect(() => analyzeQuery(make(2000))).not.toThrow();
     });
 
-    it('says nothing of a query that has more than is parsed', () => {
+    it('returns nothing for a query that exceeds the limits', () => {
       expect(analyzeQuery(`label_join(x, "a", "b"${', "c"'.repeat(900)})`)).not.toBeNull();
       expect(analyzeQuery(`label_join(x, "a", "b"${', "c"'.repeat(1100)})`)).toBeNull();
     });

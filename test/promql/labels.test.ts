@@ -20,7 +20,7 @@ describe('dropsLabel', () => {
     'label_replace(sum by (p) (x), "pod", "$1", "p", "(.*)")',
     'sum(x',
     '',
-  ])('does not say so of %s', (query) => {
+  ])('does not claim so for %s', (query) => {
     expect(dropsLabel(query, 'pod')).toBe(false);
   });
 });

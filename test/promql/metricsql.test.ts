@@ -31,11 +31,11 @@ describe('rewriteMetricsql', () => {
     'sum(median)',
     'WITH (a = b) a default 0',
     '',
-  ])('leaves %s alone', (query) => {
+  ])('does not change %s', (query) => {
     expect(rewriteMetricsql(query)).toBeNull();
   });
 
-  it('says where the first of it is', () => {
+  it('returns its first occurrence', () => {
     expect(firstMetricsql('sum(x) default 0 limit 5')).toEqual({ offset: 7, word: 'default' });
     expect(firstMetricsql('sum(x)')).toBeNull();
   });

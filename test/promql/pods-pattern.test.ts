@@ -12,7 +12,7 @@ function nameOf(length: number): string {
   return 'a'.repeat(length);
 }
 
-/** As the API server does: `generateName` cut at 58 characters, then 5 random ones. */
+/** Like the API server: `generateName` cut at 58 characters, then 5 random ones. */
 function podOf(owner: string, random = 'x7k2p'): string {
   return `${owner}-`.slice(0, 58) + random;
 }
@@ -34,7 +34,7 @@ describe('podsPattern', () => {
     expect(matches(kind, 'web', pod)).toBe(expected);
   });
 
-  it('takes a dot in a name for a dot', () => {
+  it('matches a dot in a name literally', () => {
     expect(podsPattern('StatefulSet', 'a.b')).toBe('a\\.b-[0-9]+');
   });
 
@@ -88,7 +88,7 @@ describe('podsPattern', () => {
     },
   );
 
-  it('can stand within a larger expression', () => {
+  it('can be part of a larger expression', () => {
     const name = nameOf(50);
     const pod = podOf(`${name}-kkkkkkkkkk`);
 

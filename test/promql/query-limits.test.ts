@@ -23,18 +23,18 @@ describe('findQueryLimit', () => {
     ['100 levels', nested(100), nested(101), 100, 'has 101 levels of nesting'],
     ['2,000 tokens', 'x '.repeat(2000), 'x '.repeat(2001), 4000, 'has 2001 tokens'],
     ['500 variables', `"${'$a'.repeat(500)}"`, `"${'$a'.repeat(501)}"`, 1001, 'has 501 variables'],
-  ])('takes %s and no more', (_, allowed, refused, offset, message) => {
+  ])('accepts %s and no more', (_, allowed, refused, offset, message) => {
     expect(findQueryLimit(allowed)).toBeNull();
     expect(findQueryLimit(refused)).toMatchObject({ offset });
     expect(findQueryLimit(refused)?.message).toContain(`the query ${message}, must have at most `);
   });
 
-  it('does not count what stands in strings and comments', () => {
+  it('does not count the content of strings and comments', () => {
     expect(findQueryLimit(`x{a="${'+('.repeat(600)}"} # ${'+('.repeat(600)}`)).toBeNull();
   });
 });
 
-describe('a query past a limit', () => {
+describe('a query that exceeds a limit', () => {
   const query = `foo(x)${'+foo(x)'.repeat(2600)}[15m]`;
 
   it('is one error, and has neither names nor ranges', () => {
@@ -50,7 +50,7 @@ describe('a query past a limit', () => {
     expect(largestRangeSeconds(query)).toBe(300);
   });
 
-  it('is the same however it is asked for', () => {
+  it('is the same for every caller', () => {
     const deep = 'sum by (a) ('.repeat(20_000);
 
     expect(parseQuery(deep).limit).not.toBeNull();
@@ -79,8 +79,8 @@ describe('a query within the limits', () => {
     ['a name of 60,000 letters that is called', `${'x'.repeat(60_000)}(y)`],
     ['60,000 blanks before a mistake', `x{a="b" or${' '.repeat(60_000)}=}`],
     ['60,000 half characters', `"${'\ud800'.repeat(60_000)}"`],
-  ])('is checked in one go: %s', (_, text) => {
-    // A pass over each character's past would take minutes.
+  ])('is checked in one pass: %s', (_, text) => {
+    // A quadratic check would take minutes.
     expect(Array.isArray(checkSyntax(text))).toBe(true);
   });
 });

@@ -28,7 +28,7 @@ describe('checkSyntax', () => {
     'x{pod=~$pods}',
     'x offset $window',
     'x{a="$n"}',
-  ])('takes the variables of %j as they will be', (query) => {
+  ])('accepts the variables of %j', (query) => {
     expect(checkSyntax(query)).toEqual([]);
   });
 
@@ -64,11 +64,11 @@ describe('checkSyntax', () => {
     ['x[5i]', 'warning@3'],
     ['x > 8Ki', 'warning@5'],
     ['WITH (a = 1) a', 'warning@0'],
-  ])('warns of what another server may know in %j: %s', (query, place) => {
+  ])('warns about syntax of another server in %j: %s', (query, place) => {
     expect(places(query)).toEqual([place]);
   });
 
-  it('finds the error behind unknown functions, each of which is a warning', () => {
+  it('finds the error after unknown functions, each of which is a warning', () => {
     expect(places('nosuch(x) / other(y) +')).toEqual(['warning@0', 'warning@12', 'error@22']);
   });
 
@@ -82,7 +82,7 @@ describe('checkSyntax', () => {
     },
   );
 
-  it('never asks for the flavor that is set', () => {
+  it('never suggests the flavor that is set', () => {
     for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
       for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {
         expect(severity).toBe('warning');
@@ -90,7 +90,7 @@ describe('checkSyntax', () => {
       }
   });
 
-  it('says what is wrong', () => {
+  it('names the error', () => {
     expect(checkSyntax('nosuch(x)')[0]?.message).toBe('unknown function "nosuch"');
     expect(checkSyntax('foo{a=b}')[0]?.message).toBe(
       'unexpected "b": the value of a label matcher is a string in quotes',

@@ -5,14 +5,14 @@ import { splitSegments } from '../../src/promql/segments.js';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { listVariables, substitute } from '../../src/promql/variables.js';
 
-/** What the string literals of a query say, in order. */
+/** The contents of the string literals of a query, in order. */
 function literals(query: string): readonly string[] {
   return splitSegments(query)
     .filter(({ kind }) => kind === 'string')
     .map(({ from, to }) => readStringLiteral(query.slice(from, to)));
 }
 
-/** Everything but the string literals. */
+/** The code outside of string literals. */
 function skeleton(query: string): string {
   return splitSegments(query)
     .map(({ kind, from, to }) => (kind === 'string' ? '""' : query.slice(from, to)))
@@ -51,14 +51,14 @@ describe('listVariables', () => {
     ]);
   });
 
-  it('takes an escaped dollar for a dollar', () => {
+  it('reads an escaped dollar as a dollar', () => {
     expect(listVariables('x{a="\\$name", b=~"\\\\$name", c=~`\\$name`}')).toEqual([]);
     expect(listVariables('x{a="\\\\$name", b=~"\\\\\\\\$name", c=`\\$name`}')).toHaveLength(3);
   });
 });
 
 describe('substitute', () => {
-  it('writes a name as it is right of = and quoted for RE2 right of =~ and !~', () => {
+  it('writes a name unchanged right of = and quoted for RE2 right of =~ and !~', () => {
     const query = 'x{a="$name", b=~"$name-.*", c!~\'$name\', d =~ `$name`}';
 
     expect(substitute(query, { name: 'a.b' })).toBe(
@@ -66,7 +66,7 @@ describe('substitute', () => {
     );
   });
 
-  it('takes $pods and $namespaces for regular expressions right of =~', () => {
+  it('writes $pods and $namespaces as regular expressions right of =~', () => {
     const values = { pods: 'web-[0-9]+', namespaces: 'a|b\\.c' };
 
     expect(substitute('x{p=~"$pods", n=~"$namespaces", m=~"x-$namespaces"}', values)).toBe(
@@ -82,17 +82,17 @@ describe('substitute', () => {
     );
   });
 
-  it('leaves a range that is no duration to be refused by the server, as a string', () => {
+  it('writes a range that is not a duration as a string, which the server rejects', () => {
     expect(substitute('x[$window]', { window: '5m]) or vector(1e9) #' })).toBe('x["5m]) or vector(1e9) #"]');
   });
 
-  it('makes a string of a value outside of a string', () => {
+  it('writes a value outside of a string as a string', () => {
     expect(substitute('x{a=$name, b=~$pods, c=~$name}', { name: 'a.b', pods: 'w-.*' })).toBe(
       'x{a="a.b", b=~"w-.*", c=~"a\\\\.b"}',
     );
   });
 
-  it('changes a backtick literal to double quotes only where the value holds a backtick', () => {
+  it('changes a backtick literal to double quotes only if the value has a backtick', () => {
     expect(substitute('x{a=`\\d"$name`}', { name: 'b' })).toBe('x{a=`\\d"b`}');
     expect(substitute('x{a=`\\d"$name`}', { name: '`' })).toBe('x{a="\\\\d\\"`"}');
   });
@@ -102,7 +102,7 @@ describe('substitute', () => {
     expect(substitute('x{a="$toString"}', {})).toBe('x{a="$toString"}');
   });
 
-  it('puts a value in once: what looks like a variable in it stays', () => {
+  it('does not replace variables within values', () => {
     expect(substitute('x{a="$name"}', { name: '$object', object: 'no' })).toBe('x{a="$object"}');
   });
 
@@ -133,7 +133,7 @@ describe('substitute', () => {
     );
   });
 
-  it('keeps any value outside of a string one string or one duration', () => {
+  it('writes any value outside of a string as one string or one duration', () => {
     fc.assert(
       fc.property(hostile, (name) => {
         expect(skeleton(substitute('x{a=$name}', { name }))).toBe('x{a=""}');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { vectorSelectors, withoutMatcher } from '../../src/promql/vector-selectors.js';
 
 describe('vectorSelectors', () => {
-  it('gives metric, matchers and range of each selector, in order', () => {
+  it('returns metric, matchers and range of each selector, in order', () => {
     const query =
       'sum(rate(a_total{x="1", y=~"b|c"}[5m] offset 1h)) / on () b > bool {__name__="c", z!~\'q\'}';
 
@@ -29,23 +29,23 @@ describe('vectorSelectors', () => {
     ]);
   });
 
-  it('gives a selector once for each range', () => {
+  it('returns a selector once for each range', () => {
     const ranges = vectorSelectors('rate(a[5m]) + rate(a[5m]) + rate(a[1h]) + a').map(({ range }) => range);
 
     expect(ranges).toEqual(['5m', '1h', null]);
   });
 
-  it('knows the range of a selector with an offset or an @ behind it', () => {
+  it('finds the range of a selector with an offset or @ modifier', () => {
     expect(vectorSelectors('rate(a[7m] @ end() offset 5m)').map(({ range }) => range)).toEqual(['7m']);
   });
 
-  it('gives none of a query that selects nothing, or is none', () => {
+  it('returns none for a query that selects nothing or does not parse', () => {
     expect([vectorSelectors('time()'), vectorSelectors(')')]).toEqual([[], []]);
   });
 });
 
 describe('withoutMatcher', () => {
-  it('leaves the other matchers as they are written', () => {
+  it('keeps the other matchers as written', () => {
     const [selector] = vectorSelectors('a{x="1", y=~"b\\\\d", z=""}');
     if (selector === undefined) throw new Error('no selector');
 

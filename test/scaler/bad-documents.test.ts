@@ -7,7 +7,7 @@ import { readScalers } from '../../src/scaler/read-scalers.js';
 const FOLDER = new URL('./bad/', import.meta.url);
 const FILES = readdirSync(FOLDER);
 
-/** Rules of the service config and of folders, and those that take a large file or a fault: their tests are elsewhere. */
+/** Rules of the service config and of directories, and those that need a large file or a bug: their tests are elsewhere. */
 const ELSEWHERE: readonly ProblemCode[] = [
   'yaml-size',
   'too-many-problems',
@@ -67,7 +67,7 @@ describe('a bad document', () => {
     expect(scalers.length).toBe(isRefused ? 0 : 1);
   });
 
-  it('is there for each code', () => {
+  it('exists for each code', () => {
     const covered = new Set(
       FILES.flatMap((file) => expectedOf(readFileSync(new URL(file, FOLDER), 'utf8'))).map(
         ({ code }) => code,

@@ -90,7 +90,7 @@ describe('defaults', () => {
     expect(spec.scaleUpLimit).toEqual({ factor: 1.5, minimum: 4, isExplicit: true });
   });
 
-  it('of downscaleConfirmation are 60 s and 3 decisions where it is there, field by field', () => {
+  it('of downscaleConfirmation are 60 s and 3 decisions if it is set, field by field', () => {
     const confirmationOf = (downscaleConfirmation: object) =>
       specOf({ downscaleConfirmation }).downscaleConfirmation;
 
@@ -99,7 +99,7 @@ describe('defaults', () => {
     expect(confirmationOf({ decisions: 2 })).toEqual({ seconds: 60, decisions: 2 });
   });
 
-  it('turn stabilization off with a warning, unless a confirmation stands in for it', () => {
+  it('turn stabilization off with a warning, unless a confirmation replaces it', () => {
     const off = { downscaleStabilizationSeconds: 0 };
 
     expect(codesOf(off)).toEqual(['unconfirmed-scale-down']);
@@ -108,7 +108,7 @@ describe('defaults', () => {
     expect(codesOf({ preset: 'chpa', downscaleStabilizationSeconds: 60 })).toEqual([]);
   });
 
-  it('count null as left out, and an empty fallback, schedules, podDeletionCost as absent', () => {
+  it('treat null as unset, and an empty fallback, schedules, podDeletionCost as absent', () => {
     const nulls = { behavior: null, metrics: null, minReplicas: null };
 
     expect(specOf({ ...nulls, fallback: {}, schedules: [], podDeletionCost: {} })).toEqual(specOf({}));
@@ -154,7 +154,7 @@ describe('behavior', () => {
     );
   });
 
-  it('without a policy in a list that is there is refused', () => {
+  it('with an empty list of policies is rejected', () => {
     expect(codesOf({ behavior: { scaleUp: { policies: [] } } })).toEqual(['out-of-range']);
   });
 });
@@ -178,7 +178,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('of a container are told apart as CONTAINER/name', () => {
+  it('of a container are distinguished as CONTAINER/NAME', () => {
     const target = { averageValue: '900Mi' };
     const metrics = ['app', 'proxy'].map((container) => ({
       containerResource: { name: 'memory', container, target },
@@ -263,7 +263,7 @@ describe('parseScaler', () => {
       { metrics: [{ external: EXTERNAL }, { external: EXTERNAL }] },
       'duplicate-metric',
     ],
-  ])('gives a scaler beside the broken rule for %s', (_, spec, code) => {
+  ])('returns a scaler and the broken rule for %s', (_, spec, code) => {
     const { scaler, problems } = parseScaler(documentOf(spec));
 
     expect(problems.map((problem) => problem.code)).toEqual([code]);

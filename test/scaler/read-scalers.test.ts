@@ -54,11 +54,11 @@ describe('readScalers', () => {
 
   it.each([
     ['flow lists', `a: ${'['.repeat(100_000)}`],
-    ['flow mappings', `a: ${'{a: '.repeat(100_000)}`],
-    ['lists in a line', `${'- '.repeat(10_000)}a`],
+    ['flow objects', `a: ${'{a: '.repeat(100_000)}`],
+    ['nested lists in one line', `${'- '.repeat(10_000)}a`],
     ['indented keys', Array.from({ length: 500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
     [
-      'indented keys with texts between them',
+      'indented keys with strings between them',
       Array.from({ length: 100 }, (_, depth) => {
         const indent = ' '.repeat(depth);
         return `${indent}t: |\n${indent}  text\n${indent}a:\n`;
@@ -75,7 +75,7 @@ describe('readScalers', () => {
     expect(problems.map(({ code }) => code)).toEqual(['wrong-value']);
   });
 
-  it("merges the service config's defaults: mappings key by key, lists and scalars of the document win", () => {
+  it("merges the service config's defaults: objects key by key, lists and scalars of the document win", () => {
     const defaults = {
       minReplicas: 2,
       tolerance: 0.2,
@@ -168,8 +168,8 @@ describe('refuseDuplicates', () => {
 
     expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, null, 'b']);
     expect(documents.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
-      'shop/a is also in two.yaml:3: both are refused',
-      'shop/a is also in one.yaml:3: both are refused',
+      'shop/a is also in two.yaml:3: both are rejected',
+      'shop/a is also in one.yaml:3: both are rejected',
     ]);
   });
 });

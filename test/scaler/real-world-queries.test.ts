@@ -119,7 +119,7 @@ describe('MetricsQL', () => {
     expect(codes.toSorted()).toEqual(['query-unknown', 'vector-zero']);
   });
 
-  it('is told for the source that the metric names', () => {
+  it('is checked for the data source that the metric names', () => {
     const query = 'rate(rps)';
     const more = { source: 'default' };
 

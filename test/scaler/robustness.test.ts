@@ -131,7 +131,7 @@ describe('parseScaler', () => {
 });
 
 describe('readScalers', () => {
-  it('places every problem of a text that is cut off or written over anywhere', () => {
+  it('places every problem of a document that is truncated or overwritten anywhere', () => {
     const text = JSON.stringify(GOOD, null, 2);
     fc.assert(
       fc.property(fc.nat(text.length), fc.nat(20), fc.string({ maxLength: 6 }), (at, length, by) => {

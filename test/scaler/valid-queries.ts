@@ -1,7 +1,7 @@
 /** How a metric asks. */
 export type Member = 'pods' | 'object' | 'external';
 
-/** Queries as they stand in rule files and dashboards of well-known exporters: nothing is wrong with any of them. */
+/** Valid queries from rule files and dashboards of well-known exporters. */
 export const VALID_QUERIES: readonly (readonly [Member, string])[] = [
   // The kubelet, cAdvisor, kube-state-metrics and the recording rules of kube-prometheus.
   [

@@ -18,7 +18,7 @@ describe('a document of another kind', () => {
     },
   );
 
-  it('under the right apiVersion is not told to change it', () => {
+  it('under the right apiVersion has no hint to change it', () => {
     const { problems } = parseScaler({
       apiVersion: 'promscaler.dev/v1',
       kind: 'scaler',
@@ -29,7 +29,7 @@ describe('a document of another kind', () => {
     expect(problems[0]?.message).toBe('kind is scaler, must be Scaler; did you mean "Scaler"?');
   });
 
-  it('with a spec of its own has this problem alone: a Deployment is no misspelt scaler', () => {
+  it('with another spec has only this problem: a Deployment is not a misspelt scaler', () => {
     const spec = { replicas: 2, selector: {}, template: { spec: {} } };
 
     expect(codesOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: METADATA, spec })).toEqual([
@@ -83,7 +83,7 @@ describe('what the cluster sets in an object', () => {
     expect(codesOf({ ...document, metadata, status: null })).toEqual([]);
   });
 
-  it('does not cover an unknown field beside it, nor metadata that is no map', () => {
+  it('does not hide an unknown field next to it, or metadata that is not an object', () => {
     expect(codesOf({ ...document, metadata: { ...METADATA, uuid: 'x' } })).toEqual([
       'system-fields',
       'unknown-field',

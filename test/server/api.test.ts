@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => server?.close());
 
 describe('/api/v1/scalers', () => {
-  it('shows a scaler as a whole', async () => {
+  it('returns all fields of a scaler', async () => {
     ledger.add(
       record({
         at: at(15),
@@ -90,7 +90,7 @@ describe('/api/v1/scalers', () => {
     });
   });
 
-  it('shows null, not 0, for what is not known while the target cannot be read', async () => {
+  it('returns null, not 0, for unknown values while the target cannot be read', async () => {
     ledger.add(record({ snapshot: null, decision: null }));
 
     expect(await get('/api/v1/scalers')).toMatchObject({
@@ -110,7 +110,7 @@ describe('/api/v1/scalers', () => {
     expect([names(second), second.body.continue]).toEqual([['c'], null]);
   });
 
-  it('keeps to the namespace that is asked for', async () => {
+  it('returns only the requested namespace', async () => {
     ledger.add(record());
     ledger.add(record({ scaler: { ...scaler('web'), namespace: 'other' } }));
 
@@ -149,11 +149,11 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
   it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that is not there, %s', async (page) => {
     expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
       status: 404,
-      body: { error: 'there is no scaler shop/web, or none of its cycles has ended yet' },
+      body: { error: 'scaler shop/web does not exist, or its first cycle has not ended yet' },
     });
   });
 
-  it('/decisions gives the newest first, up to the limit, without state', async () => {
+  it('/decisions returns the newest first, up to the limit, without state', async () => {
     for (const seconds of [0, 15, 30]) ledger.add(record({ at: at(seconds), outcome: PATCHED }));
 
     const { body } = await get('/api/v1/scalers/shop/web/decisions?limit=2');
@@ -165,7 +165,7 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
     expect(body.items?.[0]?.['decision']).not.toHaveProperty('state');
   });
 
-  it('/decisions?changes=true leaves out those that wanted no change', async () => {
+  it('/decisions?changes=true omits decisions without a change', async () => {
     ledger.add(record({ decision: decision({ action: 'scale-up', desiredReplicas: 5 }), outcome: PATCHED }));
     ledger.add(record());
     ledger.add(record({ decision: null }));
@@ -174,7 +174,7 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
     expect((await get('/api/v1/scalers/shop/web/decisions?changes=true')).body.items).toHaveLength(1);
   });
 
-  it('/snapshot is what the last decision was taken on', async () => {
+  it('/snapshot is the snapshot of the last decision', async () => {
     const one = record({ decision: decision({ metrics: [metricResult()] }), scaler: scaler('web', [CPU]) });
     ledger.add(one);
 

@@ -6,15 +6,15 @@ import type { Records } from '../../src/telemetry/records.js';
 import type { Clock } from '../../src/units/clock.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-/** What an app serves: these records, of a process that leads and is well unless told otherwise. */
+/** What an app serves: these records, by default of a healthy leader. */
 export function partsOf(
   records: Partial<Records> = {},
   { api, ...overrides }: Partial<Omit<AppParts, 'api'>> & { readonly api?: Partial<AppParts['api']> } = {},
 ): AppParts {
   const clock = new ManualClock();
-  const { ledger, archive, history, feed } = { ...createRecords(clock), ...records };
+  const { ledger, archive, chartPoints, feed } = { ...createRecords(clock), ...records };
   return {
-    ailments: () => [],
+    healthProblems: () => [],
     waitingFor: () => [],
     metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
     clock: promptly(clock),
@@ -25,7 +25,7 @@ export function partsOf(
     api: {
       ledger,
       archive,
-      history,
+      chartPoints,
       streams: createEventStreams({ feed, clock }),
       writeSnapshot: snapshotToJson,
       writeDecision: decisionToJson,
@@ -37,7 +37,7 @@ export function partsOf(
   };
 }
 
-/** The same clock, but what waits for the next turn of the event loop alone need not be advanced to. */
+/** The same clock, but waits for the next turn of the event loop end without advancing it. */
 function promptly({ now, monotonicMs, random, after }: Clock): Clock {
   const next = (callback: () => void): (() => void) => {
     const timer = setImmediate(callback);

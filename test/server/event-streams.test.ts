@@ -20,6 +20,11 @@ const RELOAD: ServiceEvent = {
 };
 const RELOAD_DATA = '{"at":"2026-01-01T00:00:00Z","scalers":3,"errors":0}';
 
+function failureOf(message: string): ServiceEvent {
+  const web = { namespace: 'shop', name: 'web' };
+  return { type: 'failure', at: RELOAD.at, ...web, subject: 'change', failing: true, message };
+}
+
 interface World {
   readonly feed: EventFeed;
   readonly streams: EventStreams;
@@ -42,7 +47,7 @@ async function start(most?: number): Promise<World> {
   const streams = createEventStreams({ feed, clock, ...(most === undefined ? {} : { most }) });
   const app = createApp(partsOf({ feed }, { api: { streams } }));
   const { now, monotonicMs, random } = clock;
-  // The grace of the server's end must not wait for a clock that stands still.
+  // The grace of the server's end must not wait for a clock that does not move.
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 20);
     return () => clearTimeout(timer);
@@ -108,7 +113,7 @@ describe('/api/v1/events', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  it('goes on behind the Last-Event-ID', async () => {
+  it('continues after the Last-Event-ID', async () => {
     const world = await start();
     for (let index = 0; index < 3; index += 1) world.feed.publish(RELOAD);
 
@@ -118,20 +123,29 @@ describe('/api/v1/events', () => {
     expect(client.text().match(/^id: .*$/gm)).toEqual(['id: run-2', 'id: run-3']);
   });
 
-  it.each(['other-1', 'run-1', 'x'])(
-    'says that there is a gap behind %s, which is not known any more',
-    async (id) => {
-      const world = await start();
-      for (let index = 0; index < 5; index += 1) world.feed.publish(RELOAD);
+  it.each(['other-1', 'run-1', 'x'])('reports a gap after %s, which is no longer known', async (id) => {
+    const world = await start();
+    for (let index = 0; index < 5; index += 1) world.feed.publish(RELOAD);
 
-      const client = await listen(world, { 'Last-Event-ID': id });
+    const client = await listen(world, { 'Last-Event-ID': id });
 
-      await eventually(() => client.text().includes('\n\n'));
-      expect(client.text()).toBe(
-        'retry: 3000\nid: run-5\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n',
-      );
-    },
-  );
+    await eventually(() => client.text().includes('\n\n'));
+    expect(client.text()).toBe('retry: 3000\nid: run-5\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n');
+  });
+
+  it.each([
+    ['says that there is a gap', 'more', 16_500, ['gap']],
+    ['goes on', 'less', 16_000, ['failure', 'failure']],
+  ])('%s where the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
+    const world = await start();
+    world.feed.publish(RELOAD);
+    for (let index = 0; index < 2; index += 1) world.feed.publish(failureOf('x'.repeat(length)));
+
+    const client = await listen(world, { 'Last-Event-ID': 'run-1' });
+
+    await eventually(() => client.text().includes('id: run-3') && client.text().endsWith('}\n\n'));
+    expect([...client.text().matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(types);
+  });
 
   it('takes 2 streams where there may be 2, and a third with 503', async () => {
     const world = await start(2);
@@ -148,25 +162,17 @@ describe('/api/v1/events', () => {
     expect([third.response.statusCode, third.response.headers['retry-after'], third.text()]).toEqual([
       503,
       '5',
-      '{"error":"there are 2 streams already, which is the most"}',
+      '{"error":"there are already 2 event streams, the maximum"}',
     ]);
     expect(fourth.response.statusCode).toBe(200);
   });
 
-  it('drops a client that does not read, and the others go on', async () => {
+  it('drops a client that does not read, and the others continue', async () => {
     const world = await start();
     const reader = await listen(world);
     await listen(world, {}, false);
     await eventually(() => world.streams.size() === 2);
-    const long: ServiceEvent = {
-      type: 'failure',
-      at: RELOAD.at,
-      namespace: 'shop',
-      name: 'web',
-      subject: 'change',
-      failing: true,
-      message: 'x'.repeat(32_000),
-    };
+    const long = failureOf('x'.repeat(32_000));
 
     for (let index = 0; index < 2000 && world.streams.size() === 2; index += 1) {
       world.feed.publish(long);
@@ -178,7 +184,7 @@ describe('/api/v1/events', () => {
     await eventually(() => reader.text().includes(RELOAD_DATA));
   });
 
-  it('ends all streams at once, and takes no more', async () => {
+  it('ends all streams at once, and accepts no more', async () => {
     const world = await start();
     const client = await listen(world);
     await eventually(() => world.streams.size() === 1);
@@ -190,7 +196,7 @@ describe('/api/v1/events', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  it('answers HEAD with the headers alone', async () => {
+  it('answers HEAD with the headers only', async () => {
     const world = await start();
 
     const response = await fetch(`${world.server.url}/api/v1/events`, { method: 'HEAD' });

@@ -10,13 +10,13 @@ function problem(overrides: Partial<Problem> = {}): Problem {
     file: 'a.yaml',
     place: null,
     path: '',
-    sourceLine: 'what stands there',
+    sourceLine: 'the source line',
     ...overrides,
   };
 }
 
 describe('viewProblems', () => {
-  it('has errors before warnings, their line, and nothing of what stands there', () => {
+  it('has errors before warnings, their line, and not the source line', () => {
     const warning = problem({ severity: 'warning', place: { line: 7, column: 2 } });
 
     expect(viewProblems([warning, problem()])).toEqual([
@@ -28,14 +28,14 @@ describe('viewProblems', () => {
   it.each([
     [100, 100],
     [101, 100],
-  ])('has of %d problems %d', (count, shown) => {
+  ])('returns of %d problems %d', (count, shown) => {
     expect(viewProblems(Array.from({ length: count }, () => problem()))).toHaveLength(shown);
   });
 
   it.each([
     [1000, 1000],
     [1001, 1000],
-  ])('has of a message of %d characters %d', (length, shown) => {
+  ])('returns of a message of %d characters %d', (length, shown) => {
     const [view] = viewProblems([problem({ message: 'x'.repeat(length) })]);
 
     expect(view?.message).toHaveLength(shown);

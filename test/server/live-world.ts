@@ -6,16 +6,16 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import type { Ran } from '../cli/fake-io.js';
 
-/** `promscaler run` in this process, on an embedded cluster and a data source that knows every kind of answer. */
+/** `promscaler run` in this process, on an embedded cluster and a data source with every kind of answer. */
 export interface LiveWorld {
   readonly url: string;
-  /** The service ends; gives what it wrote. */
+  /** Stops the service and returns its output. */
   readonly close: () => Promise<Ran>;
 }
 
-/** Scalers of the namespace `shop`: each comes to something else. */
+/** Scalers of the namespace `shop`, each with another result. */
 const SPECS: Readonly<Record<string, readonly string[]>> = {
-  // Rises from 3 replicas.
+  // Scales up from 3 replicas.
   web: ['metrics: [{ resource: { name: cpu, target: { averageUtilization: 60 } } }]'],
   // A Pods metric, a total and one that has no series.
   many: [
@@ -25,11 +25,11 @@ const SPECS: Readonly<Record<string, readonly string[]>> = {
     '  - { external: { metric: { name: gone }, query: nothing, target: { value: 30 } } }',
     'dryRun: true',
   ],
-  // Its target is not there.
+  // Its target does not exist.
   ghost: ['metrics: [{ external: { metric: { name: queue }, query: total, target: { value: 30 } } }]'],
 };
 
-/** Starts it all and waits until every scaler has decided twice. */
+/** Starts the service and waits until every scaler has decided twice. */
 export async function startLiveWorld(): Promise<LiveWorld> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
@@ -99,7 +99,7 @@ spec:
 ${spec.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** cpu is far above its target, so that `web` rises. */
+/** cpu is far above its target, so that `web` scales up. */
 function answerTo(query: string, pods: readonly string[]): readonly unknown[] {
   const value = [Date.now() / 1000, query.includes('cpu') ? '5' : '40'];
   if (query === 'total') return [{ metric: {}, value }];
@@ -113,7 +113,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body === '' ? ((request.url ?? '').split('?')[1] ?? '') : body;
 }
 
-/** Whether all scalers are there and one has changed its target. */
+/** Whether all scalers are listed and one has changed its target. */
 async function haveDecided(url: string): Promise<boolean> {
   const items = async (page: string): Promise<readonly unknown[]> => {
     const body = (await (await fetch(`${url}/api/v1/scalers${page}`)).json()) as { items?: unknown[] };
@@ -123,7 +123,7 @@ async function haveDecided(url: string): Promise<boolean> {
   return isComplete && (await items('/shop/web/decisions?changes=true')).length > 0;
 }
 
-/** In real time, as the service has the clock of the machine; a busy one takes its time. */
+/** In real time, because the service uses the clock of the machine, which may be busy. */
 async function patiently(condition: () => Promise<boolean>, what: string): Promise<void> {
   const endMs = performance.now() + 40_000;
   while (!(await condition())) {

@@ -24,7 +24,7 @@ interface OpenApi {
 const DOCUMENT = openApiDocument('0.1.0') as unknown as OpenApi;
 
 describe('the OpenAPI document', () => {
-  it('is one of version 3.1', async () => {
+  it('has version 3.1', async () => {
     const validator = new Validator();
 
     const result = await validator.validate(JSON.parse(JSON.stringify(DOCUMENT)) as Record<string, unknown>);
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     expect([...served].sort()).toEqual([...documented].sort());
   });
 
-  it('refuses a field that it does not name, in every object it describes', () => {
+  it('rejects unknown fields in every object', () => {
     expect(openObjects(DOCUMENT.components.schemas)).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('the answers of a running service', () => {
     return known;
   }
 
-  /** What of the answer to a request the document does not allow. */
+  /** Returns what the document does not allow in the answer to a request. */
   async function check(
     path: string,
     url: string,
@@ -158,13 +158,13 @@ describe('the answers of a running service', () => {
     },
   );
 
-  it('answers JSON whatever a client says it accepts', async () => {
+  it('answers JSON whatever the Accept header is', async () => {
     const headers = { Accept: 'text/html' };
 
     expect(await check(LIST, '/api/v1/scalers', { headers })).toMatchObject({ status: 200, breaches: [] });
   });
 
-  it('tells a field that is not documented', async () => {
+  it('finds an undocumented field', async () => {
     const { body } = await check(LIST, '/api/v1/scalers');
     const validate = validatorOf(LIST, '200', 'application/json');
 
@@ -172,8 +172,8 @@ describe('the answers of a running service', () => {
     expect(validate({ ...(body as object), more: 1 })).toBe(false);
   });
 
-  it('sends events as documented: of 3 scalers a change, a failure and the reading of the documents', async () => {
-    // Every run counts its events from 1 on: with the id before the first one all of them come.
+  it('sends events as documented: for 3 scalers a change, a failure and a reload', async () => {
+    // Every run numbers its events from 1: with the id before the first one all are sent.
     const run = /id: (\S+)-\d+\n/.exec(await readStream(`${world.url}/api/v1/events`, {}, 'id: '))?.[1] ?? '';
     const headers = { 'Last-Event-ID': `${run}-0` };
 
@@ -189,7 +189,7 @@ describe('the answers of a running service', () => {
   });
 });
 
-/** What a stream says until it says `until`. */
+/** Returns the text of a stream up to `until`. */
 async function readStream(url: string, headers: Record<string, string>, until: string): Promise<string> {
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });

@@ -17,9 +17,9 @@ afterEach(async () => {
 });
 
 describe('createPageTurns', () => {
-  it('does not make a page whose client has left', async () => {
+  it('does not render a page whose client has left', async () => {
     let made = 0;
-    const { turns, url } = await start(new ManualClock(), (_request, response) => {
+    const { turns, url, closed } = await start(new ManualClock(), (_request, response) => {
       made += 1;
       response.end();
     });
@@ -29,14 +29,14 @@ describe('createPageTurns', () => {
 
     leaving.abort();
     await left;
-    await settle();
+    await eventually(() => closed() === 1);
     turns[0]?.();
 
     expect(made).toBe(0);
   });
 
   it('answers 503 while 32 MiB wait for clients that do not read, and again once they are gone', async () => {
-    const { turns, url, port } = await start(new ManualClock(), (_request, response) => {
+    const { turns, url, port, closed } = await start(new ManualClock(), (_request, response) => {
       response.end(Buffer.alloc(48 * 1024 * 1024));
     });
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
@@ -44,14 +44,14 @@ describe('createPageTurns', () => {
     socket.pause().write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await eventually(() => turns.length === 1);
     turns[0]?.();
-    await settle();
 
     const refused = fetch(url);
     await eventually(() => turns.length === 2);
     turns[1]?.();
     const { status, headers } = await refused;
+    await eventually(() => closed() === 1);
     socket.destroy();
-    await settle();
+    await eventually(() => closed() === 2);
     const taken = fetch(url);
     await eventually(() => turns.length === 3);
     turns[2]?.();
@@ -75,11 +75,17 @@ describe('createPageTurns', () => {
   });
 });
 
-/** Turns come when a test calls them. */
+/** The test calls the turns. */
 async function start(
   clock: ManualClock,
   page: RequestHandler,
-): Promise<{ readonly turns: (() => void)[]; readonly url: string; readonly port: number }> {
+): Promise<{
+  readonly turns: (() => void)[];
+  readonly url: string;
+  readonly port: number;
+  /** Answers that have been sent, or whose client has left. */
+  readonly closed: () => number;
+}> {
   const turns: (() => void)[] = [];
   const { now, monotonicMs, random } = clock;
   const byHand = (_ms: number, callback: () => void): (() => void) => {
@@ -87,7 +93,12 @@ async function start(
     return () => undefined;
   };
   const { inTurn } = createPageTurns({ clock: { now, monotonicMs, random, after: byHand } });
-  const app = express().set('env', 'test').use(inTurn(page));
+  let closed = 0;
+  const count: RequestHandler = (_request, response, next) => {
+    response.on('close', () => (closed += 1));
+    next();
+  };
+  const app = express().set('env', 'test').use(count, inTurn(page));
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 1000);
     return () => clearTimeout(timer);
@@ -99,9 +110,5 @@ async function start(
     clock: { now, monotonicMs, random, after },
   });
   servers.push(server);
-  return { turns, url: server.url, port: server.port };
-}
-
-function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 30));
+  return { turns, url: server.url, port: server.port, closed: () => closed };
 }

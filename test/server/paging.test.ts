@@ -56,7 +56,7 @@ async function walk(limit: number, between: () => void = () => undefined): Promi
 }
 
 describe('the pages of /api/v1/scalers', () => {
-  it('leave none of 5 out and show none twice while others come and go', async () => {
+  it('contain each of 5 once while others are added and removed', async () => {
     const stays = ['b', 'd', 'f', 'h', 'j'];
     for (const name of [...stays, 'c']) records.ledger.add(record({ scaler: scaler(name) }));
     const changes = [
@@ -71,7 +71,7 @@ describe('the pages of /api/v1/scalers', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('go on where the last row of the page before has gone', async () => {
+  it('continue if the last row of the previous page was removed', async () => {
     for (const name of ['a', 'b', 'c']) records.ledger.add(record({ scaler: scaler(name) }));
     const first = await get('/api/v1/scalers?limit=2');
 
@@ -81,7 +81,7 @@ describe('the pages of /api/v1/scalers', () => {
     expect(second.body.items.map(({ name }) => name)).toEqual(['c']);
   });
 
-  it('end at 1 MiB, and the rest comes: 30 rows of 100 kB', async () => {
+  it('end at 1 MiB and continue: 30 rows of 100 kB', async () => {
     const reason = 'x'.repeat(100_000);
     for (let index = 10; index < 40; index += 1)
       records.ledger.add(record({ scaler: scaler(`s${index}`), decision: decision({ reason }) }));
@@ -93,25 +93,27 @@ describe('the pages of /api/v1/scalers', () => {
   });
 
   it.each(['x', 'c2hvcC93ZWI', '', Buffer.from('decisions:0').toString('base64url'), 'a&continue=b'])(
-    'refuse continue=%s, which is none of theirs',
+    'reject continue=%s, which is not a token of the list',
     async (token) => {
       const { status, body } = await get(`/api/v1/scalers?continue=${token}`);
 
       expect(status).toBe(400);
-      expect(body.error).toMatch(/^continue (must be what the page before gave|stands more than once)$/);
+      expect(body.error).toMatch(
+        /^continue (must be the value of `continue` of the previous page|is given more than once)$/,
+      );
     },
   );
 
-  it('refuse a namespace that stands twice', async () => {
+  it('reject a namespace that is given twice', async () => {
     expect(await get('/api/v1/scalers?namespace=a&namespace=b')).toMatchObject({
       status: 400,
-      body: { error: 'namespace stands more than once' },
+      body: { error: 'namespace is given more than once' },
     });
   });
 });
 
 describe('/decisions', () => {
-  it('goes through 5 changes in pages of 2, also while a sixth comes in between', async () => {
+  it('returns 5 changes in pages of 2, also while a sixth is added', async () => {
     for (let index = 0; index < 5; index += 1)
       records.ledger.add(record({ at: at(15 * index), outcome: PATCHED }));
 
@@ -134,7 +136,7 @@ describe('/decisions', () => {
     ['2026-01-01T01:00:29+01:00', '2026-01-01T00:00:15Z'],
     ['2027-01-01T00:00:00Z', '2026-01-01T00:00:30Z'],
     ['2025-12-31T23:59:59Z', undefined],
-  ])('?at=%s begins with the one in force then, of %s', async (time, firstAt) => {
+  ])('?at=%s starts with the decision in force, of %s', async (time, firstAt) => {
     for (const seconds of [0, 15, 30]) records.ledger.add(record({ at: at(seconds), outcome: PATCHED }));
 
     const { body } = await get(`${DECISIONS}?limit=1&at=${time}`);
@@ -152,7 +154,7 @@ describe('/decisions', () => {
 });
 
 describe('/snapshot?at=', () => {
-  it('is that of the last of the cycles that came to the same, out of the archive', async () => {
+  it('is that of the last of consecutive cycles with the same result, from the archive', async () => {
     const first = record({ at: at(15) });
     for (const one of [record(), first]) records.ledger.add(one);
     records.ledger.add(record({ at: at(30), outcome: PATCHED }));
@@ -172,23 +174,23 @@ describe('/snapshot?at=', () => {
     ]);
   });
 
-  it('is 404 where it is not kept any more', async () => {
+  it('is 404 if it is no longer kept', async () => {
     records.ledger.add(record());
     records.ledger.add(record({ at: at(30), outcome: PATCHED }));
 
     expect(await get('/api/v1/scalers/shop/web/snapshot?at=2026-01-01T00:00:05Z')).toMatchObject({
       status: 404,
-      body: { error: 'the snapshot of 2026-01-01T00:00:00Z is not kept any more; only the last one is' },
+      body: { error: 'the snapshot of 2026-01-01T00:00:00Z is no longer kept; only the last one is kept' },
     });
   });
 });
 
 describe('/history', () => {
-  it('has a column for each count and metric, all as long as that of the times', async () => {
+  it('has a column for each count and metric, all with the length of the times', async () => {
     const one = record();
     records.ledger.add(one);
-    records.history.add(one);
-    records.history.add(record({ at: at(15), snapshot: null, decision: null }));
+    records.chartPoints.add(one);
+    records.chartPoints.add(record({ at: at(15), snapshot: null, decision: null }));
 
     expect((await get('/api/v1/scalers/shop/web/history')).body).toEqual({
       namespace: 'shop',

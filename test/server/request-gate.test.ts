@@ -24,7 +24,7 @@ const REQUEST = 'GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const MIB = Buffer.alloc(1024 * 1024, 'x');
 
 describe('a connection', () => {
-  it('has one request under way, though 1,000 have arrived, and the next one once the answer is sent', async () => {
+  it('has one current request, although 1,000 have arrived, and the next one once the answer is sent', async () => {
     const { open, responses } = await start();
     const client = open(REQUEST.repeat(1000));
 
@@ -37,7 +37,7 @@ describe('a connection', () => {
     await eventually(() => client.text().includes('first'));
   });
 
-  it('is asked for no more answers than the kernel takes: 1,000 of 1 MiB that nobody reads are never made', async () => {
+  it('is asked for no more answers than the kernel takes: 1,000 of 1 MiB that the client does not read are never made', async () => {
     let answers = 0;
     const { open } = await start((_request, response) => {
       answers += 1;
@@ -69,7 +69,7 @@ describe('a connection', () => {
     expect(client.text().match(/<\d>/g)).toEqual(['<1>', '<2>', '<3>']);
   });
 
-  it('gets the answers to 2 requests that it sent before it said that no more would come', async () => {
+  it('gets the answers to 2 requests that it sent before it half-closed', async () => {
     const { open } = await start((_request, response) => response.end('answer'));
 
     const client = open(REQUEST.repeat(2));
@@ -101,7 +101,7 @@ describe('a connection', () => {
     expect(turns()).toBeGreaterThanOrEqual(16);
   });
 
-  it('learns that a body is refused, however long it is', async () => {
+  it('is answered that a body is rejected, however long it is', async () => {
     const { open } = await start((_request, response) => {
       response.writeHead(413, { Connection: 'close' }).end('refused');
     });
@@ -113,7 +113,7 @@ describe('a connection', () => {
     await eventually(() => client.text().includes('refused'));
   });
 
-  it('is told at once that its client has left, so that nobody works for it any more', async () => {
+  it('is notified at once that its client has left, so that no more work is done for it', async () => {
     const { open, responses } = await start();
     const client = open(REQUEST);
     await eventually(() => responses.length === 1);
@@ -141,7 +141,7 @@ describe('a connection', () => {
     await eventually(() => closed.is);
   });
 
-  it('keeps its place for as long as it reads, be it slowly', async () => {
+  it('keeps its place while it reads, even slowly', async () => {
     const { open, clock, responses, turns } = await start();
     const client = open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
@@ -182,7 +182,7 @@ describe('the bound of connections', () => {
 });
 
 describe('a probe', () => {
-  it('is answered where all 64 places are taken and 40 more clients came before its request', async () => {
+  it('is answered if all 64 places are taken and 40 more clients came before its request', async () => {
     const { open, responses } = await start((request, response) => {
       if (request.url === '/healthz') response.end('ok');
       else responses.push(response);
@@ -200,7 +200,7 @@ describe('a probe', () => {
     await eventually(() => probe.text().endsWith('ok'));
   });
 
-  it('is all that is answered beyond the bound: 20 clients that ask for something else are told to come back', async () => {
+  it('is all that is answered beyond the bound: 20 clients that ask for something else are asked to retry', async () => {
     const { open, responses } = await start(undefined, 64);
     for (let index = 0; index < 64; index += 1) open(REQUEST);
     await eventually(() => responses.length === 64);
@@ -221,7 +221,7 @@ async function start(
   readonly open: (text?: string, options?: { readonly reads: boolean }) => Client;
   readonly clock: ManualClock;
   readonly responses: ServerResponse[];
-  /** Turns of the event loop in which work that may wait was done. */
+  /** Turns of the event loop in which spare-time work was done. */
   readonly turns: () => number;
 }> {
   const clock = new ManualClock();
@@ -244,7 +244,7 @@ async function start(
   };
 }
 
-/** Turns of the event loop come by themselves, longer times when a test moves the clock. */
+/** Turns of the event loop are real, longer times pass when a test moves the clock. */
 function withRealTurns(clock: ManualClock, onTurn: () => void): Clock {
   const { now, monotonicMs, random } = clock;
   const after = (ms: number, callback: () => void): (() => void) => {
@@ -276,12 +276,12 @@ function openClient(port: number, request = '', { reads } = { reads: true }): Cl
   return { socket, text: () => text, isClosed: () => isClosed };
 }
 
-/** Long enough for what is on its way through the loopback. */
+/** Long enough for data in transit through the loopback. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Until a figure stands still. */
+/** Until a figure no longer changes. */
 async function stands(figure: () => number): Promise<void> {
   let last = Number.NaN;
   for (let same = 0; same < 5;) {

@@ -19,9 +19,9 @@ afterEach(async () => {
 });
 
 describe('pages', () => {
-  it('/healthz says ok, or 503 with what ails it', async () => {
+  it('/healthz answers ok, or 503 with the problems', async () => {
     const well = await start();
-    const ill = await start({ ailments: () => ['no round for 60 s', 'event loop 12 s late'] });
+    const ill = await start({ healthProblems: () => ['no round for 60 s', 'event loop 12 s late'] });
 
     expect(await get(well, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     expect(await get(ill, '/healthz')).toMatchObject({
@@ -30,7 +30,7 @@ describe('pages', () => {
     });
   });
 
-  it('/readyz asks anew at each request', async () => {
+  it('/readyz is checked at each request', async () => {
     const waiting = ['pods are not listed yet'];
     const server = await start({ waitingFor: () => waiting });
 
@@ -41,7 +41,7 @@ describe('pages', () => {
     expect(await get(server, '/readyz')).toMatchObject({ status: 200, body: 'ok\n' });
   });
 
-  it('/metrics gives the text with its own content type', async () => {
+  it('/metrics answers the text with its own content type', async () => {
     const server = await start();
 
     const answer = await get(server, '/metrics');
@@ -57,7 +57,7 @@ describe('pages', () => {
 
       expect(await get(server, path)).toMatchObject({
         status: 404,
-        body: '{"error":"there is no such page; /api/v1/openapi.json has those there are"}',
+        body: '{"error":"there is no such page: /api/v1/openapi.json lists the pages"}',
       });
     },
   );
@@ -88,7 +88,7 @@ describe('hardening', () => {
     expect(answer.headers.allow).toBe('GET, HEAD');
   });
 
-  it('refuses a body with 413', async () => {
+  it('rejects a body with 413', async () => {
     const server = await start();
 
     expect(await get(server, '/healthz', { headers: { 'Content-Length': '1' } }, 'x')).toMatchObject({
@@ -105,7 +105,7 @@ describe('hardening', () => {
     expect(await get(server, `/${'x'.repeat(length - 1)}`)).toMatchObject({ status });
   });
 
-  it('refuses headers of more than 8 KiB with 431', async () => {
+  it('rejects headers of more than 8 KiB with 431', async () => {
     const server = await start();
 
     expect(await get(server, '/healthz', { headers: { 'X-Long': 'x'.repeat(8192) } })).toMatchObject({
@@ -113,7 +113,7 @@ describe('hardening', () => {
     });
   });
 
-  it('sends the headers that bind a browser and none that tell what runs', async () => {
+  it('sends the headers that bind a browser and none that reveal the software', async () => {
     const server = await start();
 
     const { headers } = await get(server, '/healthz');
@@ -136,13 +136,13 @@ describe('hardening', () => {
     expect(await get(server, '/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
     expect(await get(server, '/api/v1/scalers/%zz/x')).toMatchObject({
       status: 400,
-      body: '{"error":"the request cannot be read"}',
+      body: '{"error":"the path of the request is malformed"}',
     });
   });
 });
 
 describe('slow clients', () => {
-  it('that have sent half a request keep nobody out: 8 of them have all 8 places, and a ninth is answered', async () => {
+  it('that have sent half a request block no one: 8 of them have all 8 places, and a ninth is answered', async () => {
     const server = await start({}, clock(), 8);
     const slow = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1'));
     await Promise.all(
@@ -161,7 +161,7 @@ describe('slow clients', () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it('that are being answered keep their place: of 2 places both are taken, and a third gets a probe, or 503', async () => {
+  it('that are being answered keep their places: with 2 of 2 places taken, a third client gets a probe, or 503', async () => {
     const server = await start({}, clock(), 2);
     const busy: Socket[] = [];
     for (let index = 0; index < 2; index += 1) {
@@ -180,7 +180,7 @@ describe('slow clients', () => {
 });
 
 describe('startServer', () => {
-  it('says which port is taken', async () => {
+  it('names the port that is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const address = taken.address();
@@ -189,19 +189,19 @@ describe('startServer', () => {
     const starting = startServer({ app: createApp(parts()), port, host: '127.0.0.1', clock: clock() });
 
     await expect(starting).rejects.toThrow(
-      `listening on 127.0.0.1, port ${port}: another program has it; choose another port (server.port of the service config, --port of the demo)`,
+      `listening on 127.0.0.1, port ${port}: the port is in use by another program; choose another port (server.port of the service config, --port of the demo)`,
     );
     taken.close();
     await once(taken, 'close');
   });
 
-  it('says that an address is not of this machine', async () => {
+  it('rejects an address that is not of this machine', async () => {
     const starting = startServer({ app: createApp(parts()), port: 0, host: '192.0.2.1', clock: clock() });
 
-    await expect(starting).rejects.toThrow('this machine has no such address');
+    await expect(starting).rejects.toThrow('this machine does not have the address');
   });
 
-  it('closes at once when no request is under way, and a second time without harm', async () => {
+  it('closes at once without current requests, and a second time without effect', async () => {
     const server = await start();
     await get(server, '/healthz');
 
@@ -237,7 +237,7 @@ function parts(overrides: Partial<AppParts> = {}): AppParts {
   return partsOf({}, { metrics: { contentType, render: () => Promise.resolve('up 1\n') }, ...overrides });
 }
 
-/** Timers fire at the next turn of the event loop, whatever their length. */
+/** Timers fire in the next turn of the event loop, whatever their duration. */
 function clock(waits: number[] = []): Clock {
   return {
     now: () => instantFromMs(0),

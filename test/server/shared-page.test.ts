@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import type { RequestHandler } from 'express';
 import { createSharedPage } from '../../src/server/shared-page.js';
 import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
@@ -13,11 +14,10 @@ afterEach(async () => {
 
 describe('createSharedPage', () => {
   it('renders once for 3 clients that wait', async () => {
-    const { get, renderings } = await start();
+    const { get, arrived, renderings } = await start();
 
     const answers = [get(), get(), get()];
-    await eventually(() => renderings.length === 1);
-    await settle();
+    await eventually(() => arrived() === 3);
     renderings[0]?.finish('a\n');
 
     expect(await Promise.all(answers)).toEqual(['200 a\n', '200 a\n', '200 a\n']);
@@ -42,10 +42,9 @@ describe('createSharedPage', () => {
   });
 
   it('answers 503 with Retry-After where 2 clients may wait, to a third', async () => {
-    const { get, url, renderings } = await start(2);
+    const { get, url, arrived, renderings } = await start(2);
     const waiting = [get(), get()];
-    await eventually(() => renderings.length === 1);
-    await settle();
+    await eventually(() => arrived() === 2);
 
     const third = await fetch(url);
     renderings[0]?.finish('a\n');
@@ -53,13 +52,13 @@ describe('createSharedPage', () => {
     expect([third.status, third.headers.get('retry-after'), await third.json()]).toEqual([
       503,
       '1',
-      { error: 'too many clients wait for this page' },
+      { error: 'too many clients wait for this page: retry later' },
     ]);
     expect(await Promise.all(waiting)).toEqual(['200 a\n', '200 a\n']);
   });
 
   it('stops rendering when the last client has left, and begins again 1,000 ms after it began', async () => {
-    const { get, clock, renderings } = await start();
+    const { get, arrived, clock, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
     await eventually(() => renderings.length === 1);
@@ -68,7 +67,7 @@ describe('createSharedPage', () => {
     await eventually(() => renderings[0]?.signal.aborted === true);
     expect(await left).toBe('left');
     const next = get();
-    await settle();
+    await eventually(() => arrived() === 2);
     clock.advance(999);
     await settle();
     expect(renderings).toHaveLength(1);
@@ -80,12 +79,12 @@ describe('createSharedPage', () => {
   });
 
   it('goes on rendering while one of 2 clients is left', async () => {
-    const { get, renderings } = await start();
+    const { get, arrived, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
     await eventually(() => renderings.length === 1);
     const stays = get();
-    await settle();
+    await eventually(() => arrived() === 2);
 
     leaving.abort();
     await left;
@@ -95,7 +94,7 @@ describe('createSharedPage', () => {
     expect(await stays).toBe('200 a\n');
   });
 
-  it('answers 500 to all who wait when it fails, and renders for the next one', async () => {
+  it('answers 500 to all waiting clients if it fails, and renders for the next one', async () => {
     const { get, clock, renderings } = await start();
     const first = get();
     await eventually(() => renderings.length === 1);
@@ -121,6 +120,8 @@ async function start(mostWaiting?: number): Promise<{
   readonly clock: ManualClock;
   readonly renderings: Rendering[];
   readonly get: (signal?: AbortSignal) => Promise<string>;
+  /** Requests that the page was asked for. */
+  readonly arrived: () => number;
 }> {
   const clock = new ManualClock();
   const renderings: Rendering[] = [];
@@ -136,7 +137,12 @@ async function start(mostWaiting?: number): Promise<{
     queue: (_response, send) => send(),
     ...(mostWaiting === undefined ? {} : { mostWaiting }),
   });
-  const app = express().set('env', 'test').get('/', page);
+  let arrived = 0;
+  const count: RequestHandler = (_request, _response, next) => {
+    arrived += 1;
+    next();
+  };
+  const app = express().set('env', 'test').get('/', count, page);
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 20);
     return () => clearTimeout(timer);
@@ -153,7 +159,7 @@ async function start(mostWaiting?: number): Promise<{
     const response = await fetch(server.url, { headers: { Connection: 'close' }, signal: signal ?? null });
     return `${response.status} ${await response.text()}`;
   };
-  return { url: server.url, clock, renderings, get };
+  return { url: server.url, clock, renderings, get, arrived: () => arrived };
 }
 
 function settle(): Promise<void> {

@@ -42,7 +42,7 @@ describe('createSpareTime', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
-  it('does no work that was taken back, and keeps no timer once all is done', () => {
+  it('does no work that was removed from the queue, and keeps no timer once all is done', () => {
     const { goTo, done, queue, hasTimer } = start();
     const takeBack = queue('a', 1);
     queue('b', 1);
@@ -54,7 +54,7 @@ describe('createSpareTime', () => {
     expect(hasTimer()).toBe(false);
   });
 
-  it('does no work while connections come, but for some after 250 ms', () => {
+  it('does no work while connections arrive, except after 250 ms', () => {
     const { goTo, done, queue } = start({ connections: (ms) => ms });
     queue('a', 1);
 
@@ -66,11 +66,11 @@ describe('createSpareTime', () => {
   });
 });
 
-/** A clock that work moves on, too; a timer comes after 1 ms at the soonest, as in Node, where connections come. */
+/** A clock that work advances, too; a timer takes at least 1 ms, as in Node, while connections arrive. */
 function start({ connections }: { readonly connections?: (ms: number) => number } = {}): {
   readonly goTo: (ms: number) => void;
   readonly done: string[];
-  /** Work of so many milliseconds. */
+  /** Work that takes N milliseconds. */
   readonly queue: (name: string, ms: number) => ReturnType<SpareTime['queue']>;
   readonly hasTimer: () => boolean;
 } {

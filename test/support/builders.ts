@@ -1,4 +1,4 @@
-import { resolveServiceConfig } from '../../src/config/service-config.js';
+import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { ClusterPod } from '../../src/kubernetes/types.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import { parseScaler } from '../../src/scaler/parse-scaler.js';

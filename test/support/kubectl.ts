@@ -28,7 +28,9 @@ export async function runKubectl(
   },
 ): Promise<KubectlResult> {
   const file = await kubectlFile();
-  const env = { PATH: process.env['PATH'], HOME: options.home, KUBECONFIG: options.kubeconfig };
+  // It ends within a second: collecting its garbage does not pay.
+  const places = { PATH: process.env['PATH'], HOME: options.home, KUBECONFIG: options.kubeconfig };
+  const env = { ...places, GOGC: 'off' };
   return new Promise((resolve) => {
     const child = execFile(
       file,

@@ -102,7 +102,7 @@ export async function settle(turns = 5): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves once `condition` holds, as soon as sockets and promises got that far; throws after two real seconds. */
+/** Resolves once `condition` holds, as soon as sockets and promises got that far; throws after 20 real seconds. */
 export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
   const endMs = performance.now() + 20_000;
   while (!condition()) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { startChild } from '../../src/parts/child.js';
+import { startChild } from '../../src/parts/child-process.js';
 import { findVictoriaMetrics } from '../../src/parts/find-part.js';
 import { freePort } from '../../src/parts/free-port.js';
 import { sleep } from '../../src/units/clock.js';

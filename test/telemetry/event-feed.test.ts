@@ -9,7 +9,7 @@ import { condition, decision, metricResult, record } from './record-builder.js';
 const RELOAD: ServiceEvent = { type: 'reload', at: at(0), scalers: 1, errors: 0 };
 
 describe('createEventFeed', () => {
-  it('tells those who listen, until they end it', () => {
+  it('calls listeners until they unsubscribe', () => {
     const feed = createEventFeed('run');
     const heard: string[] = [];
     const stop = feed.subscribe(({ id }) => heard.push(id));
@@ -61,7 +61,7 @@ describe('eventsOfCycle', () => {
     });
   }
 
-  it('tells each change of replicas, and nothing of cycles without one', () => {
+  it('reports each change of replicas, and nothing of cycles without one', () => {
     const patched = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 
     expect(told(record(), record({ outcome: patched }), record({ outcome: patched }), record())).toEqual([
@@ -72,7 +72,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('tells of pods without a node, not of pods that start or of a rollout that is paused', () => {
+  it('reports pods without a node, not of pods that start or of a rollout that is paused', () => {
     const short = (reason: string) => {
       const condition = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
       return record({ conditions: [condition] });
@@ -85,8 +85,10 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('tells when another writer is found and when it is over', () => {
-    const found = record({ conflictingWriter: { managers: [], since: '', message: 'somebody does it' } });
+  it('reports when another writer is found and when it is over', () => {
+    const found = record({
+      conflictingWriter: { managers: [], since: '', message: 'another client does it' },
+    });
 
     expect(told(found, found, record())).toEqual([
       ['failing ConflictingWriter'],
@@ -95,7 +97,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('tells a change that is held back once, and again when it is another one', () => {
+  it('reports a change that is held back once, and again when it is another one', () => {
     const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
 
     expect(
@@ -103,7 +105,7 @@ describe('eventsOfCycle', () => {
     ).toEqual([['decision dry-run'], [], ['decision dry-run']]);
   });
 
-  it('tells when a metric fails and when it is back', () => {
+  it('reports when a metric fails and when it is back', () => {
     const failed = record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) });
 
     expect(told(record(), failed, failed, record())).toEqual([
@@ -114,7 +116,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('tells a condition that turns bad and is good again, but not that of a forbidden window', () => {
+  it('reports a condition that degrades and recovers, but not that of a forbidden window', () => {
     const bad = condition({ status: 'False', reason: 'FailedGetScale' });
     const window = condition({ status: 'False', reason: 'BackoffDownscale' });
 
@@ -128,7 +130,7 @@ describe('eventsOfCycle', () => {
     ).toEqual([[], ['failing AbleToScale'], [], ['over AbleToScale']]);
   });
 
-  it('tells a change that failed once', () => {
+  it('reports a change that failed once', () => {
     const failed = { kind: 'failed', from: 3, to: 5, message: 'forbidden' } as const;
 
     expect(told(record({ outcome: failed }), record({ outcome: failed }))).toEqual([['failing change'], []]);

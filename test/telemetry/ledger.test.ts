@@ -44,7 +44,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.history).toHaveLength(2);
   });
 
-  it('gives each change of replicas an entry of its own, newest first', () => {
+  it('gives each change of replicas a separate entry, newest first', () => {
     const ledger = createLedger();
 
     ledger.add(record({ at: at(0), outcome: PATCHED }));
@@ -134,7 +134,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.lastRescale).toEqual({ up: at(15), down: null });
   });
 
-  it('knows the last changes of an earlier process, as the cycle tells them, and is the same object until they change', () => {
+  it('knows the last changes of an earlier process, as the cycle reports them, and is the same object until they change', () => {
     const ledger = createLedger();
     const lastScales = { up: at(-500), down: null };
 

@@ -13,7 +13,7 @@ const CLOCK: Clock = {
 };
 
 describe('createLog', () => {
-  it('writes one JSON object a line, with the time of its clock', () => {
+  it('writes one JSON object per line, with the time of its clock', () => {
     const { log, lines } = capture();
 
     log.info('replicas changed', { scaler: 'shop/web', from: 3, to: 5 });
@@ -53,7 +53,7 @@ describe('createLog', () => {
     expect(lines).toHaveLength(count);
   });
 
-  it('prints no credential: by name, inside of texts, in an error and in its cause', () => {
+  it('prints no credential: by name, inside of strings, in an error and in its cause', () => {
     const { log, lines } = capture();
 
     log.error('failed', {
@@ -71,7 +71,7 @@ describe('createLog', () => {
     expect(lines.join('')).toContain('"error":"sent Bearer [redacted]: http://[redacted]@h"');
   });
 
-  it('cuts a text at 1,024 characters and nesting at 4, and lets no fact take the place of a field', () => {
+  it('truncates a string at 1,024 characters and nesting at 4, and lets no fact replace a field', () => {
     const { log, lines } = capture();
 
     log.info('m', {

@@ -158,6 +158,8 @@ describe('createMetrics', () => {
     metrics.setLeader(true);
     metrics.observeLateness(0.2);
     metrics.countMissedRounds(3);
+    metrics.setDuplicates('default', 2);
+    metrics.setDuplicates('default', 3);
 
     expect(await lines(metrics, /^promscaler_(?!.*_bucket)/)).toEqual([
       'promscaler_sync_duration_seconds_sum 0',
@@ -171,6 +173,7 @@ describe('createMetrics', () => {
       'promscaler_query_errors_total{source="default",reason="timeout"} 1',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
       'promscaler_source_clock_ahead_seconds{source="default"} -2.5',
+      'promscaler_source_duplicate_series{source="default"} 3',
       'promscaler_kubernetes_requests_total{verb="patch",resource="deployments/scale",code="200"} 1',
       'promscaler_kubernetes_requests_total{verb="watch",resource="pods",code="200"} 1',
       'promscaler_kubernetes_request_duration_seconds_sum{verb="patch",resource="deployments/scale",code="200"} 0.02',

@@ -12,7 +12,7 @@ function snapshotAt(seconds: number): Snapshot {
 }
 
 describe('createSnapshotArchive', () => {
-  it('gives back the JSON form of a snapshot by scaler and instant', () => {
+  it('returns the JSON form of a snapshot by scaler and instant', () => {
     const archive = createSnapshotArchive();
 
     archive.keep('shop/web', snapshotAt(0));

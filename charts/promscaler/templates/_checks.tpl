@@ -1,5 +1,5 @@
 {{/*
-What values.schema.json cannot see: values that contradict each other. All of them are told at once.
+Finds values that contradict each other, which values.schema.json cannot express. All of them are reported at once.
 */}}
 {{- define "promscaler.checks" -}}
 {{- $problems := list -}}
@@ -16,7 +16,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- $values := .Values -}}
 {{- $replicas := int (include "promscaler.replicas" .) -}}
 {{- if and (gt $replicas 1) (not $values.leaderElection.enabled) -}}
-  {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: each of them would scale. Turn the election on, or set replicas to 1" $replicas) -}}
+  {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: every replica would scale. Enable leader election, or set replicas to 1" $replicas) -}}
 {{- end -}}
 {{- if and (ne $replicas (int $values.replicas)) (ne (int $values.replicas) 1) -}}
   {{- $problems = append $problems (printf "replicas is %d and replicaCount is %d: set one of them" (int $values.replicas) $replicas) -}}
@@ -31,29 +31,29 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
 {{- end -}}
 {{- if and $values.prometheusRule.enabled (not $values.serviceMonitor.enabled) (not $values.prometheusRule.job) -}}
-  {{- $problems = append $problems "prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job: the label `job` that its metrics have otherwise. Without it no alert would ever find them" -}}
+  {{- $problems = append $problems "prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job, the label `job` of its metrics. Without it no alert would match a series" -}}
 {{- end -}}
 {{- if and $values.rbac.create (not $values.serviceAccount.create) (not $values.serviceAccount.name) -}}
-  {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the rights would go to the account `default`, which every pod of the namespace has. Name the account, or set rbac.create to false" -}}
+  {{- $problems = append $problems "serviceAccount.create is false and serviceAccount.name is empty: the permissions would go to the service account `default`, which every pod of the namespace uses. Set serviceAccount.name, or set rbac.create to false" -}}
 {{- end -}}
 {{- toJson $problems -}}
 {{- end -}}
 
-{{/* Names and paths that the pod has already, and settings of it that exclude each other. */}}
+{{/* Names and paths that the pod already has, and settings that exclude each other. */}}
 {{- define "promscaler.checks.pod" -}}
 {{- $problems := list -}}
 {{- $values := .Values -}}
 {{- $names := list "POD_NAME" "POD_NAMESPACE" -}}
 {{- range $values.extraEnv -}}
   {{- if has .name $names -}}
-    {{- $problems = append $problems (printf "extraEnv: %s is set already" .name) -}}
+    {{- $problems = append $problems (printf "extraEnv: %s is already set" .name) -}}
   {{- end -}}
   {{- $names = append $names .name -}}
 {{- end -}}
 {{- $volumes := list -}}
 {{- range $values.extraVolumes -}}
   {{- if or (has .name $volumes) (regexMatch "^(config|scalers|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
-    {{- $problems = append $problems (printf "extraVolumes: the pod has a volume %s already. Choose another name" .name) -}}
+    {{- $problems = append $problems (printf "extraVolumes: the pod already has a volume %s. Choose another name" .name) -}}
   {{- end -}}
   {{- $volumes = append $volumes .name -}}
 {{- end -}}
@@ -71,7 +71,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- end -}}
 {{- range $values.extraArgs -}}
   {{- if regexMatch "^--config(=|$)" . -}}
-    {{- $problems = append $problems "extraArgs: --config is set already" -}}
+    {{- $problems = append $problems "extraArgs: --config is already set" -}}
   {{- end -}}
 {{- end -}}
 {{- toJson $problems -}}
@@ -82,7 +82,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- $sources := default dict (default dict .Values.config).prometheus -}}
 {{- $default := default dict $sources.default -}}
 {{- if and .Values.prometheus.url (hasKey $default "urls") -}}
-  {{- $problems = append $problems "prometheus.url and config.prometheus.default.urls are both given: prometheus.url is a shortcut for the other, set one of them" -}}
+  {{- $problems = append $problems "prometheus.url and config.prometheus.default.urls are both set: prometheus.url is a shortcut for the other. Set one of them" -}}
 {{- end -}}
 {{- range $name, $source := $sources -}}
   {{- $path := printf "config.prometheus.%s" $name -}}
@@ -93,7 +93,7 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- end -}}
   {{- range $header, $_ := default dict $source.headers -}}
     {{- if has (lower $header) (list "authorization" "proxy-authorization" "cookie") -}}
-      {{- $problems = append $problems (printf "%s.headers.%s would stand in a ConfigMap, for everyone to read: give it as credentials.%s (bearerToken, or username and password)" $path $header $name) -}}
+      {{- $problems = append $problems (printf "%s.headers.%s would be readable in a ConfigMap. Set credentials.%s (bearerToken, or username and password) instead" $path $header $name) -}}
     {{- end -}}
   {{- end -}}
 {{- end -}}
@@ -113,18 +113,18 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- end -}}
   {{- range $part := list "bearerToken" "password" "ca" "cert" "key" -}}
     {{- if and (get $given $part) (get $keys $part) -}}
-      {{- $problems = append $problems (printf "%s.%s and %s.keys.%s are both given: set one of them" $path $part $path $part) -}}
+      {{- $problems = append $problems (printf "%s.%s and %s.keys.%s are both set: set one of them" $path $part $path $part) -}}
     {{- end -}}
   {{- end -}}
   {{- if and $keys (not $given.existingSecret) -}}
-    {{- $problems = append $problems (printf "%s.keys needs %s.existingSecret, the Secret that holds them" $path $path) -}}
+    {{- $problems = append $problems (printf "%s.keys needs %s.existingSecret, the Secret that contains them" $path $path) -}}
   {{- else if and $given.existingSecret (not $keys) -}}
-    {{- $problems = append $problems (printf "%s.existingSecret needs %s.keys, which say what is taken of it: keys.bearerToken=token" $path $path) -}}
+    {{- $problems = append $problems (printf "%s.existingSecret needs %s.keys, which select its keys: keys.bearerToken=token" $path $path) -}}
   {{- end -}}
   {{- $hasToken := or $given.bearerToken $keys.bearerToken -}}
   {{- $hasPassword := or $given.password $keys.password -}}
   {{- if and $hasToken $hasPassword -}}
-    {{- $problems = append $problems (printf "%s has a bearerToken and a password: a request carries one of them" $path) -}}
+    {{- $problems = append $problems (printf "%s has a bearerToken and a password: a request can have only one of them" $path) -}}
   {{- end -}}
   {{- if ne (empty $given.username) (empty $hasPassword) -}}
     {{- $problems = append $problems (printf "%s needs both username and password, or neither" $path) -}}
@@ -134,20 +134,20 @@ What values.schema.json cannot see: values that contradict each other. All of th
   {{- end -}}
   {{- range $field := list "bearerTokenFile" "basicAuth" "oauth2" "sigv4" "azure" "google" -}}
     {{- if and (hasKey $source $field) (or $hasToken $hasPassword) -}}
-      {{- $problems = append $problems (printf "%s and config.prometheus.%s.%s both settle the Authorization header" $path $name $field) -}}
+      {{- $problems = append $problems (printf "%s and config.prometheus.%s.%s both set the Authorization header" $path $name $field) -}}
     {{- end -}}
   {{- end -}}
   {{- range $part := list "ca" "cert" "key" -}}
     {{- $field := printf "%sFile" $part -}}
     {{- if and (hasKey (default dict $source.tls) $field) (or (get $given $part) (get $keys $part)) -}}
-      {{- $problems = append $problems (printf "%s.%s and config.prometheus.%s.tls.%s are both given: set one of them" $path $part $name $field) -}}
+      {{- $problems = append $problems (printf "%s.%s and config.prometheus.%s.tls.%s are both set: set one of them" $path $part $name $field) -}}
     {{- end -}}
   {{- end -}}
 {{- end -}}
 {{- toJson $problems -}}
 {{- end -}}
 
-{{/* Files that the config names, and no volume brings. */}}
+{{/* Files that the config names and no volume provides. */}}
 {{- define "promscaler.checks.files" -}}
 {{- $problems := list -}}
 {{- $mounted := default list .Values.secrets -}}
@@ -176,8 +176,8 @@ What values.schema.json cannot see: values that contradict each other. All of th
 {{- end -}}
 
 {{/*
-Documents: of what kind, for which namespace, and how large. A text that helm cannot read as YAML is left to the service,
-which reads YAML 1.2 and says where it is wrong.
+Kind, namespace and size of documents. A string that Helm cannot read as YAML is left to the service, which reads YAML 1.2
+and reports the position of the error.
 */}}
 {{- define "promscaler.checks.documents" -}}
 {{- $problems := list -}}
@@ -190,7 +190,7 @@ which reads YAML 1.2 and says where it is wrong.
   {{- if kindIs "string" $given -}}
     {{- $size = add $size (len $given) -}}
     {{- if regexMatch "^[^\\s:#{}\\[\\]]+$" (trim $given) -}}
-      {{- $problems = append $problems (printf "%s is the text %q, no document; a file is read by --set-file %s=FILE" $path (trunc 60 (trim $given)) $path) -}}
+      {{- $problems = append $problems (printf "%s is the string %q, not a document; to read a file, use --set-file %s=FILE" $path (trunc 60 (trim $given)) $path) -}}
     {{- end -}}
     {{- $documents = list -}}
     {{- range regexSplit "(?m)^---([ \\t].*)?$" $given -1 -}}
@@ -205,12 +205,12 @@ which reads YAML 1.2 and says where it is wrong.
       {{- $namespace := $metadata.namespace -}}
       {{- $key := printf "%v/%v" $namespace $metadata.name -}}
       {{- with get $seen $key -}}
-        {{- $problems = append $problems (printf "%s and %s are both called %s: the service would refuse both" . $path $key) -}}
+        {{- $problems = append $problems (printf "%s and %s are both called %s: the service would reject both" . $path $key) -}}
       {{- end -}}
       {{- if ne (toString $document.kind) "Scaler" -}}
         {{- $problems = append $problems (printf "%s: kind is %s, must be Scaler" $path (default "not given" (toString (default "" $document.kind)))) -}}
       {{- else if and $namespaces $namespace (not (has $namespace $namespaces)) -}}
-        {{- $problems = append $problems (printf "%s is for the namespace %v, which `namespaces` does not list: its rights end there" $path $namespace) -}}
+        {{- $problems = append $problems (printf "%s is for the namespace %v, which `namespaces` does not list: promscaler has no permissions there" $path $namespace) -}}
       {{- end -}}
       {{- if and $namespace $metadata.name -}}
         {{- $_ := set $seen $key $path -}}
@@ -219,7 +219,7 @@ which reads YAML 1.2 and says where it is wrong.
   {{- end -}}
 {{- end -}}
 {{- if gt (int $size) 1000000 -}}
-  {{- $problems = append $problems (printf "scalers: %d bytes, a ConfigMap holds at most 1 MiB. Bring some of them as ConfigMaps of your own: scalerConfigMaps" (int $size)) -}}
+  {{- $problems = append $problems (printf "scalers: %d bytes, a ConfigMap holds at most 1 MiB. Move some of them to ConfigMaps of your own: scalerConfigMaps" (int $size)) -}}
 {{- end -}}
 {{- toJson $problems -}}
 {{- end -}}

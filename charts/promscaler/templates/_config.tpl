@@ -1,4 +1,4 @@
-{{/* The service config: that of the values, and what the chart settles itself. */}}
+{{/* The service config: `config` of the values, and the keys that the chart sets. */}}
 {{- define "promscaler.config" -}}
 {{- $config := deepCopy (default dict .Values.config) -}}
 {{- with fromJson (include "promscaler.sources" .) -}}
@@ -14,10 +14,10 @@
   {{- $_ := set $scalers "customResources" true -}}
 {{- end -}}
 {{- $_ := set $config "scalers" $scalers -}}
-{{- /* NAME.NAMESPACE is a name of the Service, too, but one that could also be of the public DNS. */ -}}
+{{- /* NAME.NAMESPACE is a name of the Service that could also be in the public DNS. */ -}}
 {{- $hosts := prepend (default list .Values.allowedHosts) (printf "%s.%s" (include "promscaler.fullname" .) .Release.Namespace) -}}
 {{- $_ := set $config "server" (dict "port" 8080 "allowedHosts" $hosts) -}}
-{{- /* Both are on inside of a cluster unless the config says otherwise. */ -}}
+{{- /* Inside a cluster both are on unless the config turns them off. */ -}}
 {{- $election := omit .Values.leaderElection "enabled" -}}
 {{- if not .Values.leaderElection.enabled -}}
   {{- $election = dict "enabled" false -}}
@@ -31,7 +31,7 @@
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* The data sources as JSON, each with its address and its credentials; empty where nothing is said of any. */}}
+{{/* The data sources as JSON, each with its URLs and credentials; empty if none is configured. */}}
 {{- define "promscaler.sources" -}}
 {{- $sources := deepCopy (default dict (default dict .Values.config).prometheus) -}}
 {{- with .Values.prometheus.url -}}
@@ -44,9 +44,9 @@
 {{- end -}}
 
 {{/*
-What `credentials` stands for, as JSON:
-  config   per source the fields of the service config, which name the mounted files
-  data     the texts that the chart's own Secret holds, by key
+The parts of `credentials`, as JSON:
+  config   the fields of the service config by source, which name the mounted files
+  data     the values of the Secret that the chart creates, by key
   mounts   per source the files: { secret, key, path }; an empty secret is the chart's own
 */}}
 {{- define "promscaler.credentials" -}}
@@ -77,7 +77,7 @@ What `credentials` stands for, as JSON:
   {{- with $paths.password -}}
     {{- $_ := set $fields "basicAuth" (dict "username" (default "" $given.username) "passwordFile" .) -}}
   {{- end -}}
-  {{- /* What is beside these two stands in the service config. */ -}}
+  {{- /* The other fields of these two are in the service config. */ -}}
   {{- with $paths.clientSecret -}}
     {{- $_ := set $fields "oauth2" (dict "clientSecretFile" .) -}}
   {{- end -}}

@@ -4,7 +4,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* 50 characters: what is derived from it (-credentials) must fit into 63. */}}
+{{/* 50 characters, because derived names (-credentials) must fit into 63. */}}
 {{- define "promscaler.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
@@ -21,13 +21,13 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/*
-The test's pod has a name label of its own: with the labels of the selector the Service would lead to it.
+The pod of the test has another name label: with the labels of the selector it would be an endpoint of the Service.
 */}}
 {{- define "promscaler.testName" -}}
 {{- printf "%s-test" (include "promscaler.name" . | trunc 58) -}}
 {{- end -}}
 
-{{/* What selects and what helm looks at wins over labels of the same name. */}}
+{{/* Labels of selectors and of Helm take precedence over commonLabels. */}}
 {{- define "promscaler.labels" -}}
 {{- $own := fromYaml (include "promscaler.selectorLabels" .) -}}
 {{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
@@ -36,7 +36,7 @@ The test's pod has a name label of its own: with the labels of the selector the 
 {{- merge $own (default dict .Values.commonLabels) | toYaml -}}
 {{- end -}}
 
-{{/* `replicaCount`, the name that most charts use, wins where it is set. */}}
+{{/* `replicaCount`, the name that most charts use, takes precedence if set. */}}
 {{- define "promscaler.replicas" -}}
 {{- kindIs "invalid" .Values.replicaCount | ternary .Values.replicas .Values.replicaCount | int -}}
 {{- end -}}
@@ -58,8 +58,8 @@ The test's pod has a name label of its own: with the labels of the selector the 
 {{- end -}}
 
 {{/*
-What stands outside of the release's namespace carries that namespace in its name: two releases of one name in two
-namespaces would take it from each other.
+Names of cluster-wide objects contain the namespace of the release: two releases with one name in two namespaces would
+otherwise own the same object.
 */}}
 {{- define "promscaler.roleName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "promscaler.fullname" .) -}}
@@ -94,8 +94,8 @@ The namespaces of the in-cluster Services among `urls`, as JSON: NAME, NAME.NAME
 {{- end -}}
 
 {{/*
-The ConfigMaps of the durable state, as JSON. The service knows these names and no others: they hold neither the release
-nor the chart's name.
+The ConfigMaps of the state, as JSON. Their names are fixed in the service, so they contain neither the name of the release
+nor that of the chart.
 */}}
 {{- define "promscaler.stateNames" -}}
 {{- $names := list -}}

@@ -1,4 +1,4 @@
-{{/* What the pod of the service and that of helm test have in common. */}}
+{{/* Shared parts of the pods of the service and of helm test. */}}
 
 {{- define "promscaler.podSettings" -}}
 serviceAccountName: {{ include "promscaler.serviceAccountName" . | quote }}
@@ -45,14 +45,14 @@ volumes:
   - name: scalers-{{ $index }}
     configMap:
       name: {{ $name | quote }}
-      # It may come later than the pod, and go before it.
+      # It may be created after the pod, and deleted before it.
       optional: true
   {{- end }}
   {{- range $index, $secret := .Values.secrets }}
   - name: secret-{{ $index }}
     secret:
       secretName: {{ $secret | quote }}
-      # 0440, by the group of fsGroup.
+      # 0440, readable by the group fsGroup.
       defaultMode: 288
   {{- end }}
   {{- $own := printf "%s-credentials" (include "promscaler.fullname" .) }}
@@ -88,7 +88,7 @@ volumes:
 {{- toYaml $complete -}}
 {{- end -}}
 
-{{/* `under` with the keys of `over` in their place, as YAML. mergeOverwrite would pass over false and 0. */}}
+{{/* `under` with the keys of `over` replaced, as YAML. mergeOverwrite would skip false and 0. */}}
 {{- define "promscaler.overlay" -}}
 {{- $result := .under -}}
 {{- range $key, $value := default dict .over -}}
@@ -110,7 +110,7 @@ env:
       fieldRef:
         fieldPath: metadata.namespace
   {{- with include "promscaler.heapMebibytes" . }}
-  # Three quarters of the memory limit: the rest is for what is not on the heap.
+  # Three quarters of the memory limit: the rest is for memory outside the heap.
   - name: NODE_OPTIONS
     value: --max-old-space-size={{ . }}
   {{- end }}
@@ -132,7 +132,7 @@ volumeMounts:
   - name: config
     mountPath: /etc/promscaler/config
     readOnly: true
-  # The folder, no subPath: the kubelet never updates a file that is mounted by itself.
+  # The directory, without subPath: the kubelet never updates a file mounted with subPath.
   - name: scalers
     mountPath: /etc/promscaler/scalers
     readOnly: true
@@ -156,7 +156,7 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
-{{/* Empty without a limit in Mi or Gi, and where NODE_OPTIONS is set by the values. */}}
+{{/* Empty without a limit in Mi or Gi, or if the values set NODE_OPTIONS. */}}
 {{- define "promscaler.heapMebibytes" -}}
 {{- $isSet := false -}}
 {{- range .Values.extraEnv -}}

@@ -1,7 +1,6 @@
 {{/*
-What the service asks for in the namespaces that it scales, and nothing else: it reads pods and targets, patches /scale,
-and writes Events; pods it writes to only where podDeletionCost is enabled. Kinds outside of apps are known by their /scale alone. HorizontalPodAutoscalers are listed to leave
-alone what another one scales, and watched next to a dry run. Documents that are objects of the cluster it reads, and writes their status.
+Exactly the permissions that the service uses in the scaled namespaces. Of kinds outside of apps it reads only /scale. It lists
+HorizontalPodAutoscalers to leave their targets alone, and watches them to compare a dry run.
 */}}
 {{- define "promscaler.rules" -}}
 {{- $apps := list -}}
@@ -55,9 +54,9 @@ alone what another one scales, and watched next to a dry run. Documents that are
 {{- end -}}
 
 {{/*
-What it asks for in its own namespace. The Lease is made by the service and is no part of the release: Argo CD leaves
-every Lease out of what it applies, and one that somebody deletes comes back by itself. A right to create cannot be
-narrowed to a name: the name is not known yet when it is checked.
+The permissions in the namespace of the release. The service creates the Lease, so it is not part of the release: Argo CD
+ignores every Lease, and a deleted one is recreated. RBAC cannot restrict `create` to a name: the name is unknown when the
+request is authorized.
 */}}
 {{- define "promscaler.ownRules" -}}
 {{- if .Values.leaderElection.enabled }}

@@ -1,4 +1,4 @@
-import { isPlainObject, valueAt } from '../../scaler/plain.js';
+import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 
 /** Appended to every message about an input that is not a snapshot. */

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { whyUnreadable } from '../../config/why-unreadable.js';
+import { describeReadError } from '../../config/describe-read-error.js';
 import { decide } from '../../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
 import { decisionToJson } from '../../decision/write-json.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { isPlainObject } from '../../scaler/plain.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
 import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
@@ -38,7 +38,7 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
       pipe: { signal: io.signal },
     });
   } catch (error) {
-    throw new CommandError(`reading ${file}: ${whyUnreadable(error)}`);
+    throw new CommandError(`reading ${file}: ${describeReadError(error)}`);
   }
 }
 

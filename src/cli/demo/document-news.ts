@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { OBJECTS_PATH } from '../../config/object-documents.js';
+import { OBJECTS_PATH } from '../../config/read-objects.js';
 import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';

@@ -1,4 +1,4 @@
-import { resolveServiceConfig } from '../../config/service-config.js';
+import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { createPrometheusClient } from '../../prometheus/client.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import { RATE_SECONDS } from './documents.js';

@@ -1,4 +1,4 @@
-import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/key.js';
+import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { JsonObject } from '../../simulator/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import type { Discovery } from '../../kubernetes/discovery.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';

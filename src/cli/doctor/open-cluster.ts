@@ -5,7 +5,7 @@ import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import { ownObjects } from '../running/own-objects.js';
-import { pluginRunner } from '../running/run-plugin.js';
+import { pluginRunner } from '../reach/run-plugin.js';
 import { VERSION } from '../version/version.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';

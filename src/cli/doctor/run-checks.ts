@@ -1,4 +1,4 @@
-import { findSharedTargets } from '../../control/conflicts.js';
+import { findSharedTargets } from '../../control/observe/shared-targets.js';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { readServiceConfig } from '../../config/read-service-config.js';
 import { createScalerFiles } from '../../config/scaler-files.js';
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { homeDirectory } from '../input/home-directory.js';
 import { nearestKeys } from '../input/nearest-keys.js';
-import { type NamingOptions, readScalerName } from '../input/scaler-name.js';
+import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';

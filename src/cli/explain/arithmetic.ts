@@ -1,6 +1,6 @@
 import type { MetricResult } from '../../decision/decision.js';
 import { ceilCount } from '../../decision/proposals/count.js';
-import { judgeSample } from '../../decision/proposals/judge-sample.js';
+import { judgeSample } from '../../decision/samples/judge-sample.js';
 import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolerance.js';
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';

@@ -1,6 +1,6 @@
 import type { MetricResult } from '../../decision/decision.js';
 import { describeFallback } from '../../decision/proposals/fallback.js';
-import { judgeSample } from '../../decision/proposals/judge-sample.js';
+import { judgeSample } from '../../decision/samples/judge-sample.js';
 import type { Sample, Snapshot } from '../../decision/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';

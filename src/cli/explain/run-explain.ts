@@ -12,7 +12,7 @@ import { readInput } from '../input/read-files.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
-import { type NamingOptions, readScalerName } from '../input/scaler-name.js';
+import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { readGeneration } from '../../config/read-generation.js';
-import { whyUnreadable } from '../../config/why-unreadable.js';
+import { readPathContents } from '../../config/read-path-contents.js';
+import { describeReadError } from '../../config/describe-read-error.js';
 import { readBounded } from '../../files/read-bounded.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
@@ -46,7 +46,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
     return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
     if (io.signal.aborted) throw new CommandError(`reading ${name}: interrupted`);
-    return unreadable(name, whyUnreadable(error));
+    return unreadable(name, describeReadError(error));
   }
 }
 
@@ -59,7 +59,7 @@ async function listPath(
   const absolutePath = resolve(io.cwd, path);
   const isDirectory = (await stat(absolutePath).catch(() => null))?.isDirectory() === true;
   if (!isDirectory) return [{ name: path }];
-  const { files, error } = await readGeneration(absolutePath, io.clock);
+  const { files, error } = await readPathContents(absolutePath, io.clock);
   if (error !== null) return [unreadable(path, error)];
   if (files.length === 0) return [unreadable(path, 'the directory contains no *.yaml or *.yml file')];
   return files.map((file) => {

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read-scalers.js';

@@ -1,11 +1,12 @@
-import { targetKey } from '../../control/conflicts.js';
+import { targetKey } from '../../control/observe/shared-targets.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
-import { requestingContainers } from '../../kubernetes/pods/pods.js';
+import { listHpas } from '../../kubernetes/hpa.js';
+import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
+import { readWorkload } from '../../kubernetes/workload.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { listSome } from '../output/list-some.js';
 import type { FoundKind } from './find-kind.js';
@@ -63,18 +64,9 @@ async function workloadWarnings(input: TargetCheckInput): Promise<readonly strin
 }
 
 async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
-  const { transport, root, plural, namespace, ref, signal } = input;
+  const { root, plural } = input;
   try {
-    return await transport.request({
-      lane: 'read',
-      method: 'GET',
-      path: `${resourceScope(root, plural, namespace).path}/${encodeURIComponent(ref.name)}`,
-      doing: `reading ${nameTarget(namespace, ref)}`,
-      verb: 'get',
-      resource: plural,
-      deadlineMs: DEADLINE_MS,
-      signal,
-    });
+    return await readWorkload({ ...input, kind: { root, plural } }, DEADLINE_MS);
   } catch (error) {
     if (error instanceof KubernetesError && error.kind === 'not_found') return null;
     throw error;
@@ -131,9 +123,7 @@ function hasRequest(owner: JsonObject, resource: string): boolean {
 
 async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly string[]> {
   const { transport, namespace, ref, signal } = input;
-  const scope = resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', namespace);
-  const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
-  return items
+  return (await listHpas(transport, namespace, signal))
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
     .map(({ kind, name }) => {
       return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`;

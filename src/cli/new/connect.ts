@@ -4,7 +4,7 @@ import { SILENT_LOG } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
-import { pluginRunner } from '../running/run-plugin.js';
+import { pluginRunner } from '../reach/run-plugin.js';
 
 /** The connection that kubectl would use, or why there is none. */
 export interface ClusterAccess {

@@ -1,5 +1,5 @@
 import { metricNames } from '../../promql/metric-names.js';
-import { BUILT_IN } from '../../scaler/resolve/presets.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { CommandError } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';

@@ -1,5 +1,5 @@
-import { BUILT_IN, PRESETS } from '../../scaler/resolve/presets.js';
-import { API_VERSION } from '../../scaler/schema.js';
+import { BUILT_IN, PRESETS } from '../../scaler/schema/presets.js';
+import { API_VERSION } from '../../scaler/schema/document-schema.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { NewMetric, NewQuery, NewRequest } from './new-options.js';
 

@@ -1,10 +1,11 @@
-import { PAUSE_ANNOTATIONS } from '../../control/pause.js';
+import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
 import { objectIn, textsIn } from '../../kubernetes/json.js';
 import type { JsonObject } from '../../kubernetes/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/types.js';
+import { readWorkload, workloadPath } from '../../kubernetes/workload.js';
 import { formatInstant } from '../../units/time.js';
 import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../io.js';
@@ -53,13 +54,7 @@ export async function openAnnotations(
   const connection = await connectionOf(options, io);
   const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
   const { namespace, ref, plural } = target;
-  const common = {
-    path: `${APPS_ROOT}/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(ref.name)}`,
-    resource: plural,
-    deadlineMs: ANSWER_DEADLINE_MS,
-    signal: io.signal,
-  };
-  const name = nameTarget(namespace, ref);
+  const place = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
   const orCommandError = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
     try {
       return await request;
@@ -69,19 +64,21 @@ export async function openAnnotations(
   };
   return {
     read: async () => {
-      const doing = `reading ${name}`;
-      const request = transport.request({ ...common, lane: 'list', method: 'GET', doing, verb: 'get' });
-      return textsIn(objectIn(await orCommandError('get', request), 'metadata'), 'annotations');
+      const object = await orCommandError('get', readWorkload(place, ANSWER_DEADLINE_MS));
+      return textsIn(objectIn(object, 'metadata'), 'annotations');
     },
     write: async (annotations) => {
       const request = transport.request({
-        ...common,
         lane: 'write',
         method: 'PATCH',
+        path: workloadPath(place),
         query: { fieldManager: FIELD_MANAGER },
         body: { metadata: { annotations } },
-        doing: `annotating ${name}`,
+        doing: `annotating ${nameTarget(namespace, ref)}`,
         verb: 'patch',
+        resource: plural,
+        deadlineMs: ANSWER_DEADLINE_MS,
+        signal: io.signal,
       });
       await orCommandError('patch', request);
     },

@@ -4,7 +4,7 @@ import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
 import { nearestKeys } from '../input/nearest-keys.js';
-import { workloadHint } from '../input/scaler-name.js';
+import { workloadHint } from '../reach/scaler-name.js';
 import { readTarget } from '../new/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerRow } from '../reach/service-client.js';

@@ -2,7 +2,7 @@ import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../un
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { CommandError } from '../io.js';
-import type { NamingOptions } from '../input/scaler-name.js';
+import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** The options of `resume`, which `pause` has as well. */

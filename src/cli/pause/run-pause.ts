@@ -8,7 +8,7 @@ import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readScalerName } from '../input/scaler-name.js';
+import { readScalerName } from '../reach/scaler-name.js';
 import { readPauseOptions } from './pause-options.js';
 import type { PauseRequest, PauseOptions } from './pause-options.js';
 

@@ -1,4 +1,4 @@
-import { PAUSE_ANNOTATIONS, readPause } from '../../control/pause.js';
+import { PAUSE_ANNOTATIONS, readPause } from '../../control/change/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
@@ -6,7 +6,7 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { NO_PAUSE, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
 import type { PauseTarget } from './find-target.js';
-import { readScalerName } from '../input/scaler-name.js';
+import { readScalerName } from '../reach/scaler-name.js';
 import type { ResumeOptions } from './pause-options.js';
 
 /** Runs `resume`: removes the annotations of a pause with the permissions of the user. */

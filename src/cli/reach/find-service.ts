@@ -9,7 +9,7 @@ import { KubernetesError } from '../../kubernetes/types.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';
-import { pluginRunner } from '../running/run-plugin.js';
+import { pluginRunner } from './run-plugin.js';
 import { VERSION } from '../version/version.js';
 
 /** Options that select the running service. */

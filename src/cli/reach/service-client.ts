@@ -3,7 +3,7 @@ import { KubernetesError } from '../../kubernetes/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';
-import { workloadHint } from '../input/scaler-name.js';
+import { workloadHint } from './scaler-name.js';
 import { countOf } from '../output/format-values.js';
 import type { CommandIo } from '../io.js';
 import { CommandError } from '../io.js';

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Leadership } from '../../control/election/leadership.js';
 import { writeStatuses } from '../../control/status/status-writer.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
@@ -6,41 +6,40 @@ import { patchScalerStatus } from '../../kubernetes/scaler-objects/patch-status.
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
-/** Documents that are objects of the cluster: seen by every replica, told of by the one that leads. */
+/** Scaler objects: every replica watches them, the leader writes their status. */
 export interface CustomResources {
-  /** What became of each object, by `NAMESPACE/NAME`. */
+  /** By `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches them until `signal` is aborted; never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  /** Keeps their status for one term; never rejects. */
-  readonly lead: (signal: AbortSignal) => Promise<void>;
-  /** What is not there yet, for the probe of readiness. A CRD that is not installed is not waited for. */
+  /** Writes their status for one term; never rejects. */
+  readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  /** Reasons for `/readyz` to fail. A CRD that is not installed is none. */
   readonly waitingFor: () => readonly string[];
 }
 
 export interface CustomResourcesOptions {
-  /** Null: there are none. */
+  /** Null: Scaler objects are disabled. */
   readonly store: ScalerStore | null;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
   readonly lastOf: (key: string) => ScalerStatus | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
-  /** Nothing is patched, no status either: another service may be at work on the same objects. */
+  /** Also disables the status: another service may write it. */
   readonly dryRun: boolean;
 }
 
-/** Puts the parts for scaler objects together; where there is no store they do nothing. */
+/** Connects store, watch and status writer; without a store, does nothing. */
 export function createCustomResources({ store, ...options }: CustomResourcesOptions): CustomResources {
   if (store === null) return NONE;
   const { transport, clock, log, dryRun } = options;
   let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
   const watch = createScalerWatch({ store, transport, clock, log });
-  const writing = {
+  const statusPorts = {
     ...options,
     store,
     verdictOf: (key: string) => verdicts.get(key) ?? null,
@@ -52,8 +51,8 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
       verdicts = next;
     },
     watch: watch.run,
-    lead: (signal) => (dryRun ? Promise.resolve() : writeStatuses(writing, signal)),
-    waitingFor: () => (watch.isSettled() ? [] : ['the scalers of the cluster have not been listed yet']),
+    writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
+    waitingFor: () => (watch.isSettled() ? [] : ['Scaler objects are not listed yet']),
   };
 }
 
@@ -61,6 +60,6 @@ const nothing = (): Promise<void> => Promise.resolve();
 const NONE: CustomResources = {
   setVerdicts: () => undefined,
   watch: nothing,
-  lead: nothing,
+  writeStatuses: nothing,
   waitingFor: () => [],
 };

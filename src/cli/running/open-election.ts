@@ -1,7 +1,7 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { createElection } from '../../control/election/election.js';
 import { newIdentity } from '../../control/election/election-rules.js';
-import { standsAlone } from '../../control/election/leadership.js';
+import { soleLeader } from '../../control/election/leadership.js';
 import type { Election } from '../../control/election/leadership.js';
 import { createLeaseClient } from '../../kubernetes/lease.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
@@ -15,11 +15,11 @@ export interface ElectionOptions extends OwnObjects {
   readonly config: ServiceConfig;
   readonly clock: Clock;
   readonly log: Log;
-  /** The pod's name. */
+  /** Name of the pod. */
   readonly instance: string;
 }
 
-/** A candidate for the Lease, or the one that works without. */
+/** Creates a candidate for the Lease, or without leader election, a permanent leader. */
 export function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ElectionOptions,
   parts: {
@@ -31,7 +31,7 @@ export function openElection(
   const { transport, metrics, isIdle } = parts;
   metrics.setLeader(!electsLeader);
   const identity = newIdentity(instance, clock);
-  if (!electsLeader) return standsAlone(identity);
+  if (!electsLeader) return soleLeader(identity);
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   return createElection({

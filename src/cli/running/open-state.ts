@@ -1,8 +1,7 @@
 import type { Leadership } from '../../control/election/leadership.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { createStateStore, stateInMemory } from '../../kubernetes/state/store.js';
-import type { StateStore } from '../../kubernetes/state/store.js';
-
+import { createStateStore, stateInMemory } from '../../kubernetes/state/state-store.js';
+import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { OwnObjects } from './own-objects.js';
@@ -12,7 +11,7 @@ export interface StateOptions extends OwnObjects {
   readonly log: Log;
 }
 
-/** Where state outlives a crash; in memory alone where it is switched off, which is told. */
+/** Opens the state store in ConfigMaps, or in memory if persistence is disabled, which is logged. */
 export function openState(
   { keepsState, namespace, clock, log }: StateOptions,
   transport: Transport,
@@ -27,6 +26,6 @@ export function openState(
       leadership,
     });
   }
-  log.info('the state of scalers is kept in memory alone: after a restart all windows begin anew');
+  log.info('state is not persisted: stabilization windows restart with the process');
   return stateInMemory();
 }

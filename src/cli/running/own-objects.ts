@@ -1,21 +1,21 @@
-import type { ServiceConfig } from '../../config/service-config.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import type { CommandIo } from '../io.js';
 
 /** The Lease that replicas of the service compete for, in the service's own namespace. */
 export const LEASE_NAME = 'promscaler';
 
-/** What the service has for itself in the cluster. */
+/** Objects of the service itself in the cluster. */
 export interface OwnObjects {
-  /** That of its Lease and its state. */
+  /** Namespace of its Lease and its state. */
   readonly namespace: string;
-  /** Whether a Lease decides who works; without it this process does. */
+  /** Whether a Lease elects the leader; otherwise this process always leads. */
   readonly electsLeader: boolean;
-  /** Whether the state of scalers outlives the process, in ConfigMaps. */
+  /** Whether the state of scalers is persisted in ConfigMaps. */
   readonly keepsState: boolean;
 }
 
-/** What the service has for itself by this config, over this connection. Source: contract.md, section 3. */
+/** Returns the objects of the service by config and connection. Source: contract.md, section 3. */
 export function ownObjects(
   config: ServiceConfig,
   env: CommandIo['env'],
@@ -23,13 +23,13 @@ export function ownObjects(
 ): OwnObjects {
   return {
     namespace: ownNamespace(env, connection),
-    // In a cluster a second replica is never far: a rolling update runs two.
+    // In a cluster, elects by default: a rolling update runs two replicas.
     electsLeader: config.leaderElection.enabled ?? (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
     keepsState: config.state.enabled ?? connection.isInCluster === true,
   };
 }
 
-/** The namespace of the service itself: that of its Lease and its state. */
+/** Returns the namespace of the service itself. */
 export function ownNamespace(env: CommandIo['env'], { namespace }: Pick<Connection, 'namespace'>): string {
   return [env['POD_NAMESPACE'], namespace].find((name) => name !== undefined && name !== '') ?? 'default';
 }

@@ -4,8 +4,8 @@ import { createBackgroundReader } from '../../config/background-reader.js';
 import { createScalerFiles } from '../../config/scaler-files.js';
 import type { LoadedScalers } from '../../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
-import type { ServiceConfig } from '../../config/service-config.js';
-import { whyUnreadable } from '../../config/why-unreadable.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
@@ -29,7 +29,7 @@ import type { CommandIo, ExitCode, FaultListener } from '../io.js';
 import { CommandError } from '../io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { ownObjects } from './own-objects.js';
-import { pluginRunner } from './run-plugin.js';
+import { pluginRunner } from '../reach/run-plugin.js';
 import { createService } from './service.js';
 import type { Service, ServiceOptions } from './service.js';
 import { VERSION } from '../version/version.js';
@@ -127,7 +127,7 @@ async function readConfigFile(path: string, name: string, signal: AbortSignal): 
   try {
     return await readBoundedText(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal } });
   } catch (error) {
-    throw new CommandError(`reading the service config ${name}: ${whyUnreadable(error)}`);
+    throw new CommandError(`reading the service config ${name}: ${describeReadError(error)}`);
   }
 }
 

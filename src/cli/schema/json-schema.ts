@@ -1,53 +1,28 @@
 import { serviceSchema } from '../../config/service-schema.js';
-import { isPlainObject } from '../../scaler/plain.js';
-import { documentSchema } from '../../scaler/schema.js';
-import { DOCUMENT_FIELDS } from './document-fields.js';
-import { type FieldText, expandFields } from './field-text.js';
-import { SERVICE_FIELDS } from './service-fields.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
+import { documentSchema } from '../../scaler/schema/document-schema.js';
 
 /** A JSON Schema, draft 7, as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const FORM = { target: 'draft-7', io: 'input' } as const;
 
-/** What an editor needs to know of a scaler document. Rules over several fields are not in it: those are for `validate`. */
+/** Returns the schema of a scaler document for editors. It has no rules over several fields: `validate` checks those. */
 export function documentJsonSchema(): JsonSchema {
-  return {
-    title: 'promscaler scaler document',
-    ...described(documentSchema.toJSONSchema(FORM), DOCUMENT_FIELDS),
-  };
+  return { ...documentSchema.toJSONSchema(FORM) };
 }
 
-/** The same of the service config. */
+/** Returns the schema of the service config for editors. */
 export function serviceJsonSchema(): JsonSchema {
-  return {
-    title: 'promscaler service config',
-    ...described(serviceSchema.toJSONSchema(FORM), SERVICE_FIELDS),
-  };
+  const { properties, ...rest } = serviceSchema.toJSONSchema(FORM);
+  return { ...rest, properties: { ...properties, defaults: withoutDefaults(properties?.['defaults']) } };
 }
 
-function described(schema: unknown, table: Readonly<Record<string, FieldText>>): JsonSchema {
-  const result = describe(schema, '', expandFields(table));
-  if (!isPlainObject(result)) throw new Error('a JSON Schema of an object was expected');
-  return result;
-}
-
-/** The schema with the texts of its fields, all the way down. */
-function describe(schema: unknown, path: string, texts: ReadonlyMap<string, FieldText>): unknown {
-  if (!isPlainObject(schema)) return schema;
-  const { properties, items, additionalProperties, ...rest } = schema;
-  const inside: Record<string, unknown> = {};
-  if (isPlainObject(properties)) {
-    inside['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([name, field]) => [
-        name,
-        describe(field, path === '' ? name : `${path}.${name}`, texts),
-      ]),
-    );
-  }
-  if (items !== undefined) inside['items'] = describe(items, `${path}[]`, texts);
-  if (additionalProperties !== undefined) {
-    inside['additionalProperties'] = describe(additionalProperties, `${path}.NAME`, texts);
-  }
-  return { ...rest, ...texts.get(path), ...inside };
+/** In the service config's `defaults` an unset field has no value: the default of the document's preset applies. */
+function withoutDefaults(node: unknown, isSchema = true): unknown {
+  if (!isPlainObject(node)) return node;
+  const members = Object.entries(node).filter(([word]) => !isSchema || word !== 'default');
+  return Object.fromEntries(
+    members.map(([word, member]) => [word, withoutDefaults(member, !isSchema || word !== 'properties')]),
+  );
 }

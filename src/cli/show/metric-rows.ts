@@ -1,4 +1,4 @@
-import type { Path } from '../../scaler/rules/finding.js';
+import type { Path } from '../../scaler/problems/finding.js';
 import type { MetricMember, TargetType } from '../../scaler/resolve/metric-form.js';
 import type { MetricSpec, MetricTarget, MetricType, TargetRef } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';

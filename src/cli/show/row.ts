@@ -1,5 +1,5 @@
-import type { Path } from '../../scaler/rules/finding.js';
-import { isPlainObject, valueAt } from '../../scaler/plain.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 /** One field of a resolved document. */
 export interface Row {

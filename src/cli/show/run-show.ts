@@ -1,6 +1,6 @@
 import { isServiceDocument } from '../../config/read-service-config.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
-import { isPlainObject } from '../../scaler/plain.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

@@ -1,5 +1,5 @@
-import type { Path } from '../../scaler/rules/finding.js';
-import { PRESETS } from '../../scaler/resolve/presets.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import { PRESETS } from '../../scaler/schema/presets.js';
 import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';

@@ -1,6 +1,6 @@
 import { Document, isNode } from 'yaml';
-import { type Path, formatPath } from '../../scaler/rules/finding.js';
-import { isPlainObject } from '../../scaler/plain.js';
+import { type Path, formatPath } from '../../scaler/problems/finding.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Row } from './row.js';
 
 /** Maximum width of the column of values: a long query must not push every origin off the screen. */

@@ -1,15 +1,16 @@
 import { checkLimits } from '../../config/document-set.js';
-import { resolveServiceConfig, type ServiceConfig } from '../../config/service-config.js';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import {
   isServiceDocument,
   mayBeServiceText,
   readServiceDocument,
 } from '../../config/read-service-config.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
-import { isPlainObject, valueAt } from '../../scaler/plain.js';
+import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
-import { type YamlDocument, readYaml } from '../../scaler/yaml/read-yaml.js';
+import type { LocatedDocument } from '../../scaler/problems/located-document.js';
+import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { runChecks } from '../doctor/run-checks.js';
@@ -125,7 +126,7 @@ function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo):
 
 interface Placed {
   readonly file: InputFile;
-  readonly document: YamlDocument;
+  readonly document: LocatedDocument;
 }
 
 function validate(
@@ -179,7 +180,7 @@ function validate(
   return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
 }
 
-function hasQuery({ value }: YamlDocument): boolean {
+function hasQuery({ value }: LocatedDocument): boolean {
   const metrics = valueAt(value, ['spec', 'metrics']);
   return (
     Array.isArray(metrics) &&

@@ -3,7 +3,7 @@ import { createRefusals } from '../../kubernetes/requests/refusals.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** The service account may not do what an election takes: a matter of configuration, not of waiting. */
+/** The service account lacks a permission for leader election: waiting does not help. */
 export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
@@ -11,13 +11,13 @@ export class ElectionRefusedError extends Error {
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * The same client, but a verb that has been forbidden for 15 s and 4 tries and was never allowed throws
- * `ElectionRefusedError` with a sentence for the user. A verb that was allowed before may be so again, and a process that
- * `hasStoodBy` need not end: both stay a `KubernetesError`.
+ * Wraps the client: a verb that was forbidden for 15 s and 4 attempts, and never allowed, throws `ElectionRefusedError`.
+ * A verb that was allowed before may be allowed again, and a former follower keeps running: both still throw
+ * `KubernetesError`.
  */
 export function withRefusals(
   client: LeaseClient,
-  { clock, hasStoodBy }: { readonly clock: Clock; readonly hasStoodBy: () => boolean },
+  { clock, wasFollower }: { readonly clock: Clock; readonly wasFollower: () => boolean },
 ): LeaseClient {
   const allowed = new Set<Verb>();
   const refusals = {
@@ -34,8 +34,8 @@ export function withRefusals(
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'conflict') allowed.add(verb);
       if (error.kind !== 'forbidden') refusals[verb].clear();
-      else if (refusals[verb].note() && !allowed.has(verb) && !hasStoodBy())
-        throw new ElectionRefusedError(sentence(verb, client.name, error.message), { cause: error });
+      else if (refusals[verb].note() && !allowed.has(verb) && !wasFollower())
+        throw new ElectionRefusedError(refusalMessage(verb, client.name, error.message), { cause: error });
       throw error;
     }
   };
@@ -47,14 +47,14 @@ export function withRefusals(
   };
 }
 
-function sentence(verb: Verb, lease: string, refusal: string): string {
+function refusalMessage(verb: Verb, lease: string, refusal: string): string {
   const [namespace = '', name = ''] = lease.split('/');
   const missing =
     verb === 'create'
       ? `there is no Lease ${name} in namespace ${namespace}, and verb create on leases (coordination.k8s.io) is not allowed there`
       : `verb ${verb} on leases (coordination.k8s.io) named ${name} in namespace ${namespace} is not allowed`;
-  const mended = 'rbac.create: true of the chart brings the Lease and the permission';
-  const without =
-    'leaderElection.enabled: false in the service config does without, where only one replica ever runs';
-  return `leader election is not possible: ${missing}. ${mended}; ${without}. (${refusal})`;
+  const fix = 'rbac.create: true of the chart creates the Lease and the permission';
+  const alternative =
+    'leaderElection.enabled: false in the service config disables leader election, if only one replica ever runs';
+  return `leader election is not possible: ${missing}. ${fix}; ${alternative}. (${refusal})`;
 }

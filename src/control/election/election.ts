@@ -2,8 +2,8 @@ import { sleep } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { withRefusals } from './election-refusal.js';
-import { mayTake, momentOf, observeLease, retryDelayMs, takenSpec } from './election-rules.js';
-import type { Observation } from './election-rules.js';
+import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
+import type { LeaseObservation } from './election-rules.js';
 import type { Election, Lead } from './leadership.js';
 import { watchLoopLag } from './loop-lag.js';
 import type { LoopLag } from './loop-lag.js';
@@ -11,32 +11,32 @@ import { beginTerm } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Whether no change of replicas is under way: only then the Lease is given back. */
+  /** Whether no change of replicas is in flight: only then the Lease is released. */
   readonly isIdle: () => boolean;
-  /** Called when a term begins and when it is over. */
+  /** Called when a term begins and ends. */
   readonly onChange: (isLeading: boolean) => void;
 }
 
 /**
- * A process that has been late by more must not write: the time between the check and the request would be as long,
- * and others wait just leaseDuration - renewDeadline for it. Source: reliability.md, W18.
+ * A process with more lag must not write: the lag may repeat between the check and the request, and followers wait only
+ * leaseDuration - renewDeadline for it. Source: reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
-const STEADY_LOOK_MS = 250;
-/** On top of leaseDuration; a term that is this old has a loop that does not run any more. Source: W20. */
-const DEAF_SECONDS = 20;
+const STEADY_POLL_MS = 250;
+/** On top of leaseDuration: by then the renewal loop is stuck. Source: reliability.md, W20. */
+const STUCK_SECONDS = 20;
 
 /**
- * One candidate for a Lease. `run` throws `ElectionRefusedError` where the Lease stays forbidden from the start; every other
- * failure is waited out as a standby. Source: reliability.md, W15-W20.
+ * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed, and
+ * retries after any other failure, as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
-  let hasStoodBy = false;
-  const client = withRefusals(options.client, { clock, hasStoodBy: () => hasStoodBy });
+  let wasFollower = false;
+  const client = withRefusals(options.client, { clock, wasFollower: () => wasFollower });
   const parts: TermParts = { client, clock, log, times, identity };
-  let known: Observation | null = null;
+  let known: LeaseObservation | null = null;
   let term: Term | null = null;
   let epoch = `-/${identity}`;
   let lag: LoopLag | null = null;
@@ -52,29 +52,29 @@ export function createElection(options: ElectionOptions): Election {
       log.info('standing by', { lease: client.name, holder: holderIdentity });
   };
 
-  /** One attempt to take the Lease; null where somebody else has it. */
-  const take = async (signal: AbortSignal): Promise<Term | null> => {
+  /** Makes one attempt; null if another candidate holds the Lease. */
+  const acquire = async (signal: AbortSignal): Promise<Term | null> => {
     const found = await client.read(signal);
     if (found !== null) observe(found);
-    if (!mayTake(known, { identity, nowMs: clock.monotonicMs(), times })) return null;
+    if (!mayAcquire(known, { identity, nowMs: clock.monotonicMs(), times })) return null;
     const since = momentOf(clock);
-    const spec = takenSpec(known?.spec ?? null, { identity, now: since.wall, times });
+    const spec = acquiredSpec(known?.spec ?? null, { identity, now: since.wall, times });
     const lease = await (found === null ? client.create(spec, signal) : client.update(found, spec, signal));
     return beginTerm(parts, { lease, since });
   };
 
-  /** As `take`; null also where it fails. */
-  const tryToTake = async (signal: AbortSignal): Promise<Term | null> => {
+  /** Like `acquire`; null also after a failure. */
+  const tryToAcquire = async (signal: AbortSignal): Promise<Term | null> => {
     try {
-      const taken = await take(signal);
+      const acquired = await acquire(signal);
       isFailing = false;
-      hasStoodBy ||= taken === null;
-      return taken;
+      wasFollower ||= acquired === null;
+      return acquired;
     } catch (error) {
       if (signal.aborted) return null;
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'conflict') return null;
-      if (!isFailing) log.warn('standing by: the Lease cannot be taken', { error: error.message });
+      if (!isFailing) log.warn('failed to acquire Lease; standing by', { error: error.message });
       isFailing = true;
       return null;
     }
@@ -84,11 +84,11 @@ export function createElection(options: ElectionOptions): Election {
     if (term === null) return;
     term = null;
     observe(own.lease());
-    if (lost !== null) log.warn('leadership is lost; standing by', { epoch, why: lost });
+    if (lost !== null) log.warn('leadership lost; standing by', { epoch, why: lost });
     onChange(false);
   };
 
-  /** From the taken Lease until it is lost or given back, with the work in between. */
+  /** Runs one term, until the Lease is lost or released. */
   const serve = async (own: Term, signal: AbortSignal, lead: Lead): Promise<void> => {
     term = own;
     epoch = own.epoch;
@@ -97,13 +97,13 @@ export function createElection(options: ElectionOptions): Election {
     const ending = new AbortController();
     const failed = new AbortController();
     const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('the work of the leader ended by a fault', { error }))
+      .catch((error: unknown) => log.error('work of the leader failed: internal error', { error }))
       .finally(() => failed.abort());
-    let lost: string | null = 'the Lease may not be renewed';
+    let lost: string | null = 'renewal of the Lease is forbidden';
     try {
       lost = await own.keep(AbortSignal.any([signal, failed.signal]));
     } finally {
-      // Lost: from this moment on no write. Stopped: what has begun is brought to its end before the Lease goes.
+      // Lost: no write from now on. Stopped: changes in flight finish before the release.
       if (lost !== null) end(own, lost);
       ending.abort();
       await work;
@@ -111,29 +111,29 @@ export function createElection(options: ElectionOptions): Election {
     }
     if (lost !== null) return;
     if (options.isIdle()) await own.release();
-    else log.warn('a change is still under way: the Lease is not given back, others wait until it expires');
+    else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
   };
 
   return {
     epoch: () => epoch,
     mayWrite: () => term !== null && term.isValid() && isSteady(),
     isLeading: () => term !== null,
-    ailments: () => {
+    healthProblems: () => {
       const seconds = term?.sinceRenewalSeconds() ?? 0;
-      return seconds > times.leaseDurationSeconds + DEAF_SECONDS
-        ? [`leads, but has not renewed its Lease for ${Math.round(seconds)} s`]
+      return seconds > times.leaseDurationSeconds + STUCK_SECONDS
+        ? [`is leader, but has not renewed the Lease for ${Math.round(seconds)} s`]
         : [];
     },
     untilSteady: async () => {
       const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
-      while (!isSteady() && clock.monotonicMs() < endMs) await sleep(clock, STEADY_LOOK_MS);
+      while (!isSteady() && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);
     },
     run: async (signal, lead) => {
       lag = watchLoopLag(clock);
       try {
         while (!signal.aborted) {
-          const taken = await tryToTake(signal);
-          if (taken !== null) await serve(taken, signal, lead);
+          const acquired = await tryToAcquire(signal);
+          if (acquired !== null) await serve(acquired, signal, lead);
           await sleep(clock, retryDelayMs(clock, times), signal);
         }
       } finally {

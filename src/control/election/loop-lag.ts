@@ -1,15 +1,15 @@
 import type { Clock } from '../../units/clock.js';
 
-/** How late this process is with what it has to do. */
+/** The lag of the event loop. */
 export interface LoopLag {
-  /** Milliseconds by which the last tick came late, or by which the next one is overdue: whichever is more. */
+  /** Milliseconds by which the last tick was late or the next one is overdue, whichever is longer. */
   readonly ms: () => number;
   readonly stop: () => void;
 }
 
 const TICK_MS = 250;
 
-/** Watches the event loop by a timer four times a second, until it is stopped. */
+/** Measures the lag with a timer, until stopped. */
 export function watchLoopLag(clock: Clock): LoopLag {
   let lastMs = 0;
   let dueMs = 0;

@@ -6,18 +6,18 @@ import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, releasedSpec, renewedSpec } from './election-rules.js';
 import type { ElectionTimes, Moment } from './election-rules.js';
 
-/** One term of this process: from taking the Lease until it is lost or released. */
+/** One term of this process: from acquiring the Lease until it is lost or released. */
 export interface Term {
   readonly epoch: string;
-  /** Whether the last renewal is younger than renewDeadline, by both clocks. */
+  /** Whether the last renewal is younger than renewDeadline, on both clocks. */
   readonly isValid: () => boolean;
-  /** Seconds since the last renewal was begun, on the monotonic clock. */
+  /** Seconds since the start of the last renewal, on the monotonic clock. */
   readonly sinceRenewalSeconds: () => number;
-  /** Renews every retryPeriod. Gives why the term is over, or null where `signal` was aborted first. */
+  /** Renews every retryPeriod. Returns why the term has ended; null if `signal` was aborted first. */
   readonly keep: (signal: AbortSignal) => Promise<string | null>;
-  /** Gives the Lease back, so that nobody has to wait for it to expire. Never throws, takes 3 s at most. */
+  /** Releases the Lease, so that followers need not wait until it expires. Never throws, takes at most 3 s. */
   readonly release: () => Promise<void>;
-  /** The Lease as this term last wrote it. */
+  /** The Lease as last written by this term. */
   readonly lease: () => SeenLease;
 }
 
@@ -30,55 +30,55 @@ export interface TermParts {
 }
 
 const RELEASE_MS = 3000;
-const MAX_RELEASES = 3;
+const MAX_RELEASE_ATTEMPTS = 3;
 
-/** The term that begins with this Lease; `since`: when the request was begun by which it was taken. */
+/** Begins the term of an acquired Lease; `since`: the start of the request that acquired it. */
 export function beginTerm(
   parts: TermParts,
-  taken: { readonly lease: SeenLease; readonly since: Moment },
+  acquired: { readonly lease: SeenLease; readonly since: Moment },
 ): Term {
   const { client, clock, log, times, identity } = parts;
   const deadlineMs = times.renewDeadlineSeconds * 1000;
-  let { lease, since } = taken;
-  /** Set while it is not known what the Lease holds: the last update failed, or its answer was lost. */
-  let isDoubtful = false;
+  let { lease, since } = acquired;
+  /** True after an update that failed or whose response was lost: it may have been applied. */
+  let isUnsure = false;
   let isFailing = false;
 
   const isValid = (): boolean => elapsedMs(clock, since) < deadlineMs;
 
-  /** One attempt. Gives who else holds the Lease, or null once it is renewed. */
+  /** Makes one attempt. Returns why the Lease is lost; null after a renewal. */
   const renew = async (signal: AbortSignal): Promise<string | null> => {
-    const found = isDoubtful ? await client.read(signal) : lease;
-    if (found === null) return 'the Lease is gone';
+    const found = isUnsure ? await client.read(signal) : lease;
+    if (found === null) return 'the Lease was deleted';
     const holder = found.spec.holderIdentity;
     if (holder !== identity)
-      return holder === '' ? 'somebody has released the Lease' : `${holder} holds the Lease`;
+      return holder === '' ? 'another client has released the Lease' : `${holder} holds the Lease`;
     const begun = momentOf(clock);
-    isDoubtful = true;
+    isUnsure = true;
     const renewed = await client.update(found, renewedSpec(found.spec, clock.now(), times), signal);
-    [lease, since, isDoubtful] = [renewed, begun, false];
+    [lease, since, isUnsure] = [renewed, begun, false];
     return null;
   };
 
-  /** Nothing is left to do where somebody else has it by now. */
-  const giveBack = async (signal: AbortSignal): Promise<void> => {
+  /** Does nothing if another candidate holds the Lease. */
+  const releaseLease = async (signal: AbortSignal): Promise<void> => {
     for (let attempts = 1; ; attempts += 1) {
-      const found = isDoubtful ? await client.read(signal) : lease;
+      const found = isUnsure ? await client.read(signal) : lease;
       if (found?.spec.holderIdentity !== identity) return;
-      isDoubtful = true;
+      isUnsure = true;
       try {
         await client.update(found, releasedSpec(found.spec, clock.now()), signal);
         return;
       } catch (error) {
-        if (!isConflict(error) || attempts === MAX_RELEASES) throw error;
+        if (!isConflict(error) || attempts === MAX_RELEASE_ATTEMPTS) throw error;
       }
     }
   };
 
-  const tellFailure = (error: unknown, signal: AbortSignal): void => {
+  const logFailure = (error: unknown, signal: AbortSignal): void => {
     if (signal.aborted) return;
     if (!(error instanceof KubernetesError)) throw error;
-    if (!isFailing) log.warn('the Lease could not be renewed; it is tried again', { error: error.message });
+    if (!isFailing) log.warn('failed to renew Lease; retrying', { error: error.message });
     isFailing = true;
   };
 
@@ -100,17 +100,17 @@ export function beginTerm(
           if (lost !== null) return lost;
           isFailing = false;
         } catch (error) {
-          tellFailure(error, signal);
+          logFailure(error, signal);
         }
       }
     },
     release: async () => {
       try {
-        await withDeadline(clock, { ms: RELEASE_MS }, giveBack);
-        log.info('the Lease is given back', { lease: client.name });
+        await withDeadline(clock, { ms: RELEASE_MS }, releaseLease);
+        log.info('Lease released', { lease: client.name });
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        log.warn('the Lease could not be given back; others wait until it expires', { error: message });
+        log.warn('failed to release Lease; followers wait until it expires', { error: message });
       }
     },
   };

@@ -5,38 +5,38 @@ import { addSeconds, earliest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 
-/** How far the wall clock has been set since a watch on it began. */
+/** Measures how far the wall clock was set. */
 export interface WallClock {
-  /** Seconds, positive where it was set ahead; steps of less than 5 s are put together until they come to that. */
+  /** Seconds since the start, positive if set forward. Steps below 5 s accumulate. */
   readonly setBySeconds: () => number;
 }
 
-/** Less is what a clock that is kept by NTP moves by, and shortens no window by more than that. */
+/** NTP moves a clock by less; a smaller step changes no window by more than its own size. */
 const STEP_SECONDS = 5;
 
 /**
- * Compares the wall clock with the monotonic one. A machine that was stopped shows the same as a clock that was set
- * ahead: then windows last longer by the stop. `onSet` hears each step. Source: reliability.md, F48 and F49.
+ * Compares the wall clock with the monotonic one, and calls `onSet` for each step. A suspended machine looks like a clock
+ * set forward: windows then last longer by that time. Source: reliability.md, F48 and F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
-  const apart = (): number => (clock.now() - clock.monotonicMs()) / 1000;
-  const begun = apart();
-  let told = 0;
+  const difference = (): number => (clock.now() - clock.monotonicMs()) / 1000;
+  const start = difference();
+  let setBy = 0;
   return {
     setBySeconds: () => {
-      const present = apart() - begun;
-      const step = present - told;
-      if (Math.abs(step) < STEP_SECONDS) return told;
-      told = present;
+      const present = difference() - start;
+      const step = present - setBy;
+      if (Math.abs(step) < STEP_SECONDS) return setBy;
+      setBy = present;
       onSet(step);
-      return told;
+      return setBy;
     },
   };
 }
 
 /**
- * The memory by a wall clock that was set: what happened a minute ago still did, so that windows, rate policies,
- * stabilization and holds last as long as they are meant to. Nothing that has happened is put past `now`.
+ * Shifts all times of the memory after the wall clock was set, so that windows, rate policies, stabilization and holds
+ * keep their duration. No past event moves after `now`.
  */
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);
@@ -59,7 +59,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
 
 type Shift = (at: Instant) => Instant;
 
-/** `holdScaleDownUntil` is made anew by each cycle. */
+/** Not `holdScaleDownUntil`: each cycle computes it. */
 function shiftState(state: State, past: Shift): State {
   const { recommendations, failingSince } = state;
   return {

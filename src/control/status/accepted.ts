@@ -1,22 +1,22 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import type { StatedCondition } from './object-status.js';
+import type { UntimedCondition } from './object-status.js';
 
-/** Problems that a person mends elsewhere than in the document, the first of them that is there. */
+/** Reasons for problems that are not fixed in the document, in order of precedence. */
 const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['duplicate-document', 'Duplicate'],
   ['namespace-not-watched', 'NamespaceNotWatched'],
 ];
 
-/** Whether the document that an object holds is in force; the message has its problems, one a line. */
-export function accepted({ problems, scaler }: ObjectVerdict): StatedCondition {
+/** Returns the condition `Accepted`: whether the document of an object is in force, and its problems, one per line. */
+export function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
     const message = ['the document is in force', ...problems.map(lineOf)].join('\n');
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
   }
-  const goesOn = scaler === null ? [] : ['its last good version goes on'];
-  const message = [...errors.map(lineOf), ...goesOn].join('\n');
+  const fallback = scaler === null ? [] : ['the last valid version stays in force'];
+  const message = [...errors.map(lineOf), ...fallback].join('\n');
   return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
 }
 
@@ -26,7 +26,7 @@ function reasonOf(errors: readonly Problem[]): string {
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
-/** `spec.minReplicas: sentence`; most sentences begin with the path already. */
+/** `spec.minReplicas: message`; most messages begin with the path already. */
 function lineOf({ path, message }: Problem): string {
   return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
 }

@@ -3,7 +3,7 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatMilli, milliFromNumber } from '../../units/quantity.js';
 
-/** What a metric reads, as autoscaling/v2 has it: a whole percentage, quantities as text. What is not known is left out. */
+/** The current value of a metric as in autoscaling/v2: an integer percentage, quantities as strings, unknown values unset. */
 export interface CurrentValueStatus {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
@@ -15,7 +15,7 @@ interface NamedMetric {
   readonly current: CurrentValueStatus;
 }
 
-/** One entry of `status.currentMetrics`, in the form of autoscaling/v2. */
+/** One entry of `status.currentMetrics`, as in autoscaling/v2. */
 export type MetricStatus =
   | {
       readonly type: 'Resource';
@@ -42,7 +42,7 @@ export type MetricStatus =
     }
   | { readonly type: 'External'; readonly external: NamedMetric };
 
-/** The metrics that have a value now, in the order of the document; one that has none is left out, never 0. */
+/** Returns the metrics with a value, in the order of the document; a metric without one is omitted, never 0. */
 export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {

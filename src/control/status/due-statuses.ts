@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -9,26 +9,26 @@ import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
 
-/** A status that is to be written. */
+/** A status to write. */
 export interface DueStatus {
   readonly key: string;
   readonly object: ScalerObject;
   readonly wanted: ObjectStatus;
 }
 
-/** Which objects show something else than they should, and when each may be written. */
+/** Finds the objects whose status differs from the wanted one, and when each may be written. */
 export interface DueStatuses {
   /**
-   * At most so many: urgent ones first, of the same urgency those that were written longest ago. Lets others have a turn
-   * every 10 ms.
+   * Returns at most `limit` statuses: urgent ones first, then those written longest ago. Yields to the event loop every
+   * 10 ms.
    */
-  readonly next: (most: number) => Promise<readonly DueStatus[]>;
-  /** Notes a write and what the object is since. */
+  readonly next: (limit: number) => Promise<readonly DueStatus[]>;
+  /** Records a write and the object in its response. */
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
-  /** Leaves an object alone for so many milliseconds, unless it changes before. */
-  readonly hold: (key: string, ms: number) => void;
-  readonly holdNamespace: (namespace: string, ms: number) => void;
-  readonly isHeld: (namespace: string) => boolean;
+  /** Delays the next write of an object, unless the object changes. */
+  readonly delay: (key: string, ms: number) => void;
+  readonly delayNamespace: (namespace: string, ms: number) => void;
+  readonly isDelayed: (namespace: string) => boolean;
 }
 
 export interface DueStatusesPorts {
@@ -38,111 +38,113 @@ export interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** A change of words or metrics alone is looked at, and written, so often at most, for each scaler. */
-const LATER_MS = 60_000;
+/** Minimum interval per scaler between checks and writes of changes in messages or metrics only. */
+const MINOR_INTERVAL_MS = 60_000;
 
-interface Seen extends DueStatus {
+interface CheckedStatus extends DueStatus {
   readonly verdict: ObjectVerdict;
   readonly last: ScalerStatus | null;
-  readonly lookedMs: number;
+  readonly checkedMs: number;
   urgency: 'none' | 'later' | 'soon';
-  /** Null: not by this process. */
+  /** Null: not written by this process. */
   writtenMs: number | null;
-  heldUntilMs: number;
-  /** What was written last, and what the server has made of it: sent again, it would make the same of it. */
-  kept: { readonly sent: string; readonly shown: string } | null;
+  delayedUntilMs: number;
+  /** The last status sent, and as stored by the server, which may prune it: sending it again has the same result. */
+  lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
-/** Looks at everything there is whenever it is asked; computes anew only where there is news. */
+/** Checks all objects on each call; computes only the status of those with changes. */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, clock } = ports;
-  const seen = new Map<string, Seen>();
-  const heldNamespaces = new Map<string, number>();
+  const checked = new Map<string, CheckedStatus>();
+  const delayedNamespaces = new Map<string, number>();
 
-  /** Null: it was not judged yet, or another version of it was. */
-  const look = (key: string, object: ScalerObject, isFresh: boolean): Seen | null => {
+  /** Returns null without a verdict on this version of the object. */
+  const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
     if (verdict?.specText !== object.specText) return null;
     const last = lastOf(key);
-    const before = seen.get(key);
+    const before = checked.get(key);
     const isSameDocument = before?.object === object && isSameVerdict(before.verdict, verdict);
     if (isSameDocument && before.last === last) return before;
-    const lookedMs = clock.monotonicMs();
+    const checkedMs = clock.monotonicMs();
     if (isSameDocument) {
-      if (!isFresh && lookedMs - before.lookedMs < LATER_MS && isSameNews(before.last, last)) return before;
+      if (!isForced && checkedMs - before.checkedMs < MINOR_INTERVAL_MS && isMinorChange(before.last, last))
+        return before;
     }
     const wanted = statusOf({ object, verdict, last, now: clock.now() });
     const isSame = before?.object.uid === object.uid;
-    const next: Seen = {
+    const next: CheckedStatus = {
       key,
       object,
       verdict,
       last,
-      lookedMs,
+      checkedMs,
       wanted,
       urgency: statusDifference(object.status, wanted),
       writtenMs: isSame ? before.writtenMs : null,
-      heldUntilMs: before?.object === object ? before.heldUntilMs : 0,
-      kept: isSame ? before.kept : null,
+      delayedUntilMs: before?.object === object ? before.delayedUntilMs : 0,
+      lastWrite: isSame ? before.lastWrite : null,
     };
-    if (isKept(next)) next.urgency = 'none';
-    seen.set(key, next);
+    if (isLastWrite(next)) next.urgency = 'none';
+    checked.set(key, next);
     return next;
   };
 
-  const isHeld = (namespace: string): boolean => clock.monotonicMs() < (heldNamespaces.get(namespace) ?? 0);
+  const isDelayed = (namespace: string): boolean =>
+    clock.monotonicMs() < (delayedNamespaces.get(namespace) ?? 0);
 
-  const isDue = ({ urgency, writtenMs, heldUntilMs, object }: Seen): boolean => {
+  const isDue = ({ urgency, writtenMs, delayedUntilMs, object }: CheckedStatus): boolean => {
     if (urgency === 'none') return false;
     const nowMs = clock.monotonicMs();
-    if (nowMs < heldUntilMs || isHeld(object.namespace)) return false;
-    return urgency === 'soon' || writtenMs === null || nowMs - writtenMs >= LATER_MS;
+    if (nowMs < delayedUntilMs || isDelayed(object.namespace)) return false;
+    return urgency === 'soon' || writtenMs === null || nowMs - writtenMs >= MINOR_INTERVAL_MS;
   };
 
-  const findDue = async (): Promise<readonly Seen[]> => {
+  const findDue = async (): Promise<readonly CheckedStatus[]> => {
     const present = new Set<string>();
-    const due: Seen[] = [];
-    // 10,000 statuses take a second to compute: a cycle must not wait for that.
+    const due: CheckedStatus[] = [];
+    // 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
     const nextTurn = takeTurns(clock);
     for (const object of store.list()) {
       const key = scalerKey(object);
       present.add(key);
-      const one = look(key, object, false);
+      const one = check(key, object, false);
       if (one !== null && isDue(one)) due.push(one);
       await nextTurn();
     }
-    for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
+    for (const key of checked.keys()) if (!present.has(key)) checked.delete(key);
     return due;
   };
 
   return {
-    next: async (most) => {
-      const due = [...(await findDue())].sort(byUrgency).slice(0, most);
-      return due.flatMap(({ key, object }) => look(key, object, true) ?? []).filter(isDue);
+    next: async (limit) => {
+      const due = [...(await findDue())].sort(byUrgency).slice(0, limit);
+      return due.flatMap(({ key, object }) => check(key, object, true) ?? []).filter(isDue);
     },
     written: ({ key, wanted }, answer) => {
-      const one = seen.get(key);
+      const one = checked.get(key);
       if (one === undefined) return;
       one.writtenMs = clock.monotonicMs();
       one.urgency = 'none';
-      one.kept = { sent: JSON.stringify(wanted), shown: JSON.stringify(answer.status) };
+      one.lastWrite = { sent: JSON.stringify(wanted), stored: JSON.stringify(answer.status) };
     },
-    hold: (key, ms) => {
-      const one = seen.get(key);
-      if (one !== undefined) one.heldUntilMs = clock.monotonicMs() + ms;
+    delay: (key, ms) => {
+      const one = checked.get(key);
+      if (one !== undefined) one.delayedUntilMs = clock.monotonicMs() + ms;
     },
-    holdNamespace: (namespace, ms) => void heldNamespaces.set(namespace, clock.monotonicMs() + ms),
-    isHeld,
+    delayNamespace: (namespace, ms) => void delayedNamespaces.set(namespace, clock.monotonicMs() + ms),
+    isDelayed,
   };
 }
 
-/** Each reading of the documents gives new verdicts; most of them say what they said before. */
+/** Each reload creates new verdicts, most of them unchanged. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
 
-/** Whether two cycles differ in words and metrics alone. */
-function isSameNews(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
+/** Whether two cycles differ only in messages and metrics. */
+function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];
   return (
@@ -157,12 +159,12 @@ function isSameNews(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
   );
 }
 
-function isKept({ kept, wanted, object }: Seen): boolean {
-  if (kept === null) return false;
-  return kept.sent === JSON.stringify(wanted) && kept.shown === JSON.stringify(object.status);
+function isLastWrite({ lastWrite, wanted, object }: CheckedStatus): boolean {
+  if (lastWrite === null) return false;
+  return lastWrite.sent === JSON.stringify(wanted) && lastWrite.stored === JSON.stringify(object.status);
 }
 
-function byUrgency(a: Seen, b: Seen): number {
+function byUrgency(a: CheckedStatus, b: CheckedStatus): number {
   if (a.urgency !== b.urgency) return a.urgency === 'soon' ? -1 : 1;
   return (a.writtenMs ?? -1) - (b.writtenMs ?? -1);
 }

@@ -1,25 +1,25 @@
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 
-/** A condition before it is known when it came to be so. */
-export interface StatedCondition {
+/** A condition without its transition time. */
+export interface UntimedCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** Of the document it speaks of; absent: that is not known. */
+  /** Generation of the document; absent: not known. */
   readonly observedGeneration?: number;
 }
 
-/** As in `metav1.Condition`. */
-export interface ShownCondition extends StatedCondition {
+/** As `metav1.Condition`. */
+export interface TimedCondition extends UntimedCondition {
   /** RFC 3339. */
   readonly lastTransitionTime: string;
 }
 
-/** `status` of a scaler object. What is not known is absent, never 0. */
+/** `status` of a Scaler object. An unknown field is absent, never 0. */
 export interface ObjectStatus extends StatusNumbers {
   readonly observedGeneration: number;
-  readonly conditions: readonly ShownCondition[];
+  readonly conditions: readonly TimedCondition[];
 }
 
 export interface StatusNumbers {
@@ -27,15 +27,15 @@ export interface StatusNumbers {
   readonly desiredReplicas?: number;
   /** RFC 3339. */
   readonly lastScaleTime?: string;
-  /** As autoscaling/v2 has them. */
+  /** As in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
 }
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-/** The conditions that an object shows; what is none is left out. */
-export function shownConditions(shown: JsonObject | null): readonly ShownCondition[] {
-  return objectsIn(shown, 'conditions').flatMap((condition) => {
+/** Returns the conditions of a stored status, without invalid ones. */
+export function storedConditions(stored: JsonObject | null): readonly TimedCondition[] {
+  return objectsIn(stored, 'conditions').flatMap((condition) => {
     const type = textIn(condition, 'type');
     const status = STATUSES.find((one) => one === condition['status']);
     const lastTransitionTime = textIn(condition, 'lastTransitionTime');
@@ -54,11 +54,10 @@ export function shownConditions(shown: JsonObject | null): readonly ShownConditi
   });
 }
 
-/** The numbers that an object shows. */
-export function shownNumbers(shown: JsonObject | null): StatusNumbers {
-  const [current, desired] = [countIn(shown, 'currentReplicas'), countIn(shown, 'desiredReplicas')];
-  const lastScaleTime = textIn(shown, 'lastScaleTime');
-  const metrics = objectsIn(shown, 'currentMetrics');
+export function storedNumbers(stored: JsonObject | null): StatusNumbers {
+  const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
+  const lastScaleTime = textIn(stored, 'lastScaleTime');
+  const metrics = objectsIn(stored, 'currentMetrics');
   return {
     ...(current === null ? {} : { currentReplicas: current }),
     ...(desired === null ? {} : { desiredReplicas: desired }),
@@ -76,27 +75,27 @@ const FIELDS = [
   'currentMetrics',
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
-/** The merge-patch that makes the one of the other: what is not known any more is taken away. Other fields stay. */
-export function statusPatch(shown: JsonObject | null, wanted: ObjectStatus): JsonObject {
-  const gone = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(shown ?? {}, field));
-  return { ...wanted, ...Object.fromEntries(gone.map((field) => [field, null])) };
+/** Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown, and keeps foreign ones. */
+export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
+  const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
+  return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
 /**
- * How much an object shows something else than is wanted. `soon`: what people and programs wait for, the replica
- * counts, whether the document is accepted and the scaler works. `later`: words and numbers that a metric moves.
+ * Returns how urgent the difference between the stored and the wanted status is. `soon`: fields that clients wait for,
+ * the replicas and the important conditions. `later`: messages and values of metrics.
  */
-export function statusDifference(shown: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
-  const now = { observedGeneration: countIn(shown, 'observedGeneration'), ...readShown(shown) };
-  if (sorted(urgentOf(now)) !== sorted(urgentOf(wanted))) return 'soon';
-  return sorted(now) === sorted({ ...wanted }) ? 'none' : 'later';
+export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
+  const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
+  if (sortedJson(urgentOf(now)) !== sortedJson(urgentOf(wanted))) return 'soon';
+  return sortedJson(now) === sortedJson({ ...wanted }) ? 'none' : 'later';
 }
 
-function readShown(shown: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
-  return { ...shownNumbers(shown), conditions: shownConditions(shown) };
+function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
+  return { ...storedNumbers(stored), conditions: storedConditions(stored) };
 }
 
-/** Conditions whose status is news at once; the others come and go with every sample. */
+/** Conditions to write soon; the others may change with each sample. */
 const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
 
 function urgentOf({
@@ -108,16 +107,16 @@ function urgentOf({
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
     .filter(({ type }) => URGENT.has(type))
-    // Why it is able to scale is words; why it is not, or what holds it, is what a person looks for.
+    // The reason matters only if the scaler cannot scale or is held.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Whoever waits for a generation waits for that of each condition.
+  // Clients that wait for a generation wait for it in each condition.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
   return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
 }
 
-/** As JSON with the members in one order, lists of conditions by their type: a server may have another one. */
-function sorted(value: unknown): string {
+/** Returns JSON with sorted fields and conditions: the server may change their order. */
+function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (Array.isArray(part)) return part.every(isTyped) ? part.toSorted(byType) : (part as unknown);
     if (typeof part !== 'object' || part === null) return part;
@@ -125,10 +124,10 @@ function sorted(value: unknown): string {
   });
 }
 
-function isTyped(value: unknown): value is ShownCondition {
+function isTyped(value: unknown): value is TimedCondition {
   return typeof value === 'object' && value !== null && 'lastTransitionTime' in value;
 }
 
-function byType(a: ShownCondition, b: ShownCondition): number {
+function byType(a: TimedCondition, b: TimedCondition): number {
   return a.type < b.type ? -1 : 1;
 }

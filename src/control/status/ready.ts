@@ -1,8 +1,8 @@
-import type { StatedCondition } from './object-status.js';
+import type { UntimedCondition } from './object-status.js';
 
 /**
- * What keeps `AbleToScale` or `ScalingActive` from being True although nothing is wrong: a person has set the target to
- * 0, or the document's own forbidden windows run. Who waits for Ready should not wait for those.
+ * Reasons of `AbleToScale` or `ScalingActive` that are False but no failure: the target was set to 0, or a forbidden
+ * window is active. `Ready` stays True.
  */
 const STILL_READY: ReadonlySet<string> = new Set([
   'ScalingDisabled',
@@ -11,8 +11,11 @@ const STILL_READY: ReadonlySet<string> = new Set([
   'BackoffBoth',
 ]);
 
-/** Whether the scaler works: the one condition that `kubectl wait` and Argo CD look at. */
-export function readyOf(acceptance: StatedCondition, decided: readonly StatedCondition[]): StatedCondition {
+/** Returns the condition `Ready`, for `kubectl wait` and Argo CD. */
+export function readyOf(
+  acceptance: UntimedCondition,
+  decided: readonly UntimedCondition[],
+): UntimedCondition {
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   const failing = [acceptance, able, active].find(
@@ -20,7 +23,7 @@ export function readyOf(acceptance: StatedCondition, decided: readonly StatedCon
   );
   if (failing !== undefined) return { ...failing, type: 'Ready' };
   if (able === undefined || active === undefined) {
-    const message = 'no decision has been taken yet';
+    const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   const message = 'the document is in force and its target can be scaled';

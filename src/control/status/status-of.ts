@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import { textIn, type JsonObject } from '../../kubernetes/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
@@ -6,23 +6,22 @@ import { formatInstant, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { accepted } from './accepted.js';
 import { currentMetrics } from './current-metrics.js';
-import { shownConditions, shownNumbers } from './object-status.js';
-import type { ObjectStatus, ShownCondition, StatedCondition, StatusNumbers } from './object-status.js';
+import { storedConditions, storedNumbers } from './object-status.js';
+import type { ObjectStatus, TimedCondition, UntimedCondition, StatusNumbers } from './object-status.js';
 import { readyOf } from './ready.js';
 
 export interface StatusInput {
   readonly object: ScalerObject;
   readonly verdict: ObjectVerdict;
-  /** What the last cycle of this process has left; null: there was none yet. */
+  /** After the last cycle of this process; null: there was none yet. */
   readonly last: ScalerStatus | null;
   readonly now: Instant;
 }
 
-/** The longest message of a condition, in characters. */
-const MAX_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
-/** The types of conditions that a decision and the loop have. */
-const DECIDED: ReadonlySet<string> = new Set([
+/** The types of conditions of a cycle. */
+const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
   'AbleToScale',
   'ScalingActive',
   'ScalingLimited',
@@ -32,62 +31,66 @@ const DECIDED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The status that an object should show. A condition keeps its `lastTransitionTime` as long as its status stays, by what
- * the object shows already: nothing of it is lost with a process. As long as this process has not decided, what an
- * earlier one has found stays there; where nothing of the document is in force, nothing does.
+ * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
+ * status changes, so a restart loses nothing. Before the first cycle of this process, the results of an earlier one
+ * stay; if no version of the document is in force, they are removed.
  */
 export function statusOf({ object, verdict, last, now }: StatusInput): ObjectStatus {
-  const { generation: observedGeneration, status: shown } = object;
+  const { generation: observedGeneration, status: stored } = object;
   const acceptance = { ...accepted(verdict), observedGeneration };
-  const { conditions: decided, numbers } = foundOf(verdict.scaler === null ? 'nothing' : last, shown);
-  const isPresent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
-  const before = shownConditions(shown);
+  const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
+  const isCurrent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
+  const before = storedConditions(stored);
   const about = decided.map((condition) =>
-    acceptance.status === 'True' && isPresent
+    acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
-      : // Without a generation `kubectl wait` would take it for the present one.
+      : // Without a generation, `kubectl wait` would take it for the current one.
         { ...generationOf(before, condition), ...condition },
   );
-  const shownReady = before.find(({ type }) => type === 'Ready');
+  const storedReady = before.find(({ type }) => type === 'Ready');
   const ready =
-    isPresent || shownReady === undefined
+    isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided), observedGeneration }
-      : // Of the document that was decided by last: who waits for the new one goes on to wait.
-        withoutTime(shownReady);
+      : // From the previous document: clients that wait for the new one keep waiting.
+        withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
-  const foreign = before.filter(({ type }) => !DECIDED.has(type) && own.every((one) => one.type !== type));
+  const foreign = before.filter(
+    ({ type }) => !CYCLE_CONDITIONS.has(type) && own.every((one) => one.type !== type),
+  );
   return {
     observedGeneration,
     ...numbers,
-    conditions: [...own.map((condition) => timed(cut(condition), before, now)), ...foreign],
+    conditions: [...own.map((condition) => timed(truncate(condition), before, now)), ...foreign],
   };
 }
 
-/** What was decided last, by this process or, as long as that has not, by an earlier one. */
-function foundOf(
+/** Returns conditions and numbers of the last cycle, of this process or an earlier one. */
+function cycleResult(
   last: ScalerStatus | null | 'nothing',
-  shown: JsonObject | null,
-): { readonly conditions: readonly StatedCondition[]; readonly numbers: StatusNumbers } {
-  if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(shown, 'lastScaleTime')) };
+  stored: JsonObject | null,
+): { readonly conditions: readonly UntimedCondition[]; readonly numbers: StatusNumbers } {
+  if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(stored, 'lastScaleTime')) };
   if (last === null) {
-    const conditions = shownConditions(shown).filter(({ type }) => DECIDED.has(type));
-    return { conditions: conditions.map(withoutTime), numbers: shownNumbers(shown) };
+    const conditions = storedConditions(stored).filter(({ type }) => CYCLE_CONDITIONS.has(type));
+    return { conditions: conditions.map(withoutTime), numbers: storedNumbers(stored) };
   }
-  return { conditions: last.conditions.map(stated), numbers: numbersOf(last, shown) };
+  return { conditions: last.conditions.map(untimed), numbers: numbersOf(last, stored) };
 }
 
-function stated({ type, status, reason, message }: StatedCondition): StatedCondition {
+function untimed({ type, status, reason, message }: UntimedCondition): UntimedCondition {
   return { type, status, reason, message };
 }
 
-function withoutTime(condition: ShownCondition): StatedCondition {
+function withoutTime(condition: TimedCondition): UntimedCondition {
   const { observedGeneration } = condition;
-  return observedGeneration === undefined ? stated(condition) : { ...stated(condition), observedGeneration };
+  return observedGeneration === undefined
+    ? untimed(condition)
+    : { ...untimed(condition), observedGeneration };
 }
 
-function numbersOf(last: ScalerStatus, shown: JsonObject | null): StatusNumbers {
+function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
   const { decision } = last.record;
-  const scaled = scaledAt(lastScale(last) ?? textIn(shown, 'lastScaleTime'));
+  const scaled = scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime'));
   if (decision === null) return scaled;
   const metrics = currentMetrics(last);
   return {
@@ -107,28 +110,27 @@ function lastScale({ lastRescale: { up, down } }: ScalerStatus): string | null {
   return instant === null ? null : inSeconds(instant);
 }
 
-/** The generation that was decided by when the condition was shown last. */
 function generationOf(
-  before: readonly ShownCondition[],
-  { type }: StatedCondition,
-): Pick<StatedCondition, 'observedGeneration'> {
+  before: readonly TimedCondition[],
+  { type }: UntimedCondition,
+): Pick<UntimedCondition, 'observedGeneration'> {
   const observedGeneration = before.find((one) => one.type === type)?.observedGeneration;
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-function timed(condition: StatedCondition, before: readonly ShownCondition[], now: Instant): ShownCondition {
+function timed(condition: UntimedCondition, before: readonly TimedCondition[], now: Instant): TimedCondition {
   const old = before.find(({ type }) => type === condition.type);
   const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(now);
   return { ...condition, lastTransitionTime };
 }
 
-/** Cut off to seconds, as Kubernetes writes times. */
+/** Without milliseconds, as Kubernetes writes times. */
 function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
 
-function cut(condition: StatedCondition): StatedCondition {
+function truncate(condition: UntimedCondition): UntimedCondition {
   const { message } = condition;
-  if (message.length <= MAX_MESSAGE) return condition;
-  return { ...condition, message: `${message.slice(0, MAX_MESSAGE - 3)}...` };
+  if (message.length <= MAX_MESSAGE_LENGTH) return condition;
+  return { ...condition, message: `${message.slice(0, MAX_MESSAGE_LENGTH - 3)}...` };
 }

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/object-set.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { JsonObject } from '../../kubernetes/json.js';
 import { createBackoff } from '../../kubernetes/requests/backoff.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
@@ -20,7 +20,7 @@ export interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
-  /** One PATCH, answered with the object as it is then; throws `KubernetesError`. */
+  /** Sends one PATCH and returns the object in the response; throws `KubernetesError`. */
   readonly patch: (
     change: { readonly object: ScalerObject; readonly status: JsonObject },
     signal: AbortSignal,
@@ -30,63 +30,67 @@ export interface StatusWriterPorts {
   readonly log: Log;
 }
 
-/** From one pass over all objects to the next. */
 const PASS_MS = 2000;
-/** In one pass; the most urgent ones, of those the ones that have waited longest. */
-const MAX_WRITES = 10;
-/** Without the right to write there is no hurry to try again. */
+/** The most urgent first, then those written longest ago. */
+const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
-/** One that the server will not have as it is. */
-const REFUSED_MS = 300_000;
-/** What nobody has foreseen must end neither the term nor the log. */
-const FAULT_MS = 60_000;
-/** One that has changed or gone meanwhile: the watch will tell, this is for the case that it does not. */
+/** After the server rejects a status. */
+const REJECTED_MS = 300_000;
+/** After an internal error: it must not end the term or flood the log. */
+const INTERNAL_ERROR_MS = 60_000;
+/** After a change or deletion of the object, unless the watch reports it earlier. */
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of scaler objects true, from when it is run until `signal` is aborted: the work of a leader, for one
- * term. It asks nothing while nothing changes, and never rejects; what could not be written is found again by the next
- * pass, of this process or of another one.
+ * Keeps the status of Scaler objects current until `signal` is aborted: the work of a leader for one term. Sends nothing
+ * while nothing changes, and never rejects; the next pass, of this process or another one, finds a failed write again.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
   const due = createDueStatuses(ports);
   const backoff = createBackoff(clock, PASS_MS);
-  const told = new Set<string>();
+  const loggedKinds = new Set<string>();
   const refusals = new Map<string, Refusals>();
   const refusalsOf = (namespace: string): Refusals => {
     const known = refusals.get(namespace) ?? createRefusals(clock);
     refusals.set(namespace, known);
     return known;
   };
-  const mayGoOn = (): boolean => !signal.aborted && ports.leadership.mayWrite();
+  const mayContinue = (): boolean => !signal.aborted && ports.leadership.mayWrite();
   const pass = async (): Promise<number> => {
-    for (const one of await due.next(MAX_WRITES)) {
-      if (!mayGoOn()) break;
-      if (due.isHeld(one.object.namespace)) continue;
+    for (const one of await due.next(MAX_WRITES_PER_PASS)) {
+      if (!mayContinue()) break;
+      if (due.isDelayed(one.object.namespace)) continue;
       try {
         due.written(one, await writeOne(ports, one, signal));
         refusals.delete(one.object.namespace);
-        // A right that is missing elsewhere is missing still.
-        for (const kind of told) if (kind !== 'forbidden') told.delete(kind);
+        // The permission may still be missing in another namespace.
+        for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        if (!mayGoOn()) break;
-        const failure = { error, one, told, due, log: ports.log, refusals: refusalsOf(one.object.namespace) };
-        const waitMs = settle(failure, () => backoff.next());
+        if (!mayContinue()) break;
+        const failure = {
+          error,
+          one,
+          loggedKinds,
+          due,
+          log: ports.log,
+          refusals: refusalsOf(one.object.namespace),
+        };
+        const waitMs = handleFailure(failure, () => backoff.next());
         if (waitMs > 0) return waitMs;
       }
     }
     return PASS_MS;
   };
-  const passOrFault = async (): Promise<number> => {
+  const passOrWait = async (): Promise<number> => {
     try {
       return await pass();
     } catch (error) {
-      ports.log.error('statuses could not be computed by a fault of promscaler itself', { error });
-      return FAULT_MS;
+      ports.log.error('failed to compute status of Scalers: internal error', { error });
+      return INTERNAL_ERROR_MS;
     }
   };
-  for (let waitMs = PASS_MS; ; waitMs = await passOrFault()) {
+  for (let waitMs = PASS_MS; ; waitMs = await passOrWait()) {
     await sleep(clock, waitMs, signal);
     if (signal.aborted) return;
   }
@@ -102,30 +106,30 @@ async function writeOne(
   return answer;
 }
 
-/** What a failure means for the others: milliseconds until the next pass, 0 to go on with this one. */
-function settle(
+/** Returns the milliseconds until the next pass; 0 to continue this one. */
+function handleFailure(
   failure: {
     readonly error: unknown;
     readonly one: DueStatus;
-    readonly told: Set<string>;
+    readonly loggedKinds: Set<string>;
     readonly due: ReturnType<typeof createDueStatuses>;
     readonly log: Log;
-    /** Of the object's namespace. */
+    /** Refusals in the namespace of the object. */
     readonly refusals: Refusals;
   },
   nextWaitMs: () => number,
 ): number {
-  const { error, one, told, due, log, refusals } = failure;
+  const { error, one, loggedKinds, due, log, refusals } = failure;
   const { namespace } = one.object;
   const kind = error instanceof KubernetesError ? error.kind : 'bad_answer';
-  const tell = (mend?: string): void => {
-    if (told.has(kind)) return;
-    told.add(kind);
+  const logFailure = (fix?: string): void => {
+    if (loggedKinds.has(kind)) return;
+    loggedKinds.add(kind);
     const message = error instanceof Error ? error.message : String(error);
-    log.warn('the status of a scaler could not be written', {
+    log.warn('failed to write status of Scaler', {
       scaler: scalerKey(one.object),
       error: message,
-      ...(mend === undefined ? {} : { mend }),
+      ...(fix === undefined ? {} : { fix }),
     });
   };
   if (kind !== 'forbidden') refusals.clear();
@@ -135,23 +139,25 @@ function settle(
     case 'conflict':
     case 'not_found':
     case 'gone':
-      due.hold(scalerKey(one.object), OUTDATED_MS);
+      due.delay(scalerKey(one.object), OUTDATED_MS);
       return 0;
     case 'forbidden':
       if (!refusals.note()) {
-        due.holdNamespace(namespace, refusals.retryMs());
+        due.delayNamespace(namespace, refusals.retryMs());
         return 0;
       }
-      tell('chart values crd.enabled: true and rbac.create: true: patch of scalers/status in promscaler.dev');
-      due.holdNamespace(namespace, FORBIDDEN_MS);
+      logFailure(
+        'chart values crd.enabled: true and rbac.create: true: patch of scalers/status in promscaler.dev',
+      );
+      due.delayNamespace(namespace, FORBIDDEN_MS);
       return 0;
     case 'invalid':
     case 'bad_answer':
-      tell();
-      due.hold(scalerKey(one.object), REFUSED_MS);
+      logFailure();
+      due.delay(scalerKey(one.object), REJECTED_MS);
       return 0;
     default:
-      tell();
+      logFailure();
       return nextWaitMs();
   }
 }

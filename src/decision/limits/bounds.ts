@@ -3,7 +3,6 @@ import type { Limit, LimitContext } from './limit.js';
 import { policyLimit } from './policy.js';
 import { stepLimit } from './step-limit.js';
 
-/** Not below `minReplicas`. */
 export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
   replicas >= spec.minReplicas
     ? null
@@ -14,8 +13,8 @@ export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
       };
 
 /**
- * Not above `maxReplicas`. Where a schedule has lowered it below the current count, the policies of `behavior` and
- * `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not: bounds win over them.
+ * Lowers the count to `maxReplicas`. If a schedule has lowered that below the current count, the policies of `behavior`
+ * and `maxScaleDownPercentPerWindow` limit how fast the count follows; holds do not: bounds override them.
  * Source: algorithm.md, step 1; reliability.md, decision 16.
  */
 export const limitToMaxReplicas: Limit = (replicas, context) => {
@@ -32,7 +31,7 @@ export const limitToMaxReplicas: Limit = (replicas, context) => {
   };
 };
 
-/** The highest count that the rate limits of a scale-down leave; null where there is none. */
+/** Returns the highest count that the rate limits of a scale-down allow; null without such a limit. */
 function slowestFall(context: LimitContext): { readonly replicas: number; readonly reason: string } | null {
   const policy = policyLimit(context.spec.maxReplicas, context);
   const step = stepLimit(context);

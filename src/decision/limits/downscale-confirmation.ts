@@ -4,8 +4,8 @@ import type { Recommendation } from '../snapshot.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * `downscaleConfirmation`: no scale-down until every decision of the last `seconds`, and at least `decisions` in a row,
- * have asked for fewer replicas than there are; then to the highest of what they asked for. Works on
+ * `downscaleConfirmation`: holds a scale-down until every decision of the last `seconds`, and at least `decisions` in a
+ * row, have proposed fewer replicas than there are; then allows the highest of these proposals. Works on
  * `state.downscaleProposals`. Source: reliability.md, D6.
  */
 export const confirmDownscale: Limit = (replicas, context) => {
@@ -16,7 +16,7 @@ export const confirmDownscale: Limit = (replicas, context) => {
   const first = proposals[0]?.at ?? now;
   const enoughAt = addSeconds(first, asked.seconds);
   const lacking = asked.decisions - proposals.length;
-  // Of a proposal that a clock set back has left in the future no time has passed.
+  // If the clock was set back, the first proposal is in the future.
   const passed = Math.max(0, (now - first) / 1000);
   if (lacking > 0 || enoughAt > now) {
     const count = Math.min(proposals.length, asked.decisions);
@@ -32,8 +32,8 @@ export const confirmDownscale: Limit = (replicas, context) => {
 type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
 
 /**
- * The decisions in a row that ask for less than the present count, this one the last: no more of them than it takes to
- * see whether they are enough. Empty where this one does not ask for less, or while a recovery hold runs, whose
+ * Returns the consecutive decisions that propose fewer replicas than there are, this one last, and only as many as are
+ * needed to confirm a scale-down. Empty if this decision proposes no fewer, and during a recovery hold, because its
  * numbers may be too low.
  */
 export function nextDownscaleProposals(
@@ -46,7 +46,7 @@ export function nextDownscaleProposals(
   const broken = earlier.findLastIndex(({ replicas }) => replicas >= current);
   const inARow = [...earlier.slice(broken + 1), { at: now, replicas: recommended }];
   const start = addSeconds(now, -seconds);
-  // The newest one that is old enough proves that the whole of `seconds` was asked.
+  // The newest entry that is at least `seconds` old proves that the whole time is covered.
   const proof = inARow.findLastIndex(({ at }) => at <= start);
   return inARow.slice(Math.max(0, Math.min(proof, inARow.length - decisions)));
 }

@@ -3,8 +3,9 @@ import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * CHPA's windows: no scale-up (scale-down) until more than the window has passed since the last scale-up (scale-down),
- * or since any change with `forbiddenWindowsSince: AnyRescale`. At exactly its end a window still holds; 0 is off.
+ * CHPA's forbidden windows: no scale-up (scale-down) until more than the window has passed since the last scale-up
+ * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables
+ * it.
  */
 export const applyForbiddenWindow: Limit = (replicas, context) => {
   const { current } = context;
@@ -16,16 +17,15 @@ export const applyForbiddenWindow: Limit = (replicas, context) => {
   return { to: current, reason: `the ${which} window runs until ${formatInstant(until)}`, until };
 };
 
-/** What a window depends on. */
 type WindowContext = Pick<LimitContext, 'now' | 'spec' | 'state'>;
 
-/** Until when no scale-up is allowed; null where it is. */
+/** Returns until when a scale-up is forbidden; null if it is allowed. */
 export function upscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.upscaleForbiddenWindowSeconds, state.lastScaleUp);
 }
 
-/** Until when no scale-down is allowed; null where it is. */
+/** Returns until when a scale-down is forbidden; null if it is allowed. */
 export function downscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.downscaleForbiddenWindowSeconds, state.lastScaleDown);

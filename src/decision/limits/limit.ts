@@ -3,29 +3,25 @@ import type { Instant } from '../../units/time.js';
 import type { Bounds } from '../schedules.js';
 import type { Recommendation, State } from '../snapshot.js';
 
-/** What every limit may look at. */
 export interface LimitContext {
   readonly now: Instant;
-  /** `minReplicas` and `maxReplicas` are those in force. */
+  /** With the bounds in force as `minReplicas` and `maxReplicas`. */
   readonly spec: ScalerSpec;
-  /** Where the bounds in force come from. */
   readonly bounds: Bounds;
-  /** `specReplicas` of the target. */
   readonly current: number;
-  /** The result of picking, before any limit. */
+  /** The largest proposal, before any limit. */
   readonly recommended: number;
-  /** Recommendations of earlier decisions, that of the first one included (algorithm.md, point 26). */
+  /** Recommendations of earlier decisions, including the seed of the first decision (algorithm.md, point 26). */
   readonly recommendations: readonly Recommendation[];
   readonly state: State;
 }
 
-/** A count as a limit changes it. */
 export interface Limited {
   readonly to: number;
   readonly reason: string;
-  /** When the limit lets go; null where that depends on more than time. */
+  /** When the limit ends; null if that depends on more than time. */
   readonly until: Instant | null;
 }
 
-/** One step: takes a count, gives another one with the reason, or null where it leaves it. Pure. */
+/** A step that takes a count and returns another one with the reason, or null if it does not change the count. Pure. */
 export type Limit = (replicas: number, context: LimitContext) => Limited | null;

@@ -10,8 +10,9 @@ import { stabilize } from './stabilization.js';
 import { limitStep } from './step-limit.js';
 
 /**
- * Every limit in the order applied: what the result of one is, the next one starts from. Each does nothing until the
- * document or a fault calls for it; without `behavior`, `scale_up_limit` and `stabilization` are the HPA's own.
+ * Every limit in the order applied; each starts from the result of the previous one. Without `behavior`,
+ * `scale_up_limit` and `stabilization` are those of the HPA; every other limit applies only if the document or a fault
+ * requires it.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
   { name: 'stabilization', apply: stabilize },
@@ -25,29 +26,26 @@ export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit 
   { name: 'forbidden_window', apply: applyForbiddenWindow },
 ];
 
-/** A count on its way through the limits. */
 export interface LimitedCount {
   readonly replicas: number;
-  /** The steps that changed it. */
   readonly steps: readonly LimitStep[];
-  /** The count as each step left it. */
   readonly after: ReadonlyMap<LimitName, number>;
 }
 
 /**
- * Whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept: bounds win over holds, and what
- * is told names the bound. Source: reliability.md, decision 16.
+ * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept: bounds override holds,
+ * and the reason names the bound. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
 }
 
-/** Whether a step is of a limit that holds a scale-down back until its numbers can be believed. */
+/** Returns whether a step holds a scale-down until its numbers are trustworthy. */
 export function isHold({ limit }: LimitStep): boolean {
   return limit === 'recovery_hold' || limit === 'downscale_confirmation';
 }
 
-/** Sends the recommendation through all limits and records each that changes it. */
+/** Passes the recommendation through all limits and records each step that changes it. */
 export function applyLimits(context: LimitContext): LimitedCount {
   let replicas = context.recommended;
   const steps: LimitStep[] = [];

@@ -4,7 +4,6 @@ import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
-/** The count that the policies of one direction allow. */
 export interface PolicyLimit {
   /** At least 0. */
   readonly replicas: number;
@@ -12,7 +11,7 @@ export interface PolicyLimit {
   readonly until: Instant | null;
 }
 
-/** The rate policies of `behavior`, in the direction the count is moving; without `behavior` nothing. */
+/** Applies the rate policies of `behavior` in the direction of the change; none without `behavior`. */
 export const applyPolicies: Limit = (replicas, context) => {
   const limit = policyLimit(replicas, context);
   if (limit === null) return null;
@@ -22,9 +21,10 @@ export const applyPolicies: Limit = (replicas, context) => {
 };
 
 /**
- * How far the policies let the count go towards `replicas`; null without `behavior` or where it does not move. Never on
- * the wrong side of the current count: a policy holds, but does not turn back.
- * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its twin (algorithm.md, points 31-33).
+ * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change.
+ * Never past the current count in the other direction: a policy slows a change, it does not reverse it.
+ * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points
+ * 31-33).
  */
 export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
   const { spec, current } = context;
@@ -53,7 +53,7 @@ function fieldOf(direction: Direction): string {
   return direction === 1 ? 'behavior.scaleUp' : 'behavior.scaleDown';
 }
 
-/** Max takes the policy that allows the largest change, Min the smallest. */
+/** Max selects the policy that allows the largest change, Min the smallest. */
 function select(
   rules: ScalingRules,
   direction: Direction,
@@ -69,8 +69,8 @@ function select(
 }
 
 /**
- * What one policy allows from the count at the start of its period: that is the current count less all the changes
- * within the period, of both directions. In binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
+ * Returns the count that one policy allows, based on the count at the start of its period: the current count minus all
+ * changes within the period, in both directions. In binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
   const changed = recentEvents(policy, context).reduce((sum, event) => sum + event.change, 0);
@@ -91,7 +91,7 @@ function recentEvents(
   return state.scaleEvents.filter(({ at }) => at > addSeconds(now, -policy.periodSeconds));
 }
 
-/** When the oldest change within the period leaves it; null where there is none. */
+/** Returns when the oldest change within the period leaves it; null if there is none. */
 function endOfPeriod(policy: ScalingPolicy, context: LimitContext): Instant | null {
   const times = recentEvents(policy, context).map(({ at }) => at);
   return times.length === 0

@@ -3,8 +3,8 @@ import type { Recommendation } from '../snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
- * Without `behavior` the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive) counts, even
- * above the current count. With it, a window never moves the count the wrong way.
+ * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even if
+ * it is above the current count. With `behavior`, a window never reverses the direction of a change.
  * Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
@@ -34,13 +34,13 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
   if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
   if (current === replicas) return null;
-  // Between the two: the window in the way of the proposal holds the count where it is.
+  // The current count is between the two: the window that opposes the change keeps it.
   return replicas > current
     ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
     : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);
 }
 
-/** Folded, not spread into Math.max: a list of 200,000 overflows the stack as arguments. */
+/** A loop instead of Math.max(...list): 200,000 arguments overflow the stack. */
 function highest(recent: readonly Recommendation[], replicas: number): number {
   return recent.reduce((most, entry) => Math.max(most, entry.replicas), replicas);
 }

@@ -3,16 +3,16 @@ import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
-/** Without any window of the document: as long as the HPA stabilizes. */
+/** The HPA's default stabilization, for a document without any window. */
 const DEFAULT_WINDOW_SECONDS = 300;
 
-/** Longer windows would make a long list of scale events of a scaler that often scales up. */
+/** Bounds the list of scale events of a scaler that scales up often. */
 const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
- * `maxScaleDownPercentPerWindow`: within one window no more than this share of the most replicas there were goes, but
- * always one. Source: reliability.md, D6 and D8; the short cut to a lowered maximum of the document passes it by
- * (decision 8), the way to a schedule's ceiling does not (decision 16).
+ * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in it, but always
+ * allows 1. Source: reliability.md, D6 and D8. It does not apply to a document whose maximum was lowered (decision 8),
+ * but does to the ceiling of a schedule (decision 16).
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
@@ -20,16 +20,15 @@ export const limitStep: Limit = (replicas, context) => {
   return { to: limit.replicas, reason: limit.reason, until: limit.until };
 };
 
-/** How far down the count may go. */
 export interface StepLimit {
   /** At least 0, not above the current count. */
   readonly replicas: number;
   readonly reason: string;
-  /** When the oldest change leaves the window; null where there is none. */
+  /** When the oldest change leaves the window; null if there is none. */
   readonly until: Instant | null;
 }
 
-/** The limit in force; null where none is asked for. The share is cut off: 50 % of 5 are 2. */
+/** Returns the limit in force; null if the document sets none. The share is rounded down: 50 % of 5 is 2. */
 export function stepLimit({ now, spec, current, state }: LimitContext): StepLimit | null {
   const percent = spec.maxScaleDownPercentPerWindow;
   if (percent === null) return null;
@@ -51,7 +50,7 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
   };
 }
 
-/** The window: that of scale-down, or where it is 0 that of its stabilization, or 300 s; at most an hour. */
+/** Returns the forbidden window of scale-down, or if it is 0 the stabilization window, or 300 s; at most an hour. */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =
     spec.behavior === null

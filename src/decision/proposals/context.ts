@@ -5,7 +5,6 @@ import type { Pod, ReplicaCounts, Snapshot } from '../snapshot.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
 
-/** What every proposal of one decision starts from. */
 export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
@@ -14,15 +13,13 @@ export interface ProposalContext {
   readonly tolerances: Tolerances;
 }
 
-/** A metric that is measured on the pods. */
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
-/** What a metric's arithmetic gives; `error` is set exactly when `proposal` is null. */
+/** The result of a metric's calculation; `error` is set exactly if `proposal` is null. */
 export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };
 
-/** The context of a snapshot's proposals. */
 export function proposalContext(snapshot: Snapshot): ProposalContext {
   const { spec } = snapshot.scaler;
   return {
@@ -34,7 +31,6 @@ export function proposalContext(snapshot: Snapshot): ProposalContext {
   };
 }
 
-/** A metric without a proposal, and why. */
 export function noProposal(error: string, seen: Partial<Proposal> = {}): Proposal {
   const nothing: CurrentValue = {};
   return { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null, ...seen, proposal: null, error };

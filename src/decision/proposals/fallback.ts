@@ -4,16 +4,16 @@ import type { Instant } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../decision.js';
 import type { Snapshot } from '../snapshot.js';
 
-/** `TYPE/IDENTITY`: what a metric is called in `failingSince`. */
+/** Returns `TYPE/IDENTITY`, the key of a metric in `failingSince`. */
 export function failingKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
 
 /**
- * The metric with the proposal of the document's fallback, where it has had none for `afterSeconds`; else as it is.
- * `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps what is above.
- * At 0 replicas the time does not run: no fallback wakes a workload, unless its `afterSeconds` is 0.
- * Source: algorithm.md, step 3; the modes are KEDA's fallback behaviors.
+ * Returns the metric with the proposal of the document's fallback if it has had none for `afterSeconds`; else
+ * unchanged. `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps a
+ * higher count. The time does not count at 0 replicas: no fallback scales up from 0, unless its `afterSeconds` is 0.
+ * Source: algorithm.md, step 3; the modes are the fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
@@ -31,7 +31,6 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
   return (target.specReplicas === 0 ? undefined : state.failingSince.get(failingKey(spec))) ?? now;
 }
 
-/** `no value since 2026-01-01T00:00:00Z (no series): 5 replicas in its place by fallback atLeast`. */
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
   return `no value since ${formatInstant(since)} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
 }

@@ -3,11 +3,11 @@ import type { Instant } from '../../units/time.js';
 import type { PodGroups } from '../decision.js';
 import type { Pod } from '../snapshot.js';
 
-/** When and over how long the usage was measured, and how long a pod may warm up. */
+/** When and over which window the usage was measured, and how long a pod warms up. */
 export interface ReadinessRule {
-  /** Whether the HPA's own rule for cpu applies. */
+  /** Whether the HPA's rule for cpu applies. */
   readonly isCpu: boolean;
-  /** 0: only the HPA's own rule. */
+  /** 0: only the HPA's rule. */
   readonly podWarmupSeconds: number;
   readonly now: Instant;
   readonly sampledAt: Instant;
@@ -16,16 +16,16 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** Pods by how a metric counts them, and why each one that is not ready is set aside. */
+/** Pods grouped by how a metric counts them, and why each pod that is not in `ready` is not. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
 }
 
 /**
- * Sorts pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is given for cpu, and
- * for all metrics with `podWarmupSeconds`: else a metric counts pods that are not Ready, too. A pod without a sample is missing before its readiness is
- * looked at. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and
+ * for all metrics with `podWarmupSeconds`; other metrics count pods that are not Ready, too. Without a sample a pod is
+ * missing, Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -52,7 +52,7 @@ export function groupPods(
     else if (warmup !== null) setAside('unready', pod, warmup);
     else groups.ready.push(pod.name);
   }
-  // Through a Map: written into an object, the reason of a pod called `__proto__` would be lost.
+  // A plain object would lose the reason of a pod named `__proto__`.
   return { groups, reasons: Object.fromEntries(reasons) };
 }
 
@@ -62,7 +62,6 @@ function whyIgnored(pod: Pod): string | null {
   return pod.phase === 'Succeeded' ? 'succeeded' : null;
 }
 
-/** The HPA's rule, which is for cpu only. */
 function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
   if (!rule.isCpu) return null;
   if (pod.ready === null) return 'no Ready condition';
@@ -77,10 +76,10 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 }
 
 /**
- * `podWarmupSeconds`: a young pod counts once its Ready condition had been True for so long when it was measured; one
- * that was ready and is not is unready, too, whatever it has been before. Young is a pod for
- * `cpuInitializationPeriodSeconds` plus `podWarmupSeconds` from its start. An old one that is not ready, or is so again,
- * is more likely overloaded than idle: taken for 0 it would keep the count from rising. Source: reliability.md, D5.
+ * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
+ * measurement; a young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
+ * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: counted as
+ * idle, it would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

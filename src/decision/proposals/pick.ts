@@ -1,21 +1,20 @@
 import type { MetricResult } from '../decision.js';
 import type { JudgedMetric } from './propose.js';
 
-/** What the proposals come to. */
 export interface Pick {
-  /** The largest proposal; null where no metric has one. */
+  /** The largest proposal; null if no metric has one. */
   readonly replicas: number | null;
-  /** The first metric that proposes it. */
   readonly winner: JudgedMetric | null;
-  /** The first metric without a proposal. */
   readonly firstFailing: JudgedMetric | null;
-  /** The first metric in whose place the fallback stands. */
+  /** The first metric whose proposal is that of the fallback. */
   readonly firstReplaced: JudgedMetric | null;
-  /** Whether every metric has a proposal from a plain value, or from a fallback that may lower; else the count must not go down. */
+  /**
+   * Whether every proposal comes from a full value, or from a fallback that may lower; else the count must not fall.
+   */
   readonly isTrusted: boolean;
 }
 
-/** The largest proposal wins, 0 included. */
+/** Picks the largest proposal, 0 included. */
 export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
   let winner: JudgedMetric | null = null;
   for (const metric of metrics) {

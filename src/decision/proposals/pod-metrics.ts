@@ -12,8 +12,8 @@ import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
 
 /**
- * The proposal of a metric that is measured on the pods. Pods without a sample or not yet ready are first left out and
- * then assumed against the direction of the change, so that a gap in the data only ever slows it down.
+ * Returns the proposal of a metric with a value per pod. Pods that are missing or unready are left out first and then
+ * assumed to oppose the change, so that a gap in the data can only slow it down.
  * Source: replica_calculator.go, GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
@@ -41,7 +41,7 @@ export function proposeFromPods(
 
 const NO_SAMPLE = 'no sample of any pod that counts (they may be unready)';
 
-/** Samples come as pods become ready; requests that are missing have to be mended, so they are told first. */
+/** Missing requests come first: they must be fixed, while samples appear as pods become ready. */
 function withCause(measure: UsageMeasure | { readonly error: string }, message: string): string {
   return 'error' in measure ? `${measure.error}; ${message}` : message;
 }
@@ -56,7 +56,7 @@ function readinessRule(
   return { ...spec, isCpu, now, sampledAt: sample.at, windowSeconds: sample.windowSeconds };
 }
 
-/** A pod's usage: the sum over the containers its sample has. A pod whose sample has none is left out. */
+/** Returns the usage of each pod: the sum over the containers of its sample. Omits pods without any. */
 function usageByPod(metric: PodMetric, sample: ContainersSample | PodsSample): ReadonlyMap<string, Milli> {
   const usage = new Map<string, Milli>();
   if (sample.form === 'pods') {
@@ -107,7 +107,7 @@ function replicasFor(pass: FirstPass): { readonly proposal: number; readonly rat
   return secondPass(pass);
 }
 
-/** The ratio again with the pods that were left out: against the direction of the first one. */
+/** Calculates the ratio again with the pods that were left out, assumed to oppose the change. */
 function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
   readonly proposal: number;
   readonly ratio: number;
@@ -120,7 +120,7 @@ function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
   }
   if (ratio > 1) for (const pod of grouped.groups.unready) filled.set(pod, 0n);
   const again = measure.of(filled);
-  // Filling in adds pods with requests to pods with requests: what could be measured stays measurable.
+  // Unreachable: filling in only adds pods that have requests.
   if ('error' in again) return { ratio, proposal: specReplicas };
   const flipped = (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1);
   if (flipped || isWithinTolerance(again.ratio, context.tolerances)) {

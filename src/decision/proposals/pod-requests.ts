@@ -5,33 +5,32 @@ import type { Pod } from '../snapshot.js';
 export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
- * What each pod requests of a resource, by pod name, or why that can't be told: every pod the selector matches must
- * have a request, even one that is ignored, and so must every container in it. With `container` only that one counts,
- * and pod-level requests don't. The error names the containers first, since they are what has to be mended.
+ * Returns the requests of each pod for a resource, by pod name, or an error: every pod that the selector matches must
+ * have a request, even if it is ignored, and so must each of its containers. With `container` only that container
+ * counts, and pod-level requests do not. The error names the containers first, because they are what must be fixed.
  * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
-  const lacks: Lack[] = [];
+  const missing: MissingRequest[] = [];
   for (const pod of pods) {
     const answer =
       container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
     if (typeof answer === 'bigint') requests.set(pod.name, answer);
-    else lacks.push(answer);
+    else missing.push(answer);
   }
-  const [first] = lacks;
-  return first === undefined ? { requests } : { error: describeLack(first, lacks, resource) };
+  const [first] = missing;
+  return first === undefined ? { requests } : { error: describeMissing(first, missing, resource) };
 }
 
-/** What one pod is without. */
-interface Lack {
+interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';
-  /** Empty where nothing is known of the pod's containers. */
+  /** Empty if the pod's containers are unknown. */
   readonly containers: readonly string[];
 }
 
-function requestOfPod(pod: Pod, resource: string): Milli | Lack {
+function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   const podLevel = pod.podRequests?.get(resource);
   if (podLevel !== undefined) return podLevel;
   if (pod.requests.size === 0) return { pod: pod.name, kind: 'no request', containers: [] };
@@ -44,21 +43,25 @@ function requestOfPod(pod: Pod, resource: string): Milli | Lack {
   return total;
 }
 
-/** Once for each pod that lacks one: apart from the way that all pods of a good decision take. */
-function withoutRequest(pod: Pod, resource: string): Lack {
+/** Separate from the loop above: only pods without a request pay for it. */
+function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
 }
 
-function requestOfContainer(pod: Pod, resource: string, container: string): Milli | Lack {
+function requestOfContainer(pod: Pod, resource: string, container: string): Milli | MissingRequest {
   const requests = pod.requests.get(container);
   const kind = requests === undefined ? 'no container' : 'no request';
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/** `container app requests no cpu (pod web-0 and 2 more)`: as the first pod has it, with the number of the others. */
-function describeLack({ pod, kind, containers }: Lack, lacks: readonly Lack[], resource: string): string {
-  const more = lacks.length === 1 ? '' : ` and ${lacks.length - 1} more`;
+/** `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of other pods. */
+function describeMissing(
+  { pod, kind, containers }: MissingRequest,
+  all: readonly MissingRequest[],
+  resource: string,
+): string {
+  const more = all.length === 1 ? '' : ` and ${all.length - 1} more`;
   if (kind === 'no container') return `no container ${containers.join(', ')} (pod ${pod}${more})`;
   if (containers.length === 0)
     return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} no ${resource}`;

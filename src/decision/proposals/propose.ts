@@ -4,20 +4,19 @@ import type { Sample, Snapshot } from '../snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
 import { withFallback } from './fallback.js';
-import { judgeSample } from './judge-sample.js';
-import type { ValueSample } from './judge-sample.js';
+import { judgeSample } from '../samples/judge-sample.js';
+import type { ValueSample } from '../samples/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import { proposeFromTotal } from './total-metrics.js';
 
-/** A metric and what it proposes. */
 export interface JudgedMetric {
   readonly spec: MetricSpec;
   readonly result: MetricResult;
-  /** As `judgeSample` has it. */
+  /** As returned by `judgeSample`. */
   readonly sample: Sample;
 }
 
-/** One proposal for each metric of the document, in its order; `samples` that are not there count as failed. */
+/** Returns one proposal for each metric, in the order of the document. A sample that is absent counts as failed. */
 export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
@@ -41,5 +40,5 @@ function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext
   return sample.form === 'values' ? WRONG_FORM : proposeFromPods(spec, sample, context);
 }
 
-/** Not reached: judgeSample has made an error of a sample in the wrong form. The type can't say so. */
+/** Unreachable: `judgeSample` returns an error for a sample in the wrong form, which the types cannot express. */
 const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');

@@ -7,7 +7,7 @@ import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { isWithinTolerance } from './tolerance.js';
 
-/** The proposal of a metric that is one number for the whole workload: Object (one series) or External (their sum). */
+/** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
 export function proposeFromTotal(
   metric: ObjectMetric | ExternalMetric,
   sample: ValuesSample,
@@ -27,7 +27,7 @@ export function proposeFromTotal(
   }
 }
 
-/** The sum of a sample's series; 0 where it has another form. */
+/** Returns the sum of a sample's series; 0 for a sample of another form. */
 export function totalOf(sample: Sample): Milli {
   let total = 0n;
   if (sample.form === 'values')
@@ -35,14 +35,14 @@ export function totalOf(sample: Sample): Milli {
   return total;
 }
 
-/** Pods that are Running and Ready, those being deleted included. */
+/** Counts pods that are Running and Ready, including pods that are being deleted. */
 export function countReadyPods(pods: readonly Pod[]): number {
   return pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
 }
 
 /**
- * `ceil(total / target)`. Its ratio is `total / (target * statusReplicas)`; within tolerance the proposal is
- * specReplicas, where the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
+ * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is
+ * specReplicas; the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
  * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(
@@ -67,7 +67,7 @@ function proposePerPod(
 }
 
 /**
- * `ceil(ratio * pods that are Running and Ready)`, pods being deleted included; at 0 replicas `ceil(ratio)`.
+ * `ceil(ratio * pods that are Running and Ready)`, including pods that are being deleted; `ceil(ratio)` at 0 replicas.
  * Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
  */
 function proposeFromValue(total: Milli, target: Milli, context: ProposalContext): Proposal {

@@ -9,13 +9,13 @@ import { podRequests } from './pod-requests.js';
 export type UsageRatio =
   { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
-/** How usage by pod becomes a ratio to the target, and what a pod counts as that is assumed to be fully used. */
+/** How usage by pod becomes a ratio, and the usage of a pod that is assumed to be fully used. */
 export interface UsageMeasure {
   readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
   readonly fullUsageOf: (podName: string) => Milli;
 }
 
-/** The measure of a metric's target; an error where it needs requests that some pod does not have. */
+/** Returns the measure of a metric's target; an error if it needs requests that some pod does not have. */
 export function usageMeasure(
   metric: PodMetric,
   pods: readonly Pod[],

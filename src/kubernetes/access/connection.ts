@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../../units/clock.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../requests/error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import {
   createPluginCredentials,
   type ClusterInfo,
@@ -20,60 +20,58 @@ import {
 import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
-/** How the API server is reached, and as whom. */
+/** The address of the API server, and the credentials for it. */
 export interface Connection {
-  /** Without a slash at the end: `https://10.0.0.1:443`. */
+  /** Without a trailing slash: `https://10.0.0.1:443`. */
   readonly url: string;
-  /** Which source was used, in one line, for the log. */
+  /** The source of the connection, for the log. */
   readonly source: string;
-  /** Of the pod, or of the kubeconfig's context; absent where there is none. */
+  /** Of the pod, or of the context of the kubeconfig. */
   readonly namespace?: string;
-  /** This process is a pod of the cluster, and speaks as its service account. */
+  /** This process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
-  /** The value of the Authorization header, or null; a token file is read again at once if `fresh`. */
+  /** Returns the Authorization header, or null. `fresh` reads a token file again now. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
-  /** Null for plain http. The same value until a file has changed. */
+  /** Returns null for plain http, and the same object until a file has changed. */
   readonly tls: () => Promise<TlsMaterial | null>;
 }
 
-/** All texts are PEM. */
+/** All strings are PEM. */
 export interface TlsMaterial {
   readonly ca: string | null;
   readonly certificate: string | null;
   readonly key: string | null;
-  /** What the certificate must be for, where that is not the host of the url. */
+  /** The expected name in the certificate, if it is not the host of the URL. */
   readonly serverName: string | null;
   readonly verify: boolean;
 }
 
-/** Settings of the service config and what the surroundings say. */
 export interface ConnectionOptions {
   readonly settings: {
     readonly kubeconfig?: string | undefined;
     readonly context?: string | undefined;
     readonly url?: string | undefined;
   };
-  /** The environment: KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, KUBECONFIG. */
+  /** Used: KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, KUBECONFIG. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home folder; null where there is none. */
+  /** The home directory of the user; null: none. */
   readonly home: string | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the service account's token and CA are; another folder only in tests. */
-  readonly serviceAccountFolder?: string;
-  /** Runs the credential plugin of a kubeconfig; without it a user that needs one is refused. */
+  /** The directory of the token and CA of the service account; set only in tests. */
+  readonly serviceAccountDirectory?: string;
+  /** Runs the credential plugin of a kubeconfig; if unset, a user that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
 }
 
-const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server: `kubeconfig` (or `context`) where it is set, else the pod's service account, else $KUBECONFIG,
- * else ~/.kube/config; `url` replaces the address. `url` alone stands for a server that asks no credentials, unless a
- * service account is there and the url is https. Credentials are never sent over plain http, as with kubectl. Throws
- * `ConnectionError` with what was tried.
+ * Finds the API server: by `kubeconfig` or `context` if set, else the service account of the pod, else $KUBECONFIG, else
+ * ~/.kube/config. `url` replaces the address; `url` alone means a server without authentication, unless the process is
+ * a pod and the URL is https. Credentials are never sent over plain http, as with kubectl. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env, home } = options;
@@ -91,13 +89,15 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   if (access !== null) return fromKubeconfig(access, url, options);
   const tried =
     paths.length === 0
-      ? 'no kubeconfig is named'
+      ? 'no kubeconfig is configured'
       : `${paths.join(' and ')} ${paths.length > 1 ? 'do' : 'does'} not exist`;
-  const outside = usesKubeconfig ? '' : ', and KUBERNETES_SERVICE_HOST is not set, so this is no pod';
-  throw new ConnectionError(`no way to the Kubernetes API: ${tried}${outside}`);
+  const outside = usesKubeconfig
+    ? ''
+    : ', and KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod';
+  throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
 }
 
-/** A server that asks no credentials, e.g. `kubectl proxy` or an embedded cluster. */
+/** Returns a connection without credentials, e.g. to `kubectl proxy` or an embedded cluster. */
 export function connectTo(address: string): Connection {
   const url = checkUrl(address, 'url');
   return {
@@ -117,22 +117,22 @@ const NO_TLS_MATERIAL: TlsMaterial = {
 };
 
 async function serviceAccount(options: ConnectionOptions, url: string): Promise<Connection> {
-  const folder = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER;
-  const token = createFileSecret({ ...options, path: join(folder, 'token'), maxAgeMs: TOKEN_AGE_MS });
+  const directory = options.serviceAccountDirectory ?? SERVICE_ACCOUNT_DIRECTORY;
+  const token = createFileSecret({ ...options, path: join(directory, 'token'), maxAgeMs: TOKEN_AGE_MS });
   const source = `service account of this pod, ${url}`;
-  const namespace = await readNamespace(join(folder, 'namespace'));
+  const namespace = await readNamespace(join(directory, 'namespace'));
   const connection: Connection = {
     url,
     source,
     isInCluster: true,
     ...(namespace === null ? {} : { namespace }),
     authorization: async (fresh) => `Bearer ${await token.read(fresh)}`,
-    tls: tlsOf({ ...NO_ACCESS, ca: { path: join(folder, 'ca.crt') } }, options),
+    tls: tlsOf({ ...NO_ACCESS, ca: { path: join(directory, 'ca.crt') } }, options),
   };
   return checked(connection);
 }
 
-/** Null where it can't be read, which matters to nobody who names the namespace otherwise. */
+/** Returns null if the file is unreadable: the namespace may be configured elsewhere. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
     const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();
@@ -181,7 +181,7 @@ function pluginOf(
   const { runPlugin, clock, address, tls } = options;
   if (runPlugin === undefined)
     throw new ConnectionError(
-      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", which is not run here: ${INSTEAD_OF_PLUGIN}`,
+      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", which this command does not run: ${INSTEAD_OF_PLUGIN}`,
     );
   const clusterInfo = async (): Promise<ClusterInfo> => {
     const { ca, serverName, verify } = (await tls()) ?? NO_TLS_MATERIAL;
@@ -196,7 +196,7 @@ function pluginOf(
   return createPluginCredentials({ exec, clusterInfo, runPlugin, clock });
 }
 
-/** The same value until the plugin gives another certificate or a file has changed. */
+/** Returns the same object until the plugin returns another certificate or a file has changed. */
 function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['tls'] {
   let last: { readonly base: TlsMaterial | null; readonly material: TlsMaterial | null } | null = null;
   return async () => {
@@ -247,7 +247,7 @@ function tlsOf(
   };
 }
 
-/** Reads every file once, so that a missing one is told at the start. */
+/** Reads every file once, so that a missing file is reported at startup. */
 async function checked(connection: Connection): Promise<Connection> {
   try {
     await connection.authorization();
@@ -265,6 +265,6 @@ function serviceUrl(host: string, port: string): string {
 function checkUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
-    throw new ConnectionError(`${what} must begin with http:// or https://, and name no user`);
+    throw new ConnectionError(`${what} must begin with http:// or https:// and contain no user`);
   return withoutTrailingSlashes(`${url.origin}${url.pathname}`);
 }

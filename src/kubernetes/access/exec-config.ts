@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** The versions of the protocol between clients and credential plugins that are spoken here. */
+/** Supported versions of the credential plugin protocol. */
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 
 const text = z.string().nullish();
 
-/** `exec` of a user of a kubeconfig. */
+/** `users[].user.exec` of a kubeconfig. */
 export const EXEC = z.looseObject({
   apiVersion: text,
   command: text,
@@ -17,28 +17,27 @@ export const EXEC = z.looseObject({
   installHint: text,
 });
 
-/** A program that prints credentials. */
+/** A credential plugin. */
 export interface ExecConfig {
   readonly apiVersion: (typeof API_VERSIONS)[number];
-  /** A name to be found on the PATH, or an absolute path. */
+  /** A name on the PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to our own environment; may hold secrets. */
+  /** Added to the environment of the process; may hold secrets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it is told of the cluster. */
+  /** Whether the plugin receives the cluster info. */
   readonly provideClusterInfo: boolean;
-  /** How it is installed, in the words of the kubeconfig; null: it says nothing. */
   readonly installHint: string | null;
 }
 
-/** The plugin of a user, or as a text what is wrong with it. `file` is the kubeconfig that paths count from. */
+/** Returns the plugin of a user, or a string with the problem. Paths are relative to `file`, the kubeconfig. */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';
   const apiVersion = API_VERSIONS.find((known) => known === value.apiVersion);
   if (apiVersion === undefined) return `exec.apiVersion must be ${API_VERSIONS.join(' or ')}`;
   if (interactiveMode === 'Always') {
-    return `the plugin "${command}" wants to ask a person (interactiveMode: Always), and nobody is there to answer`;
+    return `the plugin "${command}" requires a terminal (interactiveMode: Always), which promscaler does not have`;
   }
   return {
     apiVersion,

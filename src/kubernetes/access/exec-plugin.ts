@@ -3,16 +3,15 @@ import { parseInstant, type Instant } from '../../units/time.js';
 import type { ExecConfig } from './exec-config.js';
 import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
 
-/** One run of a credential plugin. */
 export interface PluginRun {
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside our own environment. */
+  /** Added to the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
-/** Starts a program without a terminal; `why` is short and holds nothing of its standard output. Never rejects. */
+/** Runs a program without a terminal. `why` is short and holds nothing of its standard output. Never rejects. */
 export type RunPlugin = (
   run: PluginRun,
 ) => Promise<
@@ -20,32 +19,32 @@ export type RunPlugin = (
   | { readonly kind: 'failed'; readonly why: string; readonly isMissing: boolean }
 >;
 
-/** What a plugin gave: a token, or a certificate with its key, or both. */
+/** A token, or a certificate with its key, or both. */
 export interface PluginCredentials {
   readonly token: string | null;
   readonly certificate: string | null;
   readonly key: string | null;
 }
 
-/** What a plugin is told of the cluster, as the protocol has it. */
+/** `spec.cluster` of an ExecCredential. */
 export type ClusterInfo = Readonly<Record<string, unknown>>;
 
 const TIMEOUT_MS = 30_000;
-/** Neither a plugin that fails nor a server that refuses what it gives makes it run more often. */
-const REST_MS = 5000;
+/** Between two runs, also if the plugin fails or the server rejects its credentials. */
+const MIN_INTERVAL_MS = 5000;
 
 interface Issued extends PluginCredentials {
   readonly expiresAt: Instant | null;
 }
 
 /**
- * The credentials of a plugin, kept until they expire; with `fresh` it is run again, which is what a 401 asks for, but
- * not within 5 s of the last time. One run serves all who ask meanwhile. Rejects with a message that holds no secret.
- * Source: client.authentication.k8s.io/v1; reliability.md, K21.
+ * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry after a
+ * 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run. Rejects with a
+ * message that holds no secret. Source: client.authentication.k8s.io/v1; reliability.md, K21.
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
-  /** Asked for where the plugin is to know the cluster. */
+  /** Called if `provideClusterInfo` is set. */
   readonly clusterInfo: () => Promise<ClusterInfo>;
   readonly runPlugin: RunPlugin;
   readonly clock: Clock;
@@ -72,10 +71,10 @@ export function createPluginCredentials(options: {
 
   return (fresh = false) => {
     if (running !== null) return running;
-    const isResting = clock.monotonicMs() - ranAtMs < REST_MS;
+    const isTooSoon = clock.monotonicMs() - ranAtMs < MIN_INTERVAL_MS;
     const isGood = issued !== null && (issued.expiresAt === null || clock.now() < issued.expiresAt);
-    if (issued !== null && isGood && (!fresh || isResting)) return Promise.resolve(issued);
-    if (failure !== null && isResting) return Promise.reject(failure);
+    if (issued !== null && isGood && (!fresh || isTooSoon)) return Promise.resolve(issued);
+    if (failure !== null && isTooSoon) return Promise.reject(failure);
     running = run();
     return running;
   };
@@ -98,21 +97,21 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
   return read;
 }
 
-/** What a plugin printed, or what is wrong with it: in our words, for it may hold a secret. */
+/** Returns the credentials in the output of a plugin, or the problem; never the output itself, which may hold a secret. */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);
-  if (textIn(credential, 'kind') !== 'ExecCredential') return 'printed no ExecCredential';
-  if (textIn(credential, 'apiVersion') !== apiVersion) return `did not answer in ${apiVersion}`;
+  if (textIn(credential, 'kind') !== 'ExecCredential') return 'did not print an ExecCredential';
+  if (textIn(credential, 'apiVersion') !== apiVersion) return `did not print apiVersion ${apiVersion}`;
   const status = objectIn(credential, 'status');
   const token = textIn(status, 'token');
   const certificate = textIn(status, 'clientCertificateData');
   const key = textIn(status, 'clientKeyData');
   if ((certificate === null) !== (key === null))
-    return 'gave only one of clientCertificateData and clientKeyData';
-  if (token === null && certificate === null) return 'gave neither a token nor a certificate';
+    return 'returned only one of clientCertificateData and clientKeyData';
+  if (token === null && certificate === null) return 'returned neither a token nor a certificate';
   const expiration = textIn(status, 'expirationTimestamp');
   const expiresAt = expiration === null ? null : parseInstant(expiration);
-  if (expiration !== null && expiresAt === null) return 'gave an expirationTimestamp that is no time';
+  if (expiration !== null && expiresAt === null) return 'returned an invalid expirationTimestamp';
   return { token, certificate, key, expiresAt };
 }
 

@@ -1,57 +1,57 @@
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
-import { errorFacts } from '../requests/error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that is replaced while the service runs. */
 export interface FileSecret {
-  /** The text without white space around it; read again when it is due, or at once if `fresh`. */
+  /** Returns the trimmed content. `fresh` reads the file again now. */
   readonly read: (fresh?: boolean) => Promise<string>;
 }
 
 /**
- * Reads `path` at most every `maxAgeMs`. A file that cannot be read later, or is empty, leaves the last good text in
- * force and is reported. The first read throws an `Error` that names the file. Source: reliability.md, K20 and K21.
+ * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, it throws an `Error` that names
+ * the file; a later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
  */
 export function createFileSecret(options: {
   readonly path: string;
   readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the text may be what it should be; default: any. */
+  /** Whether the content is valid; default: always. */
   readonly accepts?: (text: string) => boolean;
 }): FileSecret {
   const { path, maxAgeMs, clock, log } = options;
-  let good: string | null = null;
+  let valid: string | null = null;
   let readAtMs = 0;
   return {
     read: async (fresh = false) => {
-      if (good !== null && !fresh && clock.monotonicMs() - readAtMs < maxAgeMs) return good;
+      if (valid !== null && !fresh && clock.monotonicMs() - readAtMs < maxAgeMs) return valid;
       readAtMs = clock.monotonicMs();
       try {
-        good = await readText(path, options.accepts ?? (() => true));
+        valid = await readText(path, options.accepts ?? (() => true));
       } catch (cause) {
-        if (good === null) throw cause;
+        if (valid === null) throw cause;
         log.warn('failed to reload credentials; using the last ones', {
           file: path,
           error: errorFacts(cause).message,
         });
       }
-      return good;
+      return valid;
     },
   };
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 async function readText(path: string, accepts: (text: string) => boolean): Promise<string> {
   let text;
   try {
-    text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
+    text = (await readBoundedText(path, { mostBytes: MAX_BYTES })).trim();
   } catch (cause) {
     throw new Error(`reading ${path}: ${errorFacts(cause).message}`, { cause });
   }
   if (text === '') throw new Error(`reading ${path}: the file is empty`);
-  if (!accepts(text)) throw new Error(`reading ${path}: no PEM text`);
+  if (!accepts(text)) throw new Error(`reading ${path}: not PEM`);
   return text;
 }

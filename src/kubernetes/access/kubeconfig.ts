@@ -4,23 +4,21 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../requests/error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
-/** Something is wrong with how the cluster is to be reached. The message names the file and holds no secret. */
+/** An invalid or missing connection configuration. The message names the file and holds no secret. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
-/** A PEM text, or the file that holds it. */
+/** PEM content, or its file. */
 export type Pem = { readonly text: string } | { readonly path: string };
 
-/** What one context of a kubeconfig says. Paths are absolute. */
+/** One context of a kubeconfig with its cluster and user. Paths are absolute. */
 export interface KubeconfigAccess {
   readonly context: string;
-  /** The namespace of the context; null where it names none. */
   readonly namespace: string | null;
-  /** The files that were read. */
   readonly files: readonly string[];
   readonly server: string;
   readonly ca: Pem | null;
@@ -31,9 +29,9 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
-  /** A program that gives the credentials; null where they are written down. */
+  /** Null if the kubeconfig holds the credentials. */
   readonly exec: ExecConfig | null;
-  /** What the cluster tells such a program beside its address; null: nothing. */
+  /** `spec.cluster.config` for the plugin; null: none. */
   readonly execExtension: unknown;
 }
 
@@ -88,9 +86,8 @@ interface Merged {
 }
 
 /**
- * Reads kubeconfig files and gives what `context` (default: their current context) says. Of several files the first
- * that has a name wins, and those that do not exist are skipped, as kubectl does; null if none exists. Throws
- * `ConnectionError`.
+ * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. The first
+ * file that defines a name wins, and missing files are skipped, as in kubectl. Throws `ConnectionError`.
  */
 export async function readKubeconfig(
   paths: readonly string[],
@@ -104,18 +101,18 @@ export async function readKubeconfig(
     files: [],
   };
   for (const path of paths) {
-    const source = await readIfThere(path);
+    const source = await readIfExists(path);
     if (source !== null) merge(merged, path, parse(path, source));
   }
   return merged.files.length === 0 ? null : resolveContext(merged, context);
 }
 
 /** Dozens of clusters with their certificates are a few hundred KiB. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readIfExists(path: string): Promise<string | null> {
   try {
-    return await readBoundedText(path, { mostBytes: MOST_BYTES, pipe: {} });
+    return await readBoundedText(path, { mostBytes: MAX_BYTES, pipe: {} });
   } catch (cause) {
     const { code, message } = errorFacts(cause);
     if (code === 'ENOENT') return null;
@@ -125,7 +122,7 @@ async function readIfThere(path: string): Promise<string | null> {
 
 function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   const lines = new LineCounter();
-  // Without prettyErrors: those quote the line, and the line may hold a token.
+  // prettyErrors would quote the line, which may hold a token.
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) {
@@ -142,8 +139,10 @@ function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   const result = KUBECONFIG.safeParse(content ?? {});
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const isAlien = issue === undefined || issue.path.length === 0;
-  const why = isAlien ? 'not a kubeconfig, which is a mapping' : `${issue.path.join('.')}: ${issue.message}`;
+  const isNoObject = issue === undefined || issue.path.length === 0;
+  const why = isNoObject
+    ? 'not a kubeconfig: must be an object'
+    : `${issue.path.join('.')}: ${issue.message}`;
   throw new ConnectionError(`kubeconfig ${file}: ${why}`);
 }
 
@@ -165,18 +164,18 @@ function resolveContext(merged: Merged, wanted: string | null): KubeconfigAccess
   const context = merged.contexts.get(name);
   if (context === undefined)
     throw new ConnectionError(
-      `kubeconfig ${files}: there is no context "${name}"; there is ${listNames(merged.contexts)}`,
+      `kubeconfig ${files}: context "${name}" does not exist. Available contexts: ${listNames(merged.contexts)}`,
     );
   const place = `kubeconfig ${context.file}: context "${name}"`;
   const cluster = merged.clusters.get(context.value.cluster ?? '');
   if (cluster === undefined)
     throw new ConnectionError(
-      `${place} names the cluster "${context.value.cluster ?? ''}", which is not there`,
+      `${place} refers to cluster "${context.value.cluster ?? ''}", which does not exist`,
     );
   const userName = nonEmpty(context.value.user);
   const user = userName === null ? null : merged.users.get(userName);
   if (user === undefined)
-    throw new ConnectionError(`${place} names the user "${userName ?? ''}", which is not there`);
+    throw new ConnectionError(`${place} refers to user "${userName ?? ''}", which does not exist`);
   return {
     context: name,
     namespace: nonEmpty(context.value.namespace),
@@ -194,7 +193,7 @@ function readCluster(
   const server = nonEmpty(value.server);
   if (server === null) throw new ConnectionError(`${place} has no server`);
   if (nonEmpty(value['proxy-url']) !== null)
-    throw new ConnectionError(`${place} has a proxy-url, which is unsupported by this version`);
+    throw new ConnectionError(`${place} has a proxy-url, which is not supported`);
   const insecureSkipVerify = value['insecure-skip-tls-verify'] ?? false;
   const ca = readPem(file, `${place}: certificate-authority`, {
     data: value['certificate-authority-data'],
@@ -202,7 +201,7 @@ function readCluster(
   });
   if (insecureSkipVerify && ca !== null)
     throw new ConnectionError(
-      `${place} has a certificate-authority and insecure-skip-tls-verify: one must go`,
+      `${place} has both certificate-authority and insecure-skip-tls-verify. Remove one of them`,
     );
   const execExtension = value.extensions?.find((one) => one.name === EXEC_EXTENSION)?.extension ?? null;
   return { server, ca, insecureSkipVerify, serverName: nonEmpty(value['tls-server-name']), execExtension };
@@ -222,7 +221,7 @@ const ANONYMOUS: UserAccess = {
 function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): UserAccess {
   const place = `kubeconfig ${file}: user "${name}"`;
   if (nonEmpty(value.as) !== null)
-    throw new ConnectionError(`${place} impersonates ("as"), which is unsupported by this version`);
+    throw new ConnectionError(`${place} uses impersonation ("as"), which is not supported`);
   const tokenFile = pathIn(file, value.tokenFile);
   const token = tokenFile === null ? nonEmpty(value.token) : null;
   const certificate = readPem(file, `${place}: client-certificate`, {
@@ -242,16 +241,16 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
   const provider = value['auth-provider']?.name ?? null;
   if (provider !== null && (value.exec ?? null) === null)
     throw new ConnectionError(
-      `${place} gets its credentials from the plugin "${provider}", which is unsupported by this version: ${INSTEAD_OF_PLUGIN}`,
+      `${place} gets its credentials from the plugin "${provider}", which is not supported: ${INSTEAD_OF_PLUGIN}`,
     );
   const exec = value.exec === null || value.exec === undefined ? null : readExec(value.exec, file);
   if (typeof exec === 'string') throw new ConnectionError(`${place}: ${exec}`);
   return { ...written, exec };
 }
 
-/** What to do where a plugin can't be used. */
+/** The fix where a credential plugin cannot be used. */
 export const INSTEAD_OF_PLUGIN =
-  'use a user with a token or a client certificate, or `kubectl proxy` and its url';
+  'use a user with a token or a client certificate, or `kubectl proxy` and its URL';
 
 function readPem(
   file: string,
@@ -264,11 +263,11 @@ function readPem(
     return path === null ? null : { path };
   }
   const pem = Buffer.from(data, 'base64').toString('utf8');
-  if (!pem.includes('-----BEGIN')) throw new ConnectionError(`${place}-data is no PEM text in base64`);
+  if (!pem.includes('-----BEGIN')) throw new ConnectionError(`${place}-data is not base64-encoded PEM`);
   return { text: pem };
 }
 
-/** Paths in a kubeconfig count from the folder of the file they stand in. */
+/** Paths in a kubeconfig are relative to the directory of its file. */
 function pathIn(file: string, path: string | null | undefined): string | null {
   const written = nonEmpty(path);
   return written === null ? null : resolve(dirname(file), written);

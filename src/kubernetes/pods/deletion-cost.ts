@@ -1,18 +1,18 @@
 import { objectIn, textIn, type JsonObject } from '../json.js';
 
-/** What the ReplicaSet controller looks at before it deletes pods: of those that are ready the cheapest go first. */
+/** Read by the ReplicaSet controller: among ready pods it deletes the pod with the lowest cost first. */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Beside it where the cost is ours, with the same value: a cost that somebody has changed since is theirs. */
+/** Set to the same value if the cost is ours: if the two differ, another client has changed the cost. */
 export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 
-/** The annotations of a pod as they are written; at least one of them is there. */
+/** The annotations of a pod; at least one is set. */
 export interface WrittenCost {
   readonly cost: string | null;
   readonly own: string | null;
 }
 
-/** The annotations of a pod's metadata; null where it has neither. */
+/** Returns the annotations of a pod; null if it has neither. */
 export function readDeletionCost(metadata: JsonObject | null): WrittenCost | null {
   const annotations = objectIn(metadata, 'annotations');
   const cost = textIn(annotations, COST_ANNOTATION);
@@ -20,7 +20,7 @@ export function readDeletionCost(metadata: JsonObject | null): WrittenCost | nul
   return cost === null && own === null ? null : { cost, own };
 }
 
-/** Whether a cost is ours, and has been left as we set it. */
+/** Returns whether a cost is ours and unchanged. */
 export function isOwnCost({ cost, own }: WrittenCost): boolean {
   return cost !== null && cost === own;
 }

@@ -4,25 +4,23 @@ import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } fro
 import type { PodStore } from './pod-store.js';
 import type { Transport } from '../requests/transport.js';
 
-/** A pod with its deletion cost. */
 export interface CostedPod {
   readonly pod: Pod;
   readonly resourceVersion: string;
-  /** An int32; null where it has none. Kubernetes takes one that is no number for 0. */
+  /** An int32; null if unset. Kubernetes treats an invalid value as 0. */
   readonly cost: number | null;
-  /** Whether we have set it. */
   readonly isOwn: boolean;
 }
 
-/** The deletion costs of pods: read from the watched store, written one by one. */
+/** Reads pod deletion costs from the watch and writes them one by one. */
 export interface PodCosts {
-  /** The pods of a namespace that the selector matches, by name. Throws `KubernetesError`, as `Cluster.listPods`. */
+  /** Returns the pods in a namespace that match the selector, sorted by name. Throws like `Cluster.listPods`. */
   readonly list: (namespace: string, selector: LabelSelector) => readonly CostedPod[];
-  /** Whether any pod of the namespace has a cost of ours. Throws as `list`. */
+  /** Whether any pod in the namespace has a cost of ours. Throws like `list`. */
   readonly hasOwn: (namespace: string) => boolean;
   /**
-   * Sets a cost, or takes it away (null). Refused (`conflict`) where the pod is not as it was listed, so that nobody's
-   * cost is written over, and another pod of that name is left alone. Throws `KubernetesError`; is never sent again.
+   * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
+   * so that no other client's cost is overwritten. Never retried here.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }
@@ -34,7 +32,6 @@ export interface CostChange {
 
 const DEADLINE_MS = 1000;
 
-/** The costs of the pods in a store. */
 export function createPodCosts(
   transport: Transport,
   storeOf: (namespace: string) => Pick<PodStore, 'selectWatched' | 'hasOwnCosts'>,

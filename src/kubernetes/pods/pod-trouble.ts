@@ -1,15 +1,15 @@
 import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
 import type { PodTrouble } from '../types.js';
 
-/** What every pod goes through. */
-const USUAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
-/** A reason is one word of the kubelet; another runtime's may be anything. */
+/** Reasons that every starting pod has. */
+const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
+/** In characters: a reason of the kubelet is one word, but a container runtime may set any text. */
 const MAX_WHY = 60;
 const MAX_POOL = 1000;
 
 /**
- * Makes the function that tells why a pod does not get ready, where the scheduler or the kubelet says so; undefined
- * where they do not. Pods in the same trouble share one value.
+ * Returns a function that returns why a pod is not ready, if the scheduler or the kubelet reports a reason. Pods with the
+ * same reason share one object.
  */
 export function createTroubleReader(): (status: JsonObject | null) => PodTrouble | undefined {
   const pool = new Map<string, PodTrouble>();
@@ -35,17 +35,21 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
 }
 
 /**
- * The scheduler counts nodes by what each lacks: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated
- * taint {...}`. A resource that is short is what a person can add; without one it is the rule that keeps nodes out.
+ * The scheduler counts nodes by reason: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint
+ * {...}`. An insufficient resource comes first, because an operator can add it.
  */
 function whyUnschedulable(message: string): string {
-  const short = Array.from(message.matchAll(/Insufficient ([\w./-]+)/g), ([, resource = '']) =>
+  const words = message.replaceAll(NAMES, '');
+  const short = Array.from(words.matchAll(/Insufficient ([\w./-]+)/g), ([, resource = '']) =>
     resource.replace(/\.$/, ''),
   );
   if (short.length > 0) return [...new Set(short)].sort().join(', ').slice(0, MAX_WHY);
-  const rule = RULES.find(({ pattern }) => pattern.test(message));
+  const rule = RULES.find(({ pattern }) => pattern.test(words));
   return rule?.why ?? 'no fitting node';
 }
+
+/** Taints and names of objects may contain any of the words of a rule. */
+const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [
   { pattern: /volume/i, why: 'a volume' },
@@ -62,7 +66,7 @@ function waiting(status: JsonObject | null): PodTrouble | undefined {
   ];
   for (const container of containers) {
     const reason = textIn(objectIn(objectIn(container, 'state'), 'waiting'), 'reason') ?? '';
-    if (reason !== '' && !USUAL.includes(reason)) return { kind: 'waiting', why: reason.slice(0, MAX_WHY) };
+    if (reason !== '' && !NORMAL.includes(reason)) return { kind: 'waiting', why: reason.slice(0, MAX_WHY) };
   }
   return undefined;
 }

@@ -1,29 +1,26 @@
 import type { Clock } from '../../units/clock.js';
 
-/** How long to wait after one failure after the other. */
+/** Delays between retries after consecutive failures. */
 export interface Backoff {
-  /**
-   * Milliseconds until the next attempt: in [d, 2d), where d doubles with each call up to its end; this time at most
-   * `mostMs`, if given.
-   */
-  readonly next: (mostMs?: number) => number;
+  /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` caps d for this call only. */
+  readonly next: (maxMs?: number) => number;
 }
 
-/** After that long without a failure the next one is a first one again. */
+/** A failure after this time without one starts with the first delay again. */
 const HEALTHY_MS = 120_000;
 
 /**
- * A doubling wait with full extra jitter, 0.8 s to 30 s unless said otherwise; forgets after two healthy minutes.
+ * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure.
  * Source: client-go tools/cache/reflector.go; reliability.md, K11.
  */
 export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Backoff {
   let delayMs = firstMs;
   let quietUntilMs = 0;
   return {
-    next: (mostMs = lastMs) => {
+    next: (maxMs = lastMs) => {
       const now = clock.monotonicMs();
       if (now - quietUntilMs >= HEALTHY_MS) delayMs = firstMs;
-      const waitMs = Math.min(delayMs, mostMs) * (1 + clock.random());
+      const waitMs = Math.min(delayMs, maxMs) * (1 + clock.random());
       delayMs = Math.min(delayMs * 2, lastMs);
       quietUntilMs = now + waitMs;
       return waitMs;

@@ -3,14 +3,14 @@ import type { Clock } from '../../units/clock.js';
 
 const IDLE_MS = 150_000;
 
-/** Nothing came over a watch for 150 s, not even a bookmark. */
+/** A watch received nothing for 150 s, not even a bookmark. */
 export class IdleError extends Error {
   override name = 'IdleError';
 }
 
 /**
- * Runs `work` with a signal that is aborted once `idleMs` says 150 s or more, and then throws `IdleError`. A server that
- * is stuck keeps its connection alive: only the lack of news tells (reliability.md, K12 and K14).
+ * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A hung server
+ * keeps its connection alive, so only missing events show it. Source: reliability.md, K12 and K14.
  */
 export async function withIdleLimit(
   {
@@ -21,7 +21,7 @@ export async function withIdleLimit(
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const controller = new AbortController();
-  const idle = new IdleError('silent');
+  const idle = new IdleError('no event');
   let cancel = (): void => undefined;
   const arm = (): void => {
     const leftMs = IDLE_MS - idleMs();

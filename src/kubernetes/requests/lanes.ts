@@ -5,7 +5,7 @@ import type { Clock } from '../../units/clock.js';
 import type { Connection, TlsMaterial } from '../access/connection.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
-/** Requests that share connections and a budget. A lane that is stuck does not delay the others (K16). */
+/** Requests that share connections and a rate limit. A blocked lane does not delay the others. Source: reliability.md, K16. */
 export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status';
 
 interface LaneBudget {
@@ -14,39 +14,37 @@ interface LaneBudget {
   readonly burst: number;
 }
 
-/** Connections and requests a second; reliability.md, K22 and decision 12. `read` is the GET of `/scale`. */
+/** Source: reliability.md, K22 and decision 12. */
 const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   lease: { sockets: 2, perSecond: 1000, burst: 1000 },
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
   list: { sockets: 4, perSecond: 20, burst: 40 },
-  // Each watch keeps its connection: with a limit the last one would wait for ever.
+  // Each watch keeps its connection: with a limit the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // Deletion costs of pods, a hundred at once: the change of replicas that comes after them must not wait behind them.
+  // A hundred pod deletion costs at a time: the PATCH of replicas that follows must not queue behind them.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // What scaler objects show: read by people, so it may wait.
+  // The status of scaler objects may be late.
   status: { sockets: 1, perSecond: 5, burst: 10 },
 };
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];
 
-/** The agents of all lanes for one set of certificates. */
 export interface LaneAgents {
   readonly http: Readonly<Record<Lane, HttpAgent>>;
   readonly https: Readonly<Record<Lane, HttpsAgent>>;
-  /** Closes idle connections and lets those in use end after their request. */
+  /** Closes idle connections; a connection in use closes after its request. */
   readonly drain: () => void;
-  /** Closes every connection at once. */
   readonly destroy: () => void;
 }
 
-/** One budget for each lane, full at the start. */
+/** Returns one token bucket per lane. */
 export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBucket>> {
   return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
 }
 
-/** Makes agents that keep connections; TLS from version 1.2. `tls` null: plain http. */
+/** `tls` null: plain http. */
 function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane(
@@ -83,13 +81,12 @@ function byLane<T>(make: (lane: Lane) => T): Readonly<Record<Lane, T>> {
   return Object.fromEntries(LANES.map((lane) => [lane, make(lane)])) as Record<Lane, T>;
 }
 
-/** The agents in force. */
 export interface AgentSource {
   readonly current: () => Promise<LaneAgents>;
   readonly close: () => void;
 }
 
-/** New agents whenever the certificates have changed; the old ones end with their last request. */
+/** Returns agents for the current certificates; the agents of replaced certificates close after their last request. */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;
   let agents: LaneAgents | null = null;

@@ -4,34 +4,37 @@ import { asObject, type JsonObject } from '../json.js';
 import { KubernetesError } from '../types.js';
 import type { Lane } from './lanes.js';
 
-/** A pod has 300 items; what would be more than this is never parsed, for it takes 20 times its bytes of memory. */
+/** A pod has 300 items. Larger answers are never parsed: parsing takes 20 times their size in memory. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
-/** The request that was answered. */
 export interface AnsweredRequest {
   readonly doing: string;
   readonly method: string;
   readonly lane: Lane;
 }
 
-/** Parses the body of a 2xx answer; throws a `bad_answer` for a part of an answer, and for anything but one bounded object. */
+/** Parses the body of a 2xx response. Throws `bad_answer` for partial content and anything but one bounded object. */
 export function parseAnswer(request: AnsweredRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
     new KubernetesError('bad_answer', `${request.doing}: ${status}, but ${why}`);
-  if (!isWholeAnswer(request, status)) throw fail('that is no whole answer');
+  if (!isComplete(request, status)) throw fail('the response is not complete');
   let parsed: unknown;
   try {
     parsed = parseJsonWithin(body, request.lane === 'list' ? LIST_BOUNDS : JSON_BOUNDS);
   } catch (error) {
-    throw fail(error instanceof JsonBoundsError ? `it has ${error.message}` : 'the answer is no JSON');
+    throw fail(
+      error instanceof JsonBoundsError
+        ? `the response has ${error.message}`
+        : 'the response is not valid JSON',
+    );
   }
   const object = asObject(parsed);
-  if (object === null) throw fail('the answer is no object');
+  if (object === null) throw fail('the response is not an object');
   return object;
 }
 
-/** 200, or 203 of a proxy that changed it; what was written may also be 201 or 202. 206 is a part of an answer. */
-function isWholeAnswer({ method }: AnsweredRequest, status: number): boolean {
+/** 203 comes from a proxy that changed the response, 201 and 202 from writes. 206 is partial content. */
+function isComplete({ method }: AnsweredRequest, status: number): boolean {
   return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
 }

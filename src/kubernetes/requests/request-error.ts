@@ -3,31 +3,31 @@ import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { asObject, countIn, textIn } from '../json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../types.js';
 
-/** The longest piece of a server's own words in a message, in characters. */
-const MAX_WORDS = 500;
+/** In characters. */
+const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
-/** An answer of the API server, or of what stands before it, that is no success. */
+/** A response of the API server, or of a proxy in front of it, that is not a success. */
 export interface Refusal {
-  /** What was asked: `reading scale of deployment shop/web`. */
+  /** `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | null;
   readonly now: Instant;
-  /** What may not appear in the message, whatever the server echoes. */
+  /** Redacted from the message: a server may echo it. */
   readonly secret: string | null;
 }
 
-/** `DOING: 403 Forbidden: what the server said`. Source of the kinds: reliability.md, 1.3. */
+/** Returns the error of a response, `DOING: 403 Forbidden: MESSAGE`. Source of the kinds: reliability.md, 1.3. */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
-  const words = redact(readableWords(body), secret);
+  const words = redact(serverMessage(body), secret);
   const title = `${status} ${STATUS_CODES[status] ?? 'unknown status'}`;
   return new KubernetesError(kindOfStatus(status), `${doing}: ${title}${words === '' ? '' : `: ${words}`}`, {
     status,
@@ -35,7 +35,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
   });
 }
 
-/** What kind of failure a status is; 3xx is none that a client of Kubernetes expects. */
+/** No client of Kubernetes expects a 3xx. */
 function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:
@@ -56,7 +56,7 @@ function kindOfStatus(status: number): KubernetesErrorKind {
   }
 }
 
-/** The error of a request that got no usable answer. Only code and message of `cause` are kept (S20). */
+/** Returns the error of a request without a usable response. Keeps only code and message of `cause`, which may hold a token. */
 export function connectionError(
   doing: string,
   cause: unknown,
@@ -64,14 +64,14 @@ export function connectionError(
 ): KubernetesError {
   if (context.signal.aborted) return abortError(doing, context.signal);
   const { code, message } = errorFacts(cause);
-  // Where several addresses were tried, the error of them all has no message.
+  // An AggregateError of several addresses has no message.
   const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
   const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
   const kind = words.includes('maxContentLength') ? 'bad_answer' : 'connection';
   return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
 }
 
-/** The error of a request whose signal was aborted: the deadline passed, or the caller went. */
+/** Returns the error of an aborted request: `timeout` after its deadline, else `canceled`. */
 export function abortError(doing: string, signal: AbortSignal): KubernetesError {
   const reason: unknown = signal.reason;
   if (reason instanceof DeadlineError)
@@ -79,8 +79,8 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/** The message of a Status object, the error of a service behind the API server's proxy, or a short plain text; nothing of a web page. */
-function readableWords(body: string): string {
+/** Returns the message of a Status object, the error of a service behind the API proxy, or a plain text; nothing of HTML. */
+function serverMessage(body: string): string {
   let parsed: unknown;
   try {
     parsed = parseJsonWithin(body, REFUSAL_BOUNDS);
@@ -93,7 +93,7 @@ function readableWords(body: string): string {
 
 function clean(text: string): string {
   const line = text.replace(/\p{Cc}+/gu, ' ').trim();
-  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}...` : line;
+  return line.length > MAX_SERVER_MESSAGE ? `${line.slice(0, MAX_SERVER_MESSAGE)}...` : line;
 }
 
 function redact(text: string, secret: string | null): string {
@@ -102,7 +102,7 @@ function redact(text: string, secret: string | null): string {
   return bare === '' ? text : text.replaceAll(bare, '[redacted]');
 }
 
-/** Seconds of a `Retry-After` (a number or a date), at most 60; null where it is none. */
+/** Returns the seconds of a `Retry-After` (a number or a date), at most 60; null if it is missing or invalid. */
 export function retryAfterSeconds(header: string | null, now: Instant): number | null {
   if (header === null || header.trim() === '') return null;
   const seconds = /^\d+$/.test(header.trim())
@@ -111,7 +111,7 @@ export function retryAfterSeconds(header: string | null, now: Instant): number |
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** The error of a `Status` object that came within a watch, by its `code`. */
+/** Returns the error of an ERROR event of a watch. */
 export function statusObjectError(doing: string, object: unknown): KubernetesError {
   const status = asObject(object);
   const code = countIn(status, 'code') ?? 0;

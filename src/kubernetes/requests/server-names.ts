@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import { asObject } from '../json.js';
 
-/** Returns the DNS names in the certificate of the server that `request` was sent to; null where it was not verified. */
+/** Returns the DNS names in the certificate of the server that `request` was sent to; null if it was not verified. */
 export function serverNames(request: unknown): readonly string[] | null {
   const socket = asObject(request)?.['socket'];
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;

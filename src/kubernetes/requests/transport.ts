@@ -5,7 +5,7 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import type { JsonObject } from '../json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { parseAnswer } from './parse-answer.js';
@@ -13,28 +13,28 @@ import { rateLimitMs } from './rate-limit.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../types.js';
-import { holdStream, readText, type WatchStream } from '../watch/watch-stream.js';
+import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 /** One request to the API server. */
 export interface KubernetesRequest {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** From the root of the API, every part encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  /** Each segment encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON; a PATCH is a merge-patch. */
   readonly body?: JsonObject;
   /** For messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
-  /** For the request metrics, as RBAC has them: `patch`, `deployments/scale`. */
+  /** As in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
   readonly verb: string;
   readonly resource: string;
-  /** From the call to the last byte, repetitions included. */
+  /** From the call to the last byte, retries included. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one request came to, for the metrics. `code` is the HTTP status, or the kind of the failure without one. */
+/** The result of one request, for the metrics. `code` is the HTTP status, or the kind of a failure without a status. */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
@@ -42,18 +42,15 @@ export interface RequestReport {
   readonly seconds: number;
 }
 
-/** Requests to one API server. Everything throws `KubernetesError`, whose messages hold no secret. */
+/** Sends requests to one API server. Throws `KubernetesError`, whose messages hold no secret. */
 export interface Transport {
   /**
-   * Sends a request and gives the object of the answer. A 401 is repeated once where the token has changed; a GET up to
-   * three times where the server asks for it by a 429 or a `Retry-After` that ends before the deadline, and once after a
-   * lost connection; nothing else.
+   * Sends a request and returns the object of the response. Retries once after a 401 if the token has changed. Retries
+   * a GET up to twice after a 429, or a 5xx with a `Retry-After`, that ends before the deadline, and once after a lost
+   * connection. Retries nothing else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
-  /**
-   * Opens a watch: `deadlineMs` is the time until its head is there. Afterwards only `signal` and `close` end it, and
-   * both destroy the connection.
-   */
+  /** Opens a watch. `deadlineMs` covers the response headers; after that `signal` and `close` destroy the connection. */
   readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
   /** Closes all connections. */
   readonly close: () => void;
@@ -63,9 +60,9 @@ export interface TransportOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
-  /** The `Date` header of each answer, for those who compare clocks. */
+  /** Receives the `Date` header of each response. */
   readonly onServerDate?: ((date: string) => void) | undefined;
-  /** The names in the certificate of the API server, where it was verified. */
+  /** Receives the DNS names in the verified certificate of the API server. */
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
   /** `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
@@ -76,7 +73,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   lease: 4 * 1024 * 1024,
   write: 4 * 1024 * 1024,
   read: 4 * 1024 * 1024,
-  // A whole list above it is read in pages instead.
+  // A larger list is read in pages instead.
   list: 64 * 1024 * 1024,
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
@@ -85,7 +82,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
 };
 
 const client = axios.create({
-  // No proxy of the environment, no redirect: both would carry the token elsewhere.
+  // No proxy from the environment and no redirect: both would send the token to another host.
   proxy: false,
   maxRedirects: 0,
   maxBodyLength: 4 * 1024 * 1024,
@@ -94,7 +91,7 @@ const client = axios.create({
   transformResponse: [(body: unknown) => body],
 });
 
-/** Makes a transport; it connects when it is first asked. */
+/** Returns a transport that connects with its first request. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const budgets = createLaneBudgets(clock);
@@ -105,15 +102,15 @@ export function createTransport(options: TransportOptions): Transport {
     return readAnswer(request, exchange);
   };
 
-  const repeat = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
+  const withRetries = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
     const endMs = clock.monotonicMs() + request.deadlineMs;
     for (let attempts = 1; ; attempts += 1) {
       await budgets[request.lane].take(signal);
       try {
         return await attempt(request, signal);
       } catch (error) {
-        const waitMs = repetitionDelayMs(request, { error, attempts, clock });
-        // Whoever asks does better to know at once than to wait for a deadline.
+        const waitMs = retryDelayMs(request, { error, attempts, clock });
+        // Fail now rather than at the deadline.
         if (waitMs === null || clock.monotonicMs() + waitMs >= endMs) throw error;
         if (waitMs > 0) await sleep(clock, waitMs, signal);
         if (signal.aborted) throw error;
@@ -126,7 +123,7 @@ export function createTransport(options: TransportOptions): Transport {
     const exchange = await send(request, { ...options, agents, signal, responseType: 'stream' });
     const body: unknown = exchange.response.data;
     if (!(body instanceof IncomingMessage))
-      throw new KubernetesError('bad_answer', `${request.doing}: the answer is no stream`);
+      throw new KubernetesError('bad_answer', `${request.doing}: the response is not a stream`);
     if (exchange.response.status === 200) return body;
     throw refusal(request, exchange, await readText(body, signal));
   };
@@ -134,7 +131,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     request: (request) =>
       withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, (signal) =>
-        repeat(request, signal),
+        withRetries(request, signal),
       ),
     openWatch: async (request) => {
       const body = await withDeadline(clock, { ms: request.deadlineMs, parent: request.signal }, (signal) =>
@@ -210,14 +207,14 @@ async function sendOnce(
       httpsAgent: agents.https[request.lane],
     });
     report(String(response.status));
-    // Lists are few, and a certificate changes seldom.
+    // Reading the certificate of every response would be wasted: it rarely changes.
     const names = request.lane === 'list' ? serverNames(response.request) : null;
     if (names !== null) sending.onServerNames?.(names);
     const date: unknown = response.headers['date'];
     if (typeof date === 'string') sending.onServerDate?.(date);
     return { response, authorization, clock };
   } catch (cause) {
-    // An AxiosError holds the token in its config: it must not travel any further.
+    // An AxiosError holds the token in its config and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
     report(error.kind);
     throw error;
@@ -234,7 +231,7 @@ function axiosRequest(
     method: request.method,
     responseType,
     signal,
-    // A watch is not compressed: each event is to be readable when it comes.
+    // A watch is not compressed: each event must be readable when it arrives.
     decompress: !isStream,
     maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
     headers: {
@@ -276,14 +273,14 @@ function refusal(request: KubernetesRequest, exchange: Exchange, body: string): 
   });
 }
 
-/** Milliseconds until a repetition, or null where the request must not be repeated. */
-function repetitionDelayMs(
+/** Returns milliseconds until the retry, or null if the request must not be retried. */
+function retryDelayMs(
   request: KubernetesRequest,
   { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },
 ): number | null {
   if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
-  // A connection the server had closed while it was idle is noticed only by the next request.
+  // Only the next request notices that the server closed an idle connection.
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
   const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;

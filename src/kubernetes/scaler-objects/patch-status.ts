@@ -6,8 +6,8 @@ import { readScalerObject, SCALER_PLURAL, SCALER_ROOT, type ScalerObject } from 
 const DEADLINE_MS = 10_000;
 
 /**
- * One merge-patch of the status of an object, which must be just as it was seen: `conflict` where it is not, or is
- * another one of that name. Gives what the server answered. Throws `KubernetesError`; is never sent again.
+ * Sends one merge-patch of the status of a scaler object and returns the response. Throws `KubernetesError`: `conflict`
+ * if the object has changed or was recreated. Never retried here.
  */
 export async function patchScalerStatus(
   transport: Transport,
@@ -29,6 +29,6 @@ export async function patchScalerStatus(
     signal,
   });
   const written = readScalerObject(answer);
-  if (written === null) throw new KubernetesError('bad_answer', `${doing}: the answer is no scaler`);
+  if (written === null) throw new KubernetesError('bad_answer', `${doing}: the response is not a scaler`);
   return written;
 }

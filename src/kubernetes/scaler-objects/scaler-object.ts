@@ -1,23 +1,21 @@
 import { countIn, objectIn, textIn, type JsonObject } from '../json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 
-/** As the API server has it: `scalers.promscaler.dev`. */
 export const SCALER_GROUP = 'promscaler.dev';
 export const SCALER_PLURAL = 'scalers';
 export const SCALER_ROOT = `/apis/${SCALER_GROUP}/v1`;
 
-/** A scaler document that is an object of the cluster. */
+/** A custom resource that holds a scaler document. */
 export interface ScalerObject extends WatchedObject {
   readonly uid: string;
-  /** Counts the changes of its `spec`. */
   readonly generation: number;
-  /** Its `spec` as JSON, which tells versions of the document apart; empty where it has none. */
+  /** `spec` as JSON, to compare versions of the document; empty if missing. */
   readonly specText: string;
-  /** As it stands there, nobody has checked it; null: none yet. */
+  /** Not validated; null: none yet. */
   readonly status: JsonObject | null;
 }
 
-/** What is needed of an object; null where it has no name, or nothing to tell its versions apart. */
+/** Converts an object; null if it has no name, uid, resourceVersion or generation. */
 export function readScalerObject(object: JsonObject): ScalerObject | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name] = [textIn(metadata, 'namespace'), textIn(metadata, 'name')];
@@ -37,12 +35,12 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
   };
 }
 
-/** JSON of thousands of levels can be read and not written: such an object must not keep the others from being listed. */
+/** JSON.stringify overflows on thousands of levels that JSON.parse accepts: one such object must not fail the list. */
 function writeSpec(spec: unknown): string {
   try {
     return JSON.stringify(spec);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return JSON.stringify('nested too deeply to be read');
+    return JSON.stringify('nested too deeply');
   }
 }

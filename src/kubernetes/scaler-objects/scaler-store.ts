@@ -2,19 +2,19 @@ import { isOlder } from '../resource-version.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import type { ScalerObject } from './scaler-object.js';
 
-/** The scaler objects that were seen, whoever watches them. What was known stays while nobody can. */
+/** The scaler objects that were seen. A failing watch keeps the last ones. */
 export interface ScalerStore {
-  /** One for each namespace that is watched, or one for the whole cluster. */
+  /** One per watched namespace, or one for the whole cluster. */
   readonly scopes: readonly ScalerScope[];
   readonly list: () => Iterable<ScalerObject>;
   readonly get: (namespace: string, name: string) => ScalerObject | null;
-  /** Every scope has been listed: what is not known is not there. */
+  /** Whether every scope has been listed, so that a missing object does not exist. */
   readonly isComplete: () => boolean;
-  /** Takes in what the server answered to a write, before the watch tells of it. */
+  /** Stores the response to a write, before the watch shows it. */
   readonly remember: (object: ScalerObject) => void;
   /**
-   * Calls back when a document came, changed or went, and when a scope was listed first, until the answer is called; not
-   * for a change of the status, the labels or whatever else is no part of the document.
+   * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
+   * changes outside of `spec`. Returns the function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void;
 }
@@ -26,7 +26,7 @@ export interface ScalerScope {
   readonly isListed: () => boolean;
 }
 
-/** An empty store. `namespaces`: the only ones that are watched; empty: all. */
+/** Returns an empty store. `namespaces`: the only ones to watch; empty: all. */
 export function createScalerStore(namespaces: readonly string[]): ScalerStore {
   const listeners = new Set<() => void>();
   const notify = (): void => {

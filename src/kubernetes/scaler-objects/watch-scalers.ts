@@ -7,11 +7,10 @@ import { createReflector, type Reflector } from '../watch/reflector.js';
 import { readScalerObject, SCALER_PLURAL, SCALER_ROOT } from './scaler-object.js';
 import type { ScalerStore } from './scaler-store.js';
 
-/** The watches that keep a store of scaler objects. */
 export interface ScalerWatch {
-  /** Lists and watches until `signal` is aborted; never rejects. What fails is told once, and tried again for ever. */
+  /** Lists and watches until `signal` is aborted; never rejects. Logs a failure once and retries forever. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Every scope has been listed, or could not be. */
+  /** Whether every scope has been listed or has failed. */
   readonly isSettled: () => boolean;
 }
 
@@ -22,7 +21,6 @@ export interface ScalerWatchOptions {
   readonly log: Log;
 }
 
-/** Makes the watches; nothing is asked before `run`. */
 export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): ScalerWatch {
   const reflectors: readonly Reflector[] = store.scopes.map((scope) =>
     createReflector({
@@ -41,13 +39,13 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
   };
 }
 
-/** The line that mends a list or watch of scalers; null for what only time mends. */
+/** Returns the fix of a failed list or watch of scalers; null for a transient failure. */
 export function fixForScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
   switch (kind) {
     case 'not_found':
-      return 'the CRD scalers.promscaler.dev is not installed: chart value crd.enabled: true, or scalers.customResources: false; it is looked for again every few minutes';
+      return 'the CRD scalers.promscaler.dev is not installed: set the chart value crd.enabled: true, or scalers.customResources: false; the list is retried every few minutes';
     case 'forbidden':
-      return 'chart values crd.enabled: true and rbac.create: true: list and watch of scalers in promscaler.dev; it is tried again every few minutes';
+      return 'set the chart values crd.enabled: true and rbac.create: true (list and watch of scalers in promscaler.dev); the list is retried every few minutes';
     default:
       return null;
   }

@@ -1,8 +1,8 @@
 import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
 import type { KubernetesError } from '../types.js';
-import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './batch.js';
-import type { StateMap, StateMapChange } from './map.js';
+import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './choose-writes.js';
+import type { StateMap, StateMapChange } from './state-config-map.js';
 
 /** What is known of one ConfigMap of state, and the write under way. */
 export interface BucketState<W extends BucketWrite> {
@@ -10,9 +10,9 @@ export interface BucketState<W extends BucketWrite> {
   readonly known: KnownMap | null;
   /** Why the ConfigMap cannot be used; null while it can. */
   readonly failure: { readonly message: string; readonly atMs: number } | null;
-  /** Our own last write may have changed the ConfigMap since it was read. */
+  /** Our last write may have changed the ConfigMap since it was read. */
   readonly isStale: boolean;
-  /** The last write had no answer. */
+  /** The outcome of the last write is unknown. */
   readonly isDoubtful: boolean;
   /** The last text that this process sent for each key. */
   readonly sent: ReadonlyMap<string, string>;
@@ -26,7 +26,7 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 
 /** A batch that has begun. */
 export interface Writing<W extends BucketWrite> {
-  /** Without an answer so far. */
+  /** The writes not answered yet. */
   readonly writes: readonly W[];
   /** Keys that the PATCH under way removes. */
   readonly dropped: readonly string[];
@@ -35,7 +35,7 @@ export interface Writing<W extends BucketWrite> {
 }
 
 export type BucketEvent<W extends BucketWrite> =
-  /** `isReload`: what others wrote before this read is history, not a rival's. */
+  /** `isReload`: entries that other replicas wrote before this read may be overwritten. */
   | { readonly type: 'read'; readonly map: StateMap; readonly isReload: boolean }
   | { readonly type: 'read-failed'; readonly error: KubernetesError }
   /** `endMs`: no write is sent later, by the monotonic clock. */
@@ -45,7 +45,7 @@ export type BucketEvent<W extends BucketWrite> =
   | { readonly type: 'patched'; readonly resourceVersion: string }
   | { readonly type: 'patch-failed'; readonly error: KubernetesError };
 
-/** At most one of `patch`, `read` and `wait` comes out of a transition, as its last effect. */
+/** A transition has at most one `patch`, `read` or `wait`, as its last effect. */
 export type BucketEffect<W extends BucketWrite> =
   | {
       readonly type: 'log';

@@ -1,6 +1,6 @@
 import { rateLimitMs } from '../requests/rate-limit.js';
 import { UNKNOWN_OUTCOME, type KubernetesError } from '../types.js';
-import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './batch.js';
+import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './choose-writes.js';
 import type {
   BucketContext,
   BucketEffect,
@@ -9,8 +9,8 @@ import type {
   Transition,
   Writing,
 } from './bucket-state.js';
-import { clampFuture, readEntry } from './entry.js';
-import { explainStateFailure, type StateMap } from './map.js';
+import { clampFuture, readEntry } from './state-entry.js';
+import { explainStateFailure, STATE_WRITE_MS, type StateMap } from './state-config-map.js';
 
 /** Writes in a row that conflict before the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
@@ -54,7 +54,7 @@ function afterRead<W extends BucketWrite>(
   const effects: BucketEffect<W>[] = [];
   const entries = new Map<string, KnownEntry>();
   for (const [key, text] of Object.entries(data)) {
-    const read = noteEntry(state, { key, text, isReload }, context);
+    const read = readKnownEntry(state, { key, text, isReload }, context);
     entries.set(key, read.entry);
     if (read.warning !== null) effects.push(read.warning);
   }
@@ -70,7 +70,7 @@ function afterRead<W extends BucketWrite>(
   return { state: { ...state, known, isStale: false, failure: null }, effects };
 }
 
-function noteEntry<W extends BucketWrite>(
+function readKnownEntry<W extends BucketWrite>(
   { known, sent }: BucketState<W>,
   { key, text, isReload }: { readonly key: string; readonly text: string; readonly isReload: boolean },
   context: BucketContext,
@@ -84,8 +84,8 @@ function noteEntry<W extends BucketWrite>(
     facts: { configMap: nameOf(context), key, ...facts },
     message,
   });
-  const isRival = !isReload && known !== null && sent.get(key) !== text;
-  const foreignSinceMs = isRival ? context.nowMs : null;
+  const isForeign = !isReload && known !== null && sent.get(key) !== text;
+  const foreignSinceMs = isForeign ? context.nowMs : null;
   const content = readEntry(text);
   if ('problem' in content) {
     const warning = warn('invalid state entry; leaving it unchanged', {
@@ -150,7 +150,7 @@ function afterFailedPatch<W extends BucketWrite>(
     return { state, effects: [{ type: 'wait', ms: waitMs }] };
   // One unknown outcome does not make the store unusable: the next read shows it. The second in a row does.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
-    const message = `${error.message}: it is read again first`;
+    const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
   }
   return failWriting(state, explainStateFailure(error, context, 'patch'), context);
@@ -160,11 +160,11 @@ function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: B
   const conflicts = state.writing.conflicts + 1;
   if (context.nowMs > state.writing.endMs) {
     // The store can still be used: this process was stopped, or the server is slow.
-    const message = `ConfigMap ${nameOf(context)} could not be written in time`;
+    const message = `ConfigMap ${nameOf(context)} was not written within ${STATE_WRITE_MS / 1000} s`;
     return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
   }
   if (conflicts === MAX_CONFLICTS) {
-    const message = `ConfigMap ${nameOf(context)} is written by others again and again: ${conflicts} conflicts`;
+    const message = `ConfigMap ${nameOf(context)} keeps being changed by other clients: ${conflicts} conflicts`;
     return failWriting(state, message, context);
   }
   return { state: { ...state, writing: { ...state.writing, conflicts } }, effects: [{ type: 'read' }] };

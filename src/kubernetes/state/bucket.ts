@@ -2,17 +2,17 @@ import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
 import { KubernetesError } from '../types.js';
-import type { BucketRules, KnownEntry } from './batch.js';
+import type { BucketRules, KnownEntry } from './choose-writes.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
 import { transition } from './bucket-transition.js';
-import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './map.js';
+import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './state-config-map.js';
 import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-queue.js';
 
-/** One ConfigMap of state. Rejects only after an internal error. */
+/** One ConfigMap of state. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
-  /** Reads the ConfigMap where a read is due, for the entry of `key` too: see `isReadDue`. */
+  /** Reads the ConfigMap if a read is due: see `isReadDue`. */
   readonly settle: (key?: string) => Promise<void>;
-  /** Reads the ConfigMap in any case. What others wrote before that is history, not a rival's. */
+  /** Reads the ConfigMap now. Entries that other replicas wrote before that may be overwritten. */
   readonly reload: () => Promise<void>;
   /** Why the ConfigMap cannot be used; null while it can. */
   readonly problem: () => string | null;

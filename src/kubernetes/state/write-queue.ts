@@ -1,5 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import type { BucketWrite, PutResult } from './batch.js';
+import type { BucketWrite, PutResult } from './choose-writes.js';
 
 /** A write, and where its result goes. */
 export interface QueuedWrite extends BucketWrite {

@@ -3,38 +3,38 @@ import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
 
-/** A kind of object, in one namespace or in all. */
+/** A resource, in one namespace or in all. */
 export interface ResourceScope {
   /** `/apis/apps/v1/namespaces/shop/deployments`. */
   readonly path: string;
-  /** As RBAC has it: `deployments`. */
+  /** As in RBAC rules: `deployments`. */
   readonly plural: string;
   /** Null: the whole cluster. */
   readonly namespace: string | null;
 }
 
-/** `deployments of namespace shop`, `pods of all namespaces`. */
+/** Returns `deployments in namespace shop` or `pods in all namespaces`. */
 export function nameScope({ plural, namespace }: ResourceScope): string {
-  return `${plural} of ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+  return `${plural} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }
 
-/** The path of a resource, all of it or in one namespace. `root` is `/api/v1` or `/apis/GROUP/VERSION`. */
+/** `root` is `/api/v1` or `/apis/GROUP/VERSION`; `namespace` null: the whole cluster. */
 export function resourceScope(root: string, plural: string, namespace: string | null): ResourceScope {
   const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   return { path: `${root}${scope}/${plural}`, plural, namespace };
 }
 
 const PAGE_SIZE = '500';
-/** A server that goes on handing out tokens would keep us for ever. */
+/** Ends a list whose server never stops sending continue tokens. */
 const MAX_PAGES = 2000;
 /** Kubernetes supports 150,000 pods. */
 const MAX_ITEMS = 300_000;
-/** What is kept of the objects, as JSON: of 150,000 pods about 75 MB. */
+/** Of the converted objects as JSON: about 75 MB for 150,000 pods. */
 const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
 
-/** A complete list. `resourceVersion` is where a watch goes on. */
+/** A complete list. A watch starts at `resourceVersion`. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
@@ -43,18 +43,17 @@ export interface Listed<T> {
 export interface Listing<T> {
   readonly transport: Transport;
   readonly scope: ResourceScope;
-  /** Takes what is needed of an object, page by page; null leaves it out. */
+  /** Converts an object, page by page; null drops it. */
   readonly convert: (object: JsonObject) => T | null;
-  /** Only the objects whose labels match, in the text form of a selector; left out: all. */
+  /** In the syntax of `kubectl -l`; default: all objects. */
   readonly labelSelector?: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. Where a later page has expired it
- * starts anew without pages: the token of the 410 would go on inconsistently. A list without end is refused: a token that
- * came before, too many pages, objects or bytes. Throws `KubernetesError`.
- * Source: reliability.md, K2, K4, K5.
+ * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires, lists
+ * again without pages: the token of the 410 would continue inconsistently. Throws `KubernetesError`, also for an endless
+ * list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
   const items: T[] = [];
@@ -77,7 +76,7 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
     if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
     if (kept > MAX_KEPT_CHARACTERS)
       throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
-    // All pages are of one version; should they not be, the oldest one misses nothing.
+    // All pages have one version; if they differ, a watch from the oldest misses nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
@@ -92,12 +91,12 @@ function endless<T>({ scope }: Listing<T>, what: string): KubernetesError {
 }
 
 const TOO_LARGE_ATTEMPTS = 3;
-const TOO_LARGE_REST_SECONDS = 1;
+const TOO_LARGE_RETRY_SECONDS = 1;
 
 /**
- * Lists a resource as it was at `version` or later, which the server answers from its watch cache. A server whose cache
- * is not there yet says so and is asked three times; then, and where it no longer takes the version, the list is a
- * consistent one. Throws `KubernetesError`. Source: reliability.md, K3.
+ * Lists a resource at `version` or later, which the server answers from its watch cache. Tries three times while the
+ * cache is behind; then, and if the server rejects the version, lists consistently. Throws `KubernetesError`.
+ * Source: reliability.md, K3.
  */
 export async function listNotOlder<T>(
   listing: Listing<T>,
@@ -110,18 +109,18 @@ export async function listNotOlder<T>(
       return readPage(listing, await requestPage(listing, query));
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
-      // A list that is too large as a whole is none in pages.
+      // A list that is too large as a whole may fit in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
-      // Where the server names a time in its header the transport has waited and asked three times already.
+      // With a Retry-After the transport has retried already.
       if (error.retryAfterSeconds !== null) break;
-      if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_REST_SECONDS * 1000, listing.signal);
+      if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_RETRY_SECONDS * 1000, listing.signal);
     }
   }
   return listAll(listing);
 }
 
-/** Servers of every age say it in these words; only the newer ones name a cause. */
+/** All server versions use this message; only newer ones set a cause. */
 function isTooLarge({ status, message }: KubernetesError): boolean {
   return status === 504 && message.includes('Too large resource version');
 }
@@ -152,7 +151,7 @@ function readPage<T>(
   const metadata = objectIn(page, 'metadata');
   const resourceVersion = textIn(metadata, 'resourceVersion') ?? '';
   if (textIn(page, 'kind')?.endsWith('List') !== true || resourceVersion === '')
-    throw new KubernetesError('bad_answer', `listing ${nameScope(scope)}: the answer is no list`);
+    throw new KubernetesError('bad_answer', `listing ${nameScope(scope)}: the response is not a list`);
   const items: T[] = [];
   let characters = 0;
   for (const object of objectsIn(page, 'items')) {

@@ -1,20 +1,19 @@
-/** What every watched object has. */
 export interface WatchedObject {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
 }
 
-/** Where a reflector puts what it sees. */
+/** The objects that a reflector has seen. */
 export interface ObjectStore<T extends WatchedObject> {
   readonly get: (namespace: string, name: string) => T | undefined;
-  /** Everything at once: nobody sees a half-filled store. */
+  /** Replaces all objects at once: no reader sees a half-filled store. */
   readonly replace: (objects: readonly T[]) => void;
   readonly put: (object: T) => void;
   readonly remove: (namespace: string, name: string) => void;
 }
 
-/** A store by namespace and name. */
+/** Returns an empty store, indexed by namespace and name. */
 export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
   let objects = new Map<string, T>();
   return {

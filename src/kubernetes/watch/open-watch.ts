@@ -1,19 +1,18 @@
 import { nameScope, type ResourceScope } from './list-pages.js';
 import type { Transport } from '../requests/transport.js';
-import type { WatchStream } from './watch-stream.js';
+import type { WatchStream } from '../requests/watch-stream.js';
 
 const WATCH_START_DEADLINE_MS = 30_000;
 
-/** One watch of a resource. */
 export interface WatchRequest {
-  /** The version after which events are wanted. */
+  /** The watch starts after this resourceVersion. */
   readonly version: string;
-  /** When the server ends it. */
+  /** After this time the server ends the watch. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }
 
-/** Opens a watch with bookmarks; throws `KubernetesError` where it does not begin. Source: reliability.md, K7. */
+/** Opens a watch with bookmarks. Throws `KubernetesError`. Source: reliability.md, K7. */
 export function openResourceWatch(
   transport: Transport,
   scope: ResourceScope,

@@ -1,20 +1,20 @@
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { compareResourceVersions, isOlder } from '../resource-version.js';
 
-/** Writes to a store so that events which come twice or in a wrong order take nothing back. */
+/** Writes to a store so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
-  /** All there is as of `version`, the list's own: whatever an event of that version or an older one says is known. */
+  /** Replaces the store with a list of resourceVersion `version`; events up to that version are dropped from then on. */
   readonly replace: (objects: readonly T[], version: string) => void;
   readonly put: (object: T) => void;
   readonly remove: (object: WatchedObject) => void;
 }
 
-/** So many deletions are remembered: an older event must not bring back what is gone. */
+/** Deletions to remember, so that an older event does not restore a deleted object. */
 const MAX_DELETIONS = 4096;
 
 /**
- * Compares versions object by object, and with that of the last list: a late event of one object may still be the first
- * one of that object, but none from before the list is, or a pod that was deleted by then would come back for ever.
+ * Compares an event with the version of its object, so that a late first event of an object counts, and with the
+ * version of the last list, so that a pod deleted before that list is not restored forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {
   const deletions = new Map<string, string>();

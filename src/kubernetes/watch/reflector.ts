@@ -6,25 +6,23 @@ import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
-import { createPauses, type Pauses, type Verb } from './pauses.js';
+import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
 import { isOlder } from '../resource-version.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
-import { splitLines } from './watch-lines.js';
-import { streamError } from './watch-stream.js';
+import { splitLines, streamError } from './watch-lines.js';
 
-/** Keeps one store equal to what the server has, for one resource in one namespace or in all. */
+/** Keeps a store equal to the API server, for one resource in one namespace or in all. */
 export interface Reflector {
   /** Lists and watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Listed at least once. */
   readonly isSynced: () => boolean;
-  /** Seconds since the last event, bookmark or finished list; infinite before the first list. */
+  /** Seconds since the last event, bookmark or completed list; infinite before the first list. */
   readonly ageSeconds: () => number;
-  /** The failure that has not been mended yet; null while a watch runs, and for a 403 that is not believed yet. */
+  /** The last failure since a list or watch succeeded; null for none, and for a 403 that may not last. */
   readonly failure: () => KubernetesError | null;
-  /** Calls back after each list and after each failure, until the answer is called. */
+  /** Calls `listener` after each list and each failure. Returns the function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -34,29 +32,29 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly log: Log;
   readonly scope: ResourceScope;
   readonly store: ObjectStore<T>;
-  /** Takes what is needed of an object; null for one that cannot be read. */
+  /** Converts an object; null: it is invalid. */
   readonly convert: (object: JsonObject) => T | null;
-  /** What an operator can do about a failure, for the log; null: nothing but wait. */
+  /** Returns the fix of a failure for the log; null: none. */
   readonly fixFor?: (error: KubernetesError) => string | null;
 }
 
 const MIN_WATCH_SECONDS = 240;
-/** 240 to 480 s by chance, so that watches do not all begin anew together. */
+/** A random 240 to 480 s, so that watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
-/** As long as the token of a page is good for: 300 pages of 500 take about a minute. */
+/** The lifetime of a continue token. 300 pages of 500 take about a minute. */
 const LIST_DEADLINE_MS = 300_000;
-/** A watch that ends sooner without news is a failure: behind a broken proxy it would come again at once, for ever. */
+/** A watch that ends sooner without an event is a failure: behind a broken proxy it would restart in a busy loop. */
 const SHORT_WATCH_MS = 1000;
-/** No watch has brought anything for so long: only a list tells, and comes before what is known is too old. */
-const WATCHLESS_SECONDS = 110;
+/** Without an event for this long only a list shows the state; it runs before the store counts as stale. */
+const RELIST_AFTER_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
- * LIST, then WATCH from the list's version, again and again from the last version seen; LIST again only when the
- * server says that this version is gone, and then from its cache, which is enough; or where watches bring nothing, and
- * then a consistent one, for that cache may be what stands still. Source: reliability.md, K1-K12.
+ * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if that
+ * version is gone, from the watch cache, which is enough; or if watches receive nothing, then consistently, because the
+ * cache may be stale. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -78,12 +76,11 @@ class ReflectorLoop<T extends WatchedObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
-  readonly #pauses: Pauses;
-  /** Where the watch stands; null: the next step is a list. */
+  readonly #delays: RetryDelays;
+  /** The version to watch from; null: the next step is a list. */
   #version: string | null = null;
-  /** The newest version ever seen. */
   #newest: string | null = null;
-  /** The next list need only be as new as this; null: it must be consistent. */
+  /** The next list may be as old as this version; null: it must be consistent. */
   #relistFrom: string | null = null;
   #heardMs: number | null = null;
   #listedMs: number | null = null;
@@ -94,7 +91,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#options = options;
     this.#clock = options.clock;
     this.#sink = createOrderedSink(options.store);
-    this.#pauses = createPauses(options.clock);
+    this.#delays = createRetryDelays(options.clock);
   }
 
   get isSynced(): boolean {
@@ -109,14 +106,14 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const pauseMs = await this.#step(signal);
-      if (pauseMs > 0) await sleep(this.#clock, pauseMs, signal);
+      const delayMs = await this.#step(signal);
+      if (delayMs > 0) await sleep(this.#clock, delayMs, signal);
     }
   }
 
-  /** One list or one watch; gives the milliseconds to wait before the next step. */
+  /** Lists or watches once. Returns milliseconds to wait before the next step. */
   async #step(signal: AbortSignal): Promise<number> {
-    if (this.ageSeconds > WATCHLESS_SECONDS) this.#version = null;
+    if (this.ageSeconds > RELIST_AFTER_SECONDS) this.#version = null;
     try {
       if (this.#version !== null) return await this.#watch(this.#version, signal);
       await this.#list(signal);
@@ -128,7 +125,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const from = this.#relistFrom;
-    // Tried once: whatever fails, the next list is a consistent one.
+    // Once only: if it fails, the next list is consistent.
     this.#relistFrom = null;
     const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
     const { items, resourceVersion } = await withDeadline(this.#clock, deadline, (inTime) => {
@@ -143,7 +140,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#notify();
   }
 
-  /** A list may be older than what was seen: a stale server, or a cluster that was restored. Only time tells. */
+  /** An older list comes from a stale server or a restored cluster; only one that lasts is a restored cluster. */
   #refuseOldList(version: string): void {
     const newest = this.#newest;
     const now = this.#clock.monotonicMs();
@@ -155,7 +152,7 @@ class ReflectorLoop<T extends WatchedObject> {
     if (now - this.#oldListMs < OLD_LIST_PATIENCE_MS)
       throw new KubernetesError(
         'bad_answer',
-        `listing ${this.#name}: the list is of version ${version}, older than ${newest}, which was seen`,
+        `listing ${this.#name}: the list has resourceVersion ${version}, older than ${newest} seen before`,
       );
     this.#newest = null;
     this.#oldListMs = null;
@@ -186,11 +183,11 @@ class ReflectorLoop<T extends WatchedObject> {
         this.#options.log.info('closed a watch without events', { resource: this.#name });
         return 0;
       }
-      // The server did not keep its own timeoutSeconds: the connection is dead, the version is not.
+      // The server exceeded its timeoutSeconds: the connection is dead, but the version is still valid.
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
-    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#pauses.afterShortWatch() : 0;
+    return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#delays.afterShortWatch() : 0;
   }
 
   async #consume(watch: WatchRequest): Promise<void> {
@@ -237,18 +234,18 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#sink.remove({ namespace, name, resourceVersion });
   }
 
-  /** Settles where to go on after a failure; gives the milliseconds to wait before that. */
+  /** Decides how to continue after a failure. Returns milliseconds to wait. */
   #recover(cause: unknown, verb: Verb): number {
     const error =
       cause instanceof KubernetesError
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
     const sinceListMs = this.#listedMs === null ? null : this.#clock.monotonicMs() - this.#listedMs;
-    const pause = this.#pauses.after({ verb, error, sinceListMs });
-    if (pause.isBelieved) this.#fail(error);
+    const delay = this.#delays.after({ verb, error, sinceListMs });
+    if (delay.isLasting) this.#fail(error);
     if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
     if (this.#isVersionLost(error)) this.#version = null;
-    return pause.ms;
+    return delay.ms;
   }
 
   #fail(error: KubernetesError): void {
@@ -262,10 +259,10 @@ class ReflectorLoop<T extends WatchedObject> {
 
   #clearFailure(verb: Verb): void {
     this.failure = null;
-    this.#pauses.clear(verb);
+    this.#delays.clear(verb);
   }
 
-  /** The next step must be a list. Everything else goes on from the last version, which spares the server one. */
+  /** Whether the next step must be a list. Other failures continue from the last version, which spares the server a list. */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;
     if (!(error instanceof WatchEventError)) return error.kind === 'not_found' || error.kind === 'invalid';

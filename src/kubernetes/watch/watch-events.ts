@@ -3,10 +3,10 @@ import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { KubernetesError } from '../types.js';
 
-/** An object with as many members is none that etcd holds. */
+/** More than any object in etcd has. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
 
-/** One line of a watch. `resourceVersion` is empty where the object has none. */
+/** One event of a watch. `resourceVersion` is empty if the object has none. */
 export interface WatchEvent {
   readonly type: 'put' | 'delete' | 'bookmark' | 'unknown';
   readonly object: JsonObject;
@@ -17,16 +17,16 @@ export interface WatchEvent {
 export class WatchEventError extends KubernetesError {}
 
 /**
- * Reads a line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for what is
- * no event: the watch then goes on from the last version, so that nothing is lost. Source: reliability.md, K8, K9, K19.
+ * Parses one line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
+ * invalid line; a watch from the last version then loses nothing. Source: reliability.md, K8, K9, K19.
  */
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;
   try {
     parsed = parseJsonWithin(line, LINE_BOUNDS);
   } catch (error) {
-    const why = error instanceof JsonBoundsError ? `has ${error.message}` : 'is no JSON';
-    throw new KubernetesError('bad_answer', `${doing}: a line of the stream ${why}`);
+    const why = error instanceof JsonBoundsError ? `has ${error.message}` : 'is not valid JSON';
+    throw new KubernetesError('bad_answer', `${doing}: an event ${why}`);
   }
   const event = asObject(parsed);
   const object = objectIn(event, 'object');
@@ -36,7 +36,7 @@ export function readWatchEvent(line: string, doing: string): WatchEvent {
     throw new WatchEventError(kind, message, status === null ? {} : { status });
   }
   if (object === null || type === null)
-    throw new KubernetesError('bad_answer', `${doing}: a line of the stream is no event`);
+    throw new KubernetesError('bad_answer', `${doing}: an event lacks its type or object`);
   const resourceVersion = textIn(objectIn(object, 'metadata'), 'resourceVersion') ?? '';
   return { type: typeOf(type), object, resourceVersion };
 }

@@ -1,21 +1,23 @@
-/** The longest line of a watch stream, in bytes. An object in etcd has 1.5 MiB at most. */
+import { errorFacts } from '../error-facts.js';
+import { KubernetesError } from '../types.js';
+
+/** An object in etcd has at most 1.5 MiB. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** A line of a watch stream that is longer than `MAX_LINE_BYTES`. */
 export class LineTooLongError extends Error {
   override name = 'LineTooLongError';
 
   constructor() {
-    super(`a line of the stream is longer than ${MAX_LINE_BYTES} bytes`);
+    super(`an event is longer than ${MAX_LINE_BYTES} bytes`);
   }
 }
 
 /**
- * The lines of a stream of bytes, wherever it was cut into chunks; blank lines are left out and so is a last line
- * without its end. Lines are decoded whole, so a character that two chunks share stays one. (Not node:readline: an
- * abort after its loop raises an error event that nobody can catch.) Throws `LineTooLongError`.
+ * Yields the lines of a byte stream without blank lines and an incomplete last line. Decodes whole lines, so that a
+ * character split across two chunks survives. Not node:readline: an abort after its loop emits an error event that
+ * cannot be caught. Throws `LineTooLongError`.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let pieces: Uint8Array[] = [];
@@ -35,4 +37,10 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
     length += chunk.length - start;
     if (length > MAX_LINE_BYTES) throw new LineTooLongError();
   }
+}
+
+/** Returns the error of a stream that failed while its lines were read. */
+export function streamError(doing: string, cause: unknown): KubernetesError {
+  const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
+  return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });
 }

@@ -10,9 +10,9 @@ import { createRenewed, type Fetched } from './renewed.js';
 import type { Environment, SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
-const WHAT = 'azure: asking for a token';
+const WHAT = 'azure: requesting a token';
 
-/** Where tokens are given out, and what of Azure Monitor they are for. */
+/** The authority that issues tokens, and the scope of Azure Monitor. */
 const CLOUDS: Readonly<
   Record<AzureConfig['cloud'], { readonly authority: string; readonly resource: string }>
 > = {
@@ -31,9 +31,9 @@ const CLOUDS: Readonly<
 };
 
 /**
- * A token of Microsoft Entra ID: with the federated token that AKS' workload identity puts into the pod
- * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; what the config says of the last two wins), else with
- * the managed identity of the machine. `http` is what the library asks through.
+ * Creates the authentication with a token of Microsoft Entra ID: with the federated token of AKS workload identity
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), else with the
+ * managed identity of the machine. The library sends its requests with `http`.
  */
 export function createAzure(
   config: AzureConfig,
@@ -46,7 +46,7 @@ export function createAzure(
     tokenFile === '' ? managedIdentity(config, http) : workloadIdentity(config, clock, { env, http });
   const inTime = async (signal: AbortSignal): Promise<Fetched<string>> => {
     const result = await fetch(signal);
-    if (result === null || result.accessToken === '') throw new CredentialError(`${WHAT}: none is given`);
+    if (result === null || result.accessToken === '') throw new CredentialError(`${WHAT}: none was issued`);
     const { accessToken: value, expiresOn } = result;
     return { value, lifetimeMs: expiresOn === null ? null : expiresOn.getTime() - clock.now() };
   };
@@ -99,7 +99,7 @@ function loadMsal(): Promise<typeof Msal> {
   return loadPackage('@azure/msal-node', () => import('@azure/msal-node'));
 }
 
-/** The library's requests over ours. */
+/** Lets the library send its requests with our client. */
 function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
   const ask = async <T>(
     method: 'GET' | 'POST',
@@ -119,6 +119,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CredentialError(`${WHAT}: the answer is no JSON`);
+    throw new CredentialError(`${WHAT}: the answer is not JSON`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Renewed } from './renewed.js';
 import type { SignIn } from './sign-in.js';
 
-/** A token that goes along as it is, in the Authorization header. A 401 asks for another one. */
+/** Sends a token in the Authorization header. A 401 requests a new one. */
 export function createBearer(token: Renewed<string>): SignIn {
   return {
     headersFor: async (_request, signal) => {

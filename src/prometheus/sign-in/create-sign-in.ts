@@ -6,7 +6,7 @@ import { createOAuth2 } from './oauth2.js';
 import type { Environment, SignIn } from './sign-in.js';
 import { createSigV4 } from './sigv4.js';
 
-/** The way of signing in that the config names. Nothing is asked, and no library loaded, before the first request. */
+/** Creates the authentication method of the config. Sends nothing and loads no library before the first request. */
 export function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
   switch (config.way) {
     case 'oauth2':
@@ -18,6 +18,6 @@ export function createSignIn(config: SignInConfig, clock: Clock, env: Environmen
     case 'google':
       return createGoogle(clock);
     default:
-      throw new Error(`no way to sign in: ${JSON.stringify(config satisfies never)}`);
+      throw new Error(`unknown authentication method: ${JSON.stringify(config satisfies never)}`);
   }
 }

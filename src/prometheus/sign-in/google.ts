@@ -5,29 +5,31 @@ import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
 import type { SignIn } from './sign-in.js';
 
-const WHAT = 'google: asking for a token with the application default credentials';
+const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
 const REQUEST_MS = 5000;
-/** What the metadata server and Google's token endpoint give holds an hour; for others it is the shortest on offer. */
+/**
+ * Tokens of the metadata server and of Google's token endpoint last an hour; for others it is the shortest lifetime.
+ */
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of gcloud, or the metadata server, which
- * on GKE stands for the workload identity of the pod.
+ * Creates the authentication with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of
+ * gcloud, or the metadata server, which on GKE serves the workload identity of the pod.
  */
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {
     const { GoogleAuth } = await loadPackage('google-auth-library', () => import('google-auth-library'));
-    // A new one each time: it would give its own old token again.
+    // A new one each time: it would return its old token again.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // Not sent with a query. Without one the library would look for it, also by running gcloud, for seconds.
+      // Not sent with a query. If it is unset, the library looks for it for seconds, also by running gcloud.
       projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });
     const client = await auth.getClient();
     const { token } = await client.getAccessToken();
-    if (typeof token !== 'string' || token === '') throw new CredentialError(`${WHAT}: no token is given`);
+    if (typeof token !== 'string' || token === '') throw new CredentialError(`${WHAT}: none was issued`);
     const expiry = client.credentials.expiry_date;
     return { value: token, lifetimeMs: typeof expiry === 'number' ? expiry - clock.now() : LIFETIME_MS };
   };

@@ -1,7 +1,7 @@
 import { CredentialError } from '../credential-files.js';
 
 /**
- * A package that only this way of signing in needs: nothing of it is read before. Throws a `CredentialError` where an
+ * Loads a package that only one authentication method needs, and only on first use. Throws a `CredentialError` if the
  * image was built without it.
  */
 export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {

@@ -8,7 +8,9 @@ import { createRenewed, type Fetched } from './renewed.js';
 import type { SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
-/** Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, as Prometheus' own `oauth2`. */
+/**
+ * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus.
+ */
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;
   const http = createTokenHttp({ clock, tls: config.tls, what });
@@ -29,13 +31,13 @@ export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
         {
           signal,
           [oauth.customFetch]: (url, { headers, body }) => ask(http, { url, headers, body, signal }),
-          // An identity provider inside the cluster may be without TLS, as Prometheus itself: the config decides.
-          // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated to stand out, as it does
+          // An identity provider inside the cluster may have no TLS, like Prometheus itself: the config decides.
+          // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated only to be conspicuous
           [oauth.allowInsecureRequests]: true,
         },
       );
       const answer = await oauth.processClientCredentialsResponse(server, { client_id }, response);
-      if (answer.token_type !== 'bearer') throw new CredentialError(`${what} gives no bearer token`);
+      if (answer.token_type !== 'bearer') throw new CredentialError(`${what} returned no bearer token`);
       const seconds = answer.expires_in;
       return { value: answer.access_token, lifetimeMs: seconds === undefined ? null : seconds * 1000 };
     } catch (error) {
@@ -45,10 +47,10 @@ export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
         error.error !== secret
       )
         throw new CredentialError(
-          `${what} refuses (HTTP ${error.status}, ${error.error}): look at oauth2.clientId, clientSecretFile and scopes`,
+          `${what} rejected the request (HTTP ${error.status}, ${error.error}): check oauth2.clientId, clientSecretFile and scopes`,
         );
       if (error instanceof oauth.OperationProcessingError)
-        throw new CredentialError(`${what} gives no answer of OAuth 2.0: look at oauth2.tokenUrl`);
+        throw new CredentialError(`${what} returned no OAuth 2.0 answer: check oauth2.tokenUrl`);
       throw error;
     }
   };

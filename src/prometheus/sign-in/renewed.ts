@@ -4,32 +4,32 @@ import { CredentialError } from '../credential-files.js';
 
 export interface Fetched<T> {
   readonly value: T;
-  /** Milliseconds that it holds from now on; null: not known, it is asked for again after five minutes. */
+  /** Milliseconds from now; null: unknown, the value is fetched again after five minutes. */
   readonly lifetimeMs: number | null;
 }
 
-/** A token, or keys, got again before they end. */
+/** A token, or keys, that are fetched again before they expire. */
 export interface Renewed<T> {
   /** Throws a `CredentialError`, or the reason of `signal` once that is aborted. */
   readonly get: (signal: AbortSignal) => Promise<T>;
-  /** The value was refused. Whether `get` gives, or will get, another one. */
+  /** Reports that the value was rejected. Returns whether `get` returns, or will return, another one. */
   readonly refuse: (value: T) => boolean;
 }
 
-/** For all requests that one renewal makes, and the library's own attempts. */
+/** For all requests of one renewal, including the retries of the library. */
 const FETCH_MS = 10_000;
-/** Who refuses is not asked by each query of a round. */
+/** After a rejection, the queries of a round do not all request a new value. */
 const RETRY_MS = 5000;
-/** A value that is refused while it is young is not refused for its age: a new one would not help. */
+/** A value that is rejected while it is young has not expired: a new one would not help. */
 const YOUNG_MS = 30_000;
 const UNKNOWN_LIFETIME_MS = 300_000;
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Keeps what `fetch` gives. A minute before its end, or a fifth of its life where that is less, it is fetched again while
- * the old one goes on being used: no query waits, and an outage shorter than that is not noticed. One fetch at a time. `what`
- * begins each message.
+ * Keeps the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
+ * that is later. The old value is used meanwhile: no query waits, and a shorter outage has no effect. One fetch at a
+ * time. `what` begins each message.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;
@@ -97,7 +97,7 @@ function valueOf<T>(current: Kept<T> | null, failure: { readonly error: Credenti
   return current.value;
 }
 
-/** Gives what `work` gives, or throws the reason of `signal` as soon as it is aborted: some libraries heed none. */
+/** Returns the result of `work`, or throws the reason of `signal` once it is aborted: some libraries ignore signals. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
@@ -119,7 +119,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
   });
 }
 
-/** Errors of libraries hold requests, answers and tokens: nothing but the names in them is passed on. */
+/** Errors of libraries contain requests, answers and tokens: only the names in them are passed on. */
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));

@@ -1,10 +1,10 @@
-/** Variables of the environment that a platform sets in the pod. */
+/** The environment variables, some of which a platform sets in the pod. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A request as it goes out: a signature covers all of it. */
+/** A request as it is sent: a signature covers all of it. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
-  /** With its query. */
+  /** Including its query string. */
   readonly url: string;
   readonly body: string | null;
   readonly contentType: string | null;
@@ -12,16 +12,16 @@ export interface OutgoingRequest {
 
 export interface SignedHeaders {
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not appear in any message. */
+  /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** The token or the keys they were made with, to be told from newer ones. */
+  /** The token or keys that the headers were made with, to compare with newer ones. */
   readonly origin: unknown;
 }
 
-/** One way of signing in to a data source. */
+/** An authentication method for a data source. */
 export interface SignIn {
   /** Throws a `CredentialError`, or the reason of `signal` once that is aborted. */
   readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Whether a request that was answered with this status is worth a second attempt: with a newer token. */
+  /** Returns whether a request that was answered with this status is worth a retry with a newer token. */
   readonly renew: (status: number, signed: SignedHeaders) => boolean;
 }

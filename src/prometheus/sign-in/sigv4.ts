@@ -11,14 +11,14 @@ interface AwsKeys {
   readonly expiration?: Date;
 }
 
-/** Keys that are too old are refused with 403. */
+/** Expired keys are rejected with 403. */
 const REFUSALS: readonly number[] = [401, 403];
 const CONNECT_MS = 2000;
 const REQUEST_MS = 5000;
 
 /**
- * Each request signed with AWS Signature Version 4. The keys come from the file or the profile of the config, else from
- * where AWS' own tools look: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
+ * Signs each request with AWS Signature Version 4. The keys come from the file or the profile of the config, else from
+ * where AWS tools look: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
  */
 export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<AwsKeys>> => {
@@ -26,7 +26,7 @@ export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
     const lifetimeMs = value.expiration === undefined ? null : value.expiration.getTime() - clock.now();
     return { value, lifetimeMs };
   };
-  const keys = createRenewed({ clock, what: 'sigv4: finding credentials of AWS', fetch });
+  const keys = createRenewed({ clock, what: 'sigv4: finding AWS credentials', fetch });
   return {
     headersFor: async (request, signal) => {
       const origin = await keys.get(signal);
@@ -79,7 +79,7 @@ async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Conf
   })();
 }
 
-/** The headers that a request needs beside its own. */
+/** Returns the headers that a request needs besides its own. */
 async function signRequest(
   { method, url, body, contentType }: OutgoingRequest,
   { region, service }: SigV4Config,

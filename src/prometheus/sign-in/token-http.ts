@@ -9,7 +9,7 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a POST. */
+  /** For a POST. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
@@ -21,8 +21,8 @@ export interface TokenAnswer {
 }
 
 /**
- * The requests of those libraries that let us make them: as those to a data source they follow no redirect and go through
- * no proxy. Throws a `CredentialError`, or the reason of the signal.
+ * Sends the requests of the libraries that let us send them: like requests to a data source, without redirects and
+ * proxies. Throws a `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
@@ -44,7 +44,8 @@ export function createTokenHttp(options: {
     });
     signal.throwIfAborted();
     if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
-    if (result.location !== null) throw new CredentialError(`${options.what} redirects: not followed`);
+    if (result.location !== null)
+      throw new CredentialError(`${options.what} redirects: redirects are not followed`);
     return { status: result.status, contentType: result.contentType, body: result.body };
   };
 }

@@ -1,14 +1,14 @@
 import leven from 'leven';
 
-/** A longer word is no slip of the pen: comparing 1 MiB of it with every candidate would take minutes. */
+/** A longer word is not a typo, and comparing 1 MiB with every candidate would take minutes. */
 const LONGEST_WORD = 100;
 
-/** Letters in another order, or a word broken off or drawn out, are the likeliest slips: nearer than one letter too many. */
+/** Transpositions and truncated or extended words rank before single insertions: they are the most common typos. */
 const SLIP = 0.5;
 
 /**
- * The candidate a misspelt word most likely means, or null where none is near: a third of its letters may differ, and
- * two from four letters on, so that two swapped ones are found.
+ * Returns the candidate that a misspelt word most likely means, or null. A third of its letters may differ, and two
+ * from four letters on, so that a transposition is found.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > LONGEST_WORD) return null;
@@ -26,7 +26,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** `; did you mean "x"?`, or nothing where no candidate is near. */
+/** Returns `; did you mean "x"?`, or an empty string if no candidate is near. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean "${guess}"?`;

@@ -1,10 +1,9 @@
 /**
- * How far a problem reaches. `shape`: the document cannot be given a meaning. `rule`: it has one, which is refused when
- * it is configured, but a snapshot that holds it is still decided. `warning`: it is pointed out.
+ * `shape`: the document has no meaning. `rule`: it is rejected as a configuration, but a snapshot with it can be
+ * replayed. `warning`: it is accepted.
  */
 export type ProblemClass = 'shape' | 'rule' | 'warning';
 
-/** Every code of a problem in a scaler document or the service config, once. */
 const CLASSES = {
   'yaml-syntax': 'shape',
   'yaml-alias': 'shape',
@@ -76,8 +75,7 @@ const CLASSES = {
   'not-updated': 'warning',
 } as const satisfies Readonly<Record<string, ProblemClass>>;
 
-/** Closed: one for each rule. */
 export type ProblemCode = keyof typeof CLASSES;
 
-/** All codes with their class, in the order of the manual. */
+/** All codes with their class, in the order of docs/reference/problems.md. */
 export const PROBLEM_CLASSES: Readonly<Record<ProblemCode, ProblemClass>> = CLASSES;

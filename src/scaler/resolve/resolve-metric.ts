@@ -1,18 +1,22 @@
 import { metricNames } from '../../promql/metric-names.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
-import { BUILT_IN } from './presets.js';
-import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
 import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetRef } from '../spec.js';
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** The name of a metric with a query: the one it is given, else the first that its query selects; null: neither. */
+/** Returns the name of a metric with a query: `metric.name`, else the first metric name in the query; null: neither. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }
 
-/** `NAME`, or `CONTAINER/NAME`: what sets a metric apart beside its type (contract.md section 5); null: not readable. */
+/**
+ * Returns what identifies a metric together with its type: `NAME`, or `CONTAINER/NAME`; null: unknown. Source:
+ * contract.md section 5.
+ */
 export function identityOf(metric: Loose<MetricInput>): string | null {
   const { resource, containerResource } = metric;
   if (resource !== undefined) return resource.name ?? null;
@@ -24,7 +28,7 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
   return body === undefined ? null : queriedName(body);
 }
 
-/** The metric that the HPA uses where a document names none: cpu at 80 % of the requests. */
+/** The default of the HPA for a document without metrics: CPU at 80 % of the requests. */
 export const DEFAULT_METRIC: MetricSpec = {
   type: 'Resource',
   name: 'cpu',
@@ -33,7 +37,7 @@ export const DEFAULT_METRIC: MetricSpec = {
   source: BUILT_IN.source,
 };
 
-/** A metric with its short forms written out. The input must have passed the schema and `checkMetricForm`. */
+/** Returns a metric with short forms expanded. The input must have passed the schema and `checkMetricForm`. */
 export function resolveMetric(metric: MetricInput): MetricSpec {
   const member = memberOf(metric);
   const target = resolveTarget(metric);
@@ -54,8 +58,8 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     ...resolveQueried(body),
     target,
     activation: resolveActivation(body),
-    onMissing: body.onMissing ?? 'error',
-    onNaN: body.onNaN ?? 'error',
+    onMissing: body.onMissing ?? BUILT_IN.missingPolicy,
+    onNaN: body.onNaN ?? BUILT_IN.missingPolicy,
     guard: body.guard ?? null,
     freshness: body.freshness ?? null,
   } as const;
@@ -84,12 +88,12 @@ function resolveQueried(body: Queried): {
 } {
   const { query, source = BUILT_IN.source } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
-  // No name can be taken from a query that is no PromQL, which a snapshot may hold all the same.
+  // A snapshot may have a query that is not PromQL, and has no metric name to take.
   const name = queriedName(body) ?? 'unnamed';
   return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
 }
 
-/** The requirements of a selector, `matchLabels` first; none for a selector that is left out. */
+/** Returns the requirements of a selector, those of `matchLabels` first. */
 function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
     key,
@@ -102,7 +106,7 @@ function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelecto
   return [...labels, ...expressions];
 }
 
-/** A reference with what is left out filled in: apps/v1, Deployment. `extensions` was the first home of both. */
+/** Returns a reference with its defaults. Deployment and ReplicaSet were first in extensions/v1beta1. */
 export function resolveReference(reference: {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;

@@ -1,9 +1,9 @@
 import { parseRange } from '../../schedules/local-time.js';
 import type { Schedule } from '../../schedules/schedule.js';
-import { BUILT_IN } from './presets.js';
-import type { ScheduleInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** A schedule with its defaults. The input must have passed its rules; throws a plain Error where a date has not. */
+/** Returns a schedule with its defaults. The input must have passed its rules. Throws `Error` for an invalid date. */
 export function resolveSchedule(input: ScheduleInput): Schedule {
   const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
   return {
@@ -12,7 +12,7 @@ export function resolveSchedule(input: ScheduleInput): Schedule {
     timeZone,
     minReplicas: input.minReplicas ?? null,
     maxReplicas: input.maxReplicas ?? null,
-    rampSeconds: input.rampSeconds ?? 0,
+    rampSeconds: input.rampSeconds ?? BUILT_IN.rampSeconds,
     exceptions: input.exceptions ?? [],
     dates: (input.dates ?? []).map((range) => {
       const occurrence = parseRange(range.start, range.end, timeZone);

@@ -1,8 +1,9 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
+import { BUILT_IN, PRESETS, type PresetValues } from '../schema/presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
 import { resolveSchedule } from './resolve-schedule.js';
-import type { ScalingRulesInput, SpecInput } from '../schema.js';
+import type { ScalingRulesInput } from '../schema/behavior-schema.js';
+import type { SpecInput } from '../schema/document-schema.js';
 import type {
   Behavior,
   DownscaleConfirmation,
@@ -14,7 +15,7 @@ import type {
   ScalingRules,
 } from '../spec.js';
 
-/** The policies of `behavior` where a direction gives none. Source: algorithm.md, point 29. */
+/** The default policies of `behavior`. Source: algorithm.md, point 29. */
 const UP_POLICIES: readonly ScalingPolicy[] = [
   { type: 'Pods', value: 4, periodSeconds: 15 },
   { type: 'Percent', value: 100, periodSeconds: 15 },
@@ -22,8 +23,8 @@ const UP_POLICIES: readonly ScalingPolicy[] = [
 const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
 /**
- * A spec with short forms written out, presets and defaults filled in and quantities as milli-units. The input must
- * have passed the schema and the rules on the form of metrics; throws a plain Error where it has not.
+ * Returns a spec with short forms expanded, defaults set and quantities in milli-units. The input must have passed the
+ * schema and `checkMetricForm`. Throws `Error` if it has not.
  */
 export function resolveSpec(input: SpecInput): ScalerSpec {
   const preset = input.preset ?? BUILT_IN.preset;
@@ -55,15 +56,17 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
     podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
-    dryRun: input.dryRun ?? false,
-    paused: input.paused ?? false,
+    dryRun: input.dryRun ?? BUILT_IN.dryRun,
+    paused: input.paused ?? BUILT_IN.paused,
     fallback: resolveFallback(input),
     schedules: (input.schedules ?? []).map(resolveSchedule),
     podDeletionCost: resolveDeletionCost(input),
   };
 }
 
-/** The share a tolerance stands for; plain decimals as they are, quantities with a suffix to the milli-unit. */
+/**
+ * Returns the fraction of a tolerance. Plain decimals are exact, quantities with a suffix are rounded to milli-units.
+ */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;
   if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);
@@ -104,14 +107,14 @@ function resolveBehavior(input: SpecInput['behavior'], scalerWide: ScalerWide): 
   const { tolerance, downscaleStabilizationSeconds } = scalerWide;
   return {
     scaleUp: resolveRules(input.scaleUp ?? {}, {
-      stabilizationWindowSeconds: 0,
-      selectPolicy: 'Max',
+      stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
+      selectPolicy: BUILT_IN.selectPolicy,
       policies: UP_POLICIES,
       tolerance,
     }),
     scaleDown: resolveRules(input.scaleDown ?? {}, {
       stabilizationWindowSeconds: downscaleStabilizationSeconds,
-      selectPolicy: 'Max',
+      selectPolicy: BUILT_IN.selectPolicy,
       policies: DOWN_POLICIES,
       tolerance,
     }),

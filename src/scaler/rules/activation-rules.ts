@@ -1,8 +1,8 @@
-import { type Finding, finding } from './finding.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, SpecInput } from '../schema.js';
+import { type Finding, finding } from '../problems/finding.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
-/** Warnings of an activation that never takes part: it looks as if it did. */
+/** Warns of an activation that has no effect. */
 export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
   const metrics = spec.metrics ?? [];
   const index = metrics.findIndex((metric) => activationOf(metric) !== undefined);
@@ -14,7 +14,7 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
     const message = `spec.metrics[${index}].${member}.activation does nothing: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  // Written down at its default it misleads nobody.
+  // A written default misleads no one.
   const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds does nothing: no metric has an activation';

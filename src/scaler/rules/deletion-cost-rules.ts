@@ -1,13 +1,16 @@
-import { checkPodLabel } from './inferred-rules.js';
-import { type Finding, type IsBroken, finding, formatPath } from './finding.js';
+import { checkPodLabel } from './query-result-rules.js';
+import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
 import { checkSideQuery } from './query-rules.js';
 import { resolveReference } from '../resolve/resolve-metric.js';
-import type { Loose, SpecInput } from '../schema.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 const PATH = ['spec', 'podDeletionCost'];
 const QUERY = [...PATH, 'query'];
 
-/** A ranking without a query, one that cannot name pods, and one for pods that no ReplicaSet chooses among. */
+/**
+ * Checks that `podDeletionCost` has a query whose series have pods, and a target whose controller reads the
+ * annotation.
+ */
 export function checkDeletionCost(
   spec: Loose<SpecInput>,
   isBroken: IsBroken,
@@ -28,15 +31,15 @@ export function checkDeletionCost(
   return findings;
 }
 
-/** The annotation is read by the ReplicaSet controller, which is behind a Deployment, too, and by nobody else. */
+/** Only the ReplicaSet controller reads the annotation; Deployments use it. */
 function checkTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
   const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });
   const isApps = apiVersion.startsWith('apps/');
   if (kind === 'DaemonSet' || (isApps && (kind === 'Deployment' || kind === 'ReplicaSet'))) return [];
   const why =
     isApps && kind === 'StatefulSet'
-      ? 'the pods of a StatefulSet go by their number, the highest first'
-      : `nobody reads the cost of the pods of a ${kind}`;
+      ? 'a StatefulSet removes the pod with the highest ordinal first'
+      : `no controller reads the deletion cost of the pods of a ${kind}`;
   const message = `${formatPath(PATH)} is for a Deployment or ReplicaSet: ${why}`;
   return [{ ...finding('deletion-cost-target', PATH, message), at: 'key' }];
 }

@@ -1,10 +1,10 @@
-import { type Finding, type IsBroken, finding } from './finding.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, SpecInput } from '../schema.js';
+import { type Finding, type IsBroken, finding } from '../problems/finding.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 const PATH = ['spec', 'fallback'];
 
-/** A fallback that is only half there, or whose count the bounds would not let through as it is. */
+/** Checks that `fallback` is complete and within the bounds. */
 export function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
   const { fallback } = spec;
   if (fallback === undefined || (Object.keys(fallback).length === 0 && !isBroken(PATH))) return [];
@@ -24,6 +24,6 @@ export function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): reado
     return [finding('replica-bounds', path, message)];
   }
   if (mode !== 'exact') return [];
-  const message = `spec.fallback.mode exact: a metric that is missing may scale down to ${replicas}`;
+  const message = `spec.fallback.mode is exact: a missing metric may scale down to ${replicas}`;
   return [finding('missing-scales-down', [...PATH, 'mode'], message)];
 }

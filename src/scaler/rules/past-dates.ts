@@ -1,19 +1,19 @@
 import { instantOfLocal, isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
 import type { Instant } from '../../units/time.js';
-import { type Finding, type Path, finding, formatPath } from './finding.js';
-import { isPlainObject, valueAt } from '../plain.js';
-import { BUILT_IN } from '../resolve/presets.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import { isPlainObject, valueAt } from '../plain-json.js';
+import { BUILT_IN } from '../schema/presets.js';
 
 const DAY_MS = 86_400_000;
 
-/** No list of a document may be longer, and what is longer is refused for that. */
-const MOST = 400;
+/** Longer lists are rejected by the schema. */
+const MAX_ENTRIES = 400;
 
-/** A warning for each exception and date of a schedule that is over: somebody may count on it. */
-export function findPast(document: unknown, now: Instant): readonly Finding[] {
+/** Warns of each exception and date of a schedule that is in the past. */
+export function findPastDates(document: unknown, now: Instant): readonly Finding[] {
   const schedules = valueAt(document, ['spec', 'schedules']);
   if (!Array.isArray(schedules)) return [];
-  return schedules.slice(0, MOST).flatMap((schedule: unknown, index) => {
+  return schedules.slice(0, MAX_ENTRIES).flatMap((schedule: unknown, index) => {
     if (!isPlainObject(schedule)) return [];
     const { timeZone = BUILT_IN.timeZone, exceptions, dates } = schedule;
     if (typeof timeZone !== 'string' || !isTimeZone(timeZone)) return [];
@@ -33,7 +33,7 @@ interface Where {
 
 function pastExceptions(exceptions: unknown, { timeZone, now, path }: Where): readonly Finding[] {
   if (!Array.isArray(exceptions)) return [];
-  return exceptions.slice(0, MOST).flatMap((text: unknown, index) => {
+  return exceptions.slice(0, MAX_ENTRIES).flatMap((text: unknown, index) => {
     const local = typeof text === 'string' ? parseLocalTime(text) : null;
     if (local === null || instantOfLocal(local.ms + DAY_MS, timeZone) > now) return [];
     return [isOver([...path, index], String(text))];
@@ -42,7 +42,7 @@ function pastExceptions(exceptions: unknown, { timeZone, now, path }: Where): re
 
 function pastRanges(dates: unknown, { timeZone, now, path }: Where): readonly Finding[] {
   if (!Array.isArray(dates)) return [];
-  return dates.slice(0, MOST).flatMap((range: unknown, index) => {
+  return dates.slice(0, MAX_ENTRIES).flatMap((range: unknown, index) => {
     const [start, end] = isPlainObject(range) ? [range['start'], range['end']] : [];
     const parsed =
       typeof start === 'string' && typeof end === 'string' ? parseRange(start, end, timeZone) : null;

@@ -1,28 +1,28 @@
 import { findQueryLimit } from '../../promql/query-limits.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
-import { type Finding, type Path, finding, formatPath } from './finding.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
-import { type ServiceFacts, isMetricsql } from '../service-facts.js';
-import { checkInferred, checkPatterns, checkTypes } from './inferred-rules.js';
-import type { LabelSelectorInput, Loose, MetricInput } from '../schema.js';
+import { type ServiceFacts, isMetricsql } from './admission-rules.js';
+import { checkQueryResult, checkPatterns, checkTypes } from './query-result-rules.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-/** What a query may use. Source: contract.md section 2. */
+/** Variables of queries. Source: contract.md section 2. */
 export const QUERY_VARIABLES: readonly string[] = ['namespace', 'name', 'pods', 'object'];
 
-/** What a query is read against. */
 export interface QueryOptions {
-  /** Whether `$object` has a meaning. */
+  /** Whether `describedObject` is set. */
   readonly hasObject: boolean;
-  /** Whether its data source is a VictoriaMetrics. */
+  /** Whether the data source is VictoriaMetrics. */
   readonly isMetricsql: boolean;
 }
 
 type LooseBody = Loose<NonNullable<MetricInput['object']>>;
 
-/** What is wrong with the query of a Pods, Object or External metric, and with what belongs to it. */
+/** Checks the query of a Pods, Object or External metric and the fields next to it. */
 export function checkMetricQuery(
   metric: Loose<MetricInput>,
   path: Path,
@@ -32,7 +32,7 @@ export function checkMetricQuery(
     service,
   }: {
     readonly isBroken: (path: Path) => boolean;
-    /** Whether its member and target are as they should be. */
+    /** Whether member and target are valid. */
     readonly isWellFormed: boolean;
     readonly service: Pick<ServiceFacts, 'sources'> | undefined;
   },
@@ -61,7 +61,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** Null where it is not sure what the query is for. */
+    /** Null if the type of the metric is not certain. */
     readonly member: 'pods' | 'object' | 'external' | null;
   },
 ): readonly Finding[] {
@@ -69,7 +69,7 @@ function checkQuery(
   const name = formatPath(queryPath);
   if (body.query === undefined) {
     if (isBroken(queryPath)) return [];
-    const message = `${name} is missing: add the PromQL query that gives this metric, there is no metrics API to ask`;
+    const message = `${name} is missing: add the PromQL query that returns this metric; no metrics API is used`;
     return [{ ...finding('missing-query', queryPath, message), at: 'key' }];
   }
   const findings = [
@@ -77,23 +77,26 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // What is refused already is not warned of, too.
+  // A rejected query gets no warnings.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
-      ...checkInferred(
+      ...checkQueryResult(
         { query: body.query, path: queryPath, isMetricsql: options.isMetricsql },
         body,
         member,
       ),
     );
   if (hasSyntax && queriedName(body) === null && !isBroken([...path, 'metric'])) {
-    const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} names no metric it could be taken from`;
+    const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} names no metric to take it from`;
     findings.push(finding('missing-metric-name', [...path, 'metric', 'name'], message));
   }
   return findings;
 }
 
-/** A query whose values are no metric: `or vector(0)` is no danger in one that judges, it says "not true" and "very old". */
+/**
+ * Checks a query whose values are not a metric: in a guard or a timestamp `or vector(0)` is safe, it means "false" and
+ * "very old".
+ */
 export function checkSideQuery(
   query: string | undefined,
   path: Path,
@@ -109,7 +112,7 @@ export function checkSideQuery(
   ];
 }
 
-/** Grammar only. What a newer server may know is a warning: the server is the judge. */
+/** Checks the syntax. An unknown name is a warning: a newer server may know it. */
 export function checkPromql(
   query: string,
   path: Path,
@@ -133,10 +136,10 @@ function checkVariables(query: string, path: Path, hasObject: boolean): readonly
     if (!QUERY_VARIABLES.includes(name)) {
       const known = QUERY_VARIABLES.map((variable) => `$${variable}`).join(', ');
       const hint = didYouMean(name, QUERY_VARIABLES).replace('"', '"$');
-      const message = `${formatPath(path)}: $${name} is no variable; there are ${known}${hint}`;
+      const message = `${formatPath(path)}: $${name} is not a variable; the variables are ${known}${hint}`;
       findings.push({ ...finding('unknown-variable', path, message), offset });
     } else if (name === 'object' && !hasObject) {
-      const message = `${formatPath(path)}: $object is the name of describedObject, and there is none here`;
+      const message = `${formatPath(path)}: $object is the name of describedObject, which is not set`;
       findings.push({ ...finding('object-variable', path, message), offset });
     }
   }

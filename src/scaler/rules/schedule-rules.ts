@@ -1,11 +1,19 @@
 import { CronError, readCron } from '../../schedules/cron.js';
 import { isTimeZone, parseLocalTime, parseRange } from '../../schedules/local-time.js';
-import { type Finding, type IsBroken, type Path, finding, formatPath, formatValue } from './finding.js';
+import {
+  type Finding,
+  type IsBroken,
+  type Path,
+  finding,
+  formatPath,
+  formatValue,
+} from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
-import { BUILT_IN } from '../resolve/presets.js';
-import type { Loose, ScheduleInput, SpecInput } from '../schema.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, SpecInput } from '../schema/document-schema.js';
+import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** To find that an expression never fires takes 5 to 40 ms: with this many the other schedules are not looked at. */
+/** Detecting that an expression never fires takes 5 to 40 ms. After this many, other schedules are not checked. */
 const MAX_WRONG_CRONS = 3;
 
 type LooseSchedule = Loose<ScheduleInput>;
@@ -15,7 +23,7 @@ interface Place {
   readonly isBroken: IsBroken;
 }
 
-/** Everything that is wrong with the schedules of a spec, beside their shape. */
+/** Checks the schedules of a spec beyond their schema. */
 export function checkSchedules(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
   const seen = new Set<string>();
   let wrongCrons = 0;
@@ -35,7 +43,7 @@ export function checkSchedules(spec: Loose<SpecInput>, isBroken: IsBroken): read
 }
 
 function duplicate(path: Path, name: string | undefined): Finding {
-  const message = `${formatPath(path)}.name is ${formatValue(name)}, as that of an earlier schedule`;
+  const message = `${formatPath(path)}.name is ${formatValue(name)}, must be unique: an earlier schedule has this name`;
   return finding('duplicate-schedule', [...path, 'name'], message);
 }
 
@@ -45,10 +53,10 @@ function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonl
   const has = (field: string): boolean => isBroken([...path, field]);
   if ((start === undefined) !== (end === undefined) && !has('start') && !has('end')) {
     const [there, missing] = start === undefined ? ['end', 'start'] : ['start', 'end'];
-    return [finding('schedule-times', path, `${name} has ${there}, so it needs ${missing}, too`)];
+    return [finding('schedule-times', path, `${name} has ${there}, but no ${missing}: set both`)];
   }
   if (start === undefined && dates === undefined && !has('start') && !has('dates')) {
-    const message = `${name} says no time: it needs start and end (cron, five fields), or dates`;
+    const message = `${name} has no times: set start and end (cron expressions of five fields), or dates`;
     return [finding('schedule-times', path, message)];
   }
   if (!isTimeZone(timeZone)) return [unknownTimeZone([...path, 'timeZone'], timeZone)];
@@ -79,7 +87,7 @@ function checkCron(expression: string | undefined, timeZone: string, path: Path)
   }
 }
 
-/** Whoever means whole working days by `0 0 * * 1-5` twice gets the weekends, too. Exceptions make gaps. */
+/** `0 0 * * 1-5` as start and end covers the weekends, too. Exceptions make gaps. */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,
   timeZone: string,
@@ -88,7 +96,7 @@ function checkGap(
   const words = (text: string): string => text.trim().split(/\s+/).join(' ');
   if (start === undefined || end === undefined || exceptions.length > 0) return [];
   if (words(start) !== words(end) || checkCron(start, timeZone, path).length > 0) return [];
-  const message = `${formatPath([...path, 'end'])} is ${formatValue(end)}, as its start: each time lasts until the next, so that it is always on`;
+  const message = `${formatPath([...path, 'end'])} is ${formatValue(end)}, the same as start: each period lasts until the next start, so the schedule is always active`;
   return [finding('schedule-always', [...path, 'end'], message)];
 }
 
@@ -103,7 +111,7 @@ function checkExceptions({ exceptions, start }: LooseSchedule, path: Path): read
   });
   if ((exceptions ?? []).length > 0 && start === undefined) {
     const at = [...path, 'exceptions'];
-    const message = `${formatPath(at)} leaves out starts, but there is no start: dates are not affected`;
+    const message = `${formatPath(at)} has no effect without start: dates have no exceptions`;
     findings.push(finding('schedule-times', at, message));
   }
   return findings;
@@ -124,7 +132,7 @@ function checkDates({ dates }: LooseSchedule, timeZone: string, path: Path): rea
     if (parsed !== null && parsed.start < parsed.end) return [];
     if (parsed !== null) {
       const times = `${range.start} to ${range.end}`;
-      const message = `${formatPath(at)} (${times}) is left out by a clock change in ${timeZone}: it is never on`;
+      const message = `${formatPath(at)} (${times}) is skipped by a clock change in ${timeZone}: it is never active`;
       return [finding('schedule-left-out', at, message)];
     }
     const message = `${formatPath([...at, 'end'])} is ${range.end}, must be later than its start (${range.start})`;
@@ -141,7 +149,7 @@ function checkBounds(
   const name = formatPath(path);
   if (min === undefined && max === undefined) {
     if (isBroken([...path, 'minReplicas']) || isBroken([...path, 'maxReplicas'])) return [];
-    return [finding('schedule-bounds', path, `${name} changes nothing: it needs minReplicas or maxReplicas`)];
+    return [finding('schedule-bounds', path, `${name} has no effect: set minReplicas or maxReplicas`)];
   }
   const ceiling = max ?? spec.maxReplicas;
   if (min !== undefined && ceiling !== undefined && min > ceiling) {

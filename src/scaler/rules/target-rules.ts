@@ -1,16 +1,19 @@
 import { parseQuantity } from '../../units/quantity.js';
-import { type Finding, type Path, finding, formatPath, formatValue } from './finding.js';
-import type { Loose, MetricInput } from '../schema.js';
+import { type Finding, type Path, finding, formatPath, formatValue } from '../problems/finding.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
 
-/** No pod is held at less: 1 MiB, in thousandths of a byte. */
+/** Smallest plausible memory target per pod: 1 MiB, in thousandths of a byte. */
 const LEAST_MEMORY = 1_048_576_000n;
 
-/** No pod is held at more: 256 cores, in millicores. */
+/** Largest plausible CPU target per pod: 256 cores, in millicores. */
 const MOST_CPU = 256_000n;
 
 const DIGITS = /^\d+(?:\.\d+)?/;
 
-/** A memory target of bytes where megabytes were meant, as `500m` is half a byte; cpu in cores for millicores. */
+/**
+ * Warns of a memory target in bytes that means megabytes, such as `500m` (half a byte), and of CPU in cores that means
+ * millicores.
+ */
 export function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
   const member = metric.resource === undefined ? 'containerResource' : 'resource';
   const body = metric.resource ?? metric.containerResource;

@@ -11,46 +11,25 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, MAX_FINDINGS, capFindings, formatPath, tooMany } from '../rules/finding.js';
-import { composeDocuments } from './compose.js';
-import { findKeyFaults } from './mapping-keys.js';
-import { PROBLEM_CLASSES, type ProblemCode } from '../problems/problem-codes.js';
+import { type Finding, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
+import { composeDocuments } from './compose-documents.js';
+import { findKeyProblems } from './key-problems.js';
+import type { LocatedDocument } from '../problems/located-document.js';
+import type { ProblemCode } from '../problems/problem-codes.js';
 import { internalErrorMessage } from '../problems/internal-error.js';
-import type { Place, Problem } from '../problems/problem.js';
+import type { Problem } from '../problems/problem.js';
+import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { findYamlLimit } from './yaml-limits.js';
 
-/** The longest file that is read: a ConfigMap cannot hold more. */
+/** The size limit of a ConfigMap. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The most documents that are read, of one file and over all of them. */
+/** Limit per file and for all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
-/** What a problem repeats of a text is cut off here: a name, or a line, may be 1 MiB long. */
-const LONGEST_MESSAGE = 1000;
-const LONGEST_PATH = 500;
+/** A longer line is not shown with a problem. */
 const LONGEST_LINE = 10_000;
-
-/** One document of a YAML text. Documents without content are left out. */
-export interface YamlDocument {
-  /** Plain JSON; undefined where the text is broken. */
-  readonly value: unknown;
-  /** What is wrong with the text; the value of a document with a duplicate key is still there. */
-  readonly problems: readonly Problem[];
-  /** The finding with file, line and column. */
-  readonly place: (finding: Finding) => Problem;
-}
-
-/** The findings as problems of the document, in the order of the text; of very many the first alone. */
-export function placeAll(findings: readonly Finding[], place: YamlDocument['place']): readonly Problem[] {
-  return capFindings(findings)
-    .map(place)
-    .sort((a, b) => compare(a.place, b.place));
-}
-
-function compare(a: Place | null, b: Place | null): number {
-  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
-}
 
 interface Source {
   readonly text: string;
@@ -59,16 +38,16 @@ interface Source {
 }
 
 /**
- * The documents of a YAML 1.2 text. Refused with their place: broken syntax, duplicate keys, keys that are no text,
- * anchors' aliases (an alias bomb is small), unknown tags, more than 1 MiB, and a document of more than 64 levels or
- * 20,000 tokens. `file` is what the user calls it.
+ * Returns the documents of a YAML 1.2 text without empty ones. Rejects, with their place, syntax errors, duplicate
+ * keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and a
+ * document of more than 64 levels or 20,000 tokens. `file` is the name to show.
  */
-export function readYaml(text: string, file: string | null): readonly YamlDocument[] {
+export function readYaml(text: string, file: string | null): readonly LocatedDocument[] {
   return [...eachYamlDocument(text, file)];
 }
 
-/** The same one by one: a document is parsed when it is asked for. A fault while parsing is a problem, too. */
-export function* eachYamlDocument(text: string, file: string | null): Generator<YamlDocument> {
+/** Yields the documents on demand. A failure of the parser is a problem, too. */
+export function* eachYamlDocument(text: string, file: string | null): Generator<LocatedDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
     yield* readSource(source);
@@ -77,7 +56,7 @@ export function* eachYamlDocument(text: string, file: string | null): Generator<
   }
 }
 
-function* readSource(source: Source): Generator<YamlDocument> {
+function* readSource(source: Source): Generator<LocatedDocument> {
   const { text } = source;
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) {
@@ -98,7 +77,7 @@ function* readSource(source: Source): Generator<YamlDocument> {
     if (document.errors.length === 0 && !hasContent(document)) continue;
     count += 1;
     if (count > MAX_DOCUMENTS) {
-      const message = `the file has more than ${MAX_DOCUMENTS} documents; what follows is not read`;
+      const message = `the file has more than ${MAX_DOCUMENTS} documents; the rest is not read`;
       yield refused(source, 'yaml-count', message, document.range?.[0] ?? null);
       return;
     }
@@ -110,33 +89,25 @@ function hasContent({ contents }: Document): boolean {
   return contents !== null && !(isScalar(contents) && contents.value === null);
 }
 
-function refused(source: Source, code: ProblemCode, message: string, offset: number | null): YamlDocument {
-  const problem = problemAt(source, { code, message, path: '', offset });
+function refused(source: Source, code: ProblemCode, message: string, offset: number | null): LocatedDocument {
+  const problem = problemAt(source, { code, message, offset });
   return { value: undefined, problems: [problem], place: () => problem };
 }
 
-function readDocument(document: Document, source: Source): YamlDocument {
+function readDocument(document: Document, source: Source): LocatedDocument {
   const found = [
     ...syntaxProblems(document, source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
   ];
   const problems = found.slice(0, MAX_FINDINGS);
-  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...tooMany, path: '', offset: null }));
+  if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
-    // Of a key given twice the value holds the last one.
+    // With a duplicate key, the last value counts.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
-    place: (found) => {
-      const { code, message, path } = found;
-      return problemAt(source, {
-        code,
-        message,
-        path: formatPath(path),
-        offset: findOffset(document, source, found),
-      });
-    },
+    place: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
   };
 }
 
@@ -146,7 +117,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Of what breaks the syntax the first alone: the rest follows from it. */
+/** Returns the first problem of each code: others usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -157,7 +128,6 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
       problemAt(source, {
         code: own,
         message: yamlSentence(own, message, source.text.slice(...pos)),
-        path: '',
         offset: pos[0],
       }),
     );
@@ -165,16 +135,16 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** What to do about the mistakes that queries invite, by what the parser says of them. */
+/** Fixes for common mistakes with queries, by the message of the parser. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
-  [/flow-(?:seq|map)-(?:start|end)/, '; within { } a query needs quotes'],
+  [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
   // query: rate(x{a: "b"}[5m])
-  [/Nested mappings are not allowed in compact/, '; a text with ": " in it needs quotes'],
+  [/Nested mappings are not allowed in compact/, '; quote a string that contains ": "'],
   // query: "rate(x{a="b"}[5m])"
   [
     /Unexpected scalar at node end/,
-    '; a text with double quotes in it needs single ones around it: \'x{a="b"}\'',
+    '; put a string that contains double quotes in single quotes: \'x{a="b"}\'',
   ],
 ];
 
@@ -182,18 +152,18 @@ function yamlSentence(code: ProblemCode, message: string, text: string): string 
   const word = /^[^\s:]+/.exec(text)?.[0] ?? text;
   switch (code) {
     case 'key-not-text':
-      return 'a key must be text; a value that begins with {{ or [ needs quotes';
+      return 'a key must be a string; a value that begins with {{ or [ needs quotes';
     case 'yaml-tag':
-      return `the tag ${word} is not known here; only plain YAML is read`;
+      return `the tag ${word} is not supported; only plain YAML is read`;
     default:
       return `not YAML: ${message}${YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? ''}`;
   }
 }
 
 function keyProblems(document: Document, source: Source): readonly Problem[] {
-  return findKeyFaults(document).map(({ kind, message, offset }) => {
-    const code = kind === 'twice' ? 'duplicate-key' : 'yaml-size';
-    return problemAt(source, { code, message, path: '', offset });
+  return findKeyProblems(document).map(({ kind, message, offset }) => {
+    const code = kind === 'duplicate' ? 'duplicate-key' : 'yaml-size';
+    return problemAt(source, { code, message, offset });
   });
 }
 
@@ -201,42 +171,29 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {
     Alias: (_, alias: Alias) => {
-      const message = `*${alias.source} is an alias, which is not read here: write the value out`;
-      problems.push(
-        problemAt(source, { code: 'yaml-alias', message, path: '', offset: alias.range?.[0] ?? 0 }),
-      );
+      const message = `*${alias.source} is an alias, which is not supported: write out the value`;
+      problems.push(problemAt(source, { code: 'yaml-alias', message, offset: alias.range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
   });
   return problems;
 }
 
-interface Located {
-  readonly code: ProblemCode;
-  readonly message: string;
-  readonly path: string;
-  readonly offset: number | null;
-}
+type Located = Parameters<typeof unplacedProblem>[0] & Pick<Finding, 'offset'>;
 
 function problemAt({ text, file, lines }: Source, located: Located): Problem {
-  const { code, offset } = located;
-  const message = cutOff(located.message, LONGEST_MESSAGE);
-  const path = cutOff(located.path, LONGEST_PATH);
-  const severity = PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error';
-  if (offset === null) return { code, severity, message, file, place: null, path, sourceLine: null };
+  const { offset } = located;
+  const problem = unplacedProblem(located, file);
+  if (offset === null) return problem;
   const { line, col } = lines.linePos(offset);
   const start = lines.lineStarts[line - 1] ?? 0;
   const end = text.indexOf('\n', start);
   const whole = text.slice(start, end < 0 ? undefined : end);
   const sourceLine = whole.length > LONGEST_LINE ? null : whole.replace(/\r$/, '');
-  return { code, severity, message, file, place: { line, column: col }, path, sourceLine };
+  return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-function cutOff(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
-}
-
-/** The offset that a finding points at; where its path leads nowhere, the key of the last part that is there. */
+/** Returns the offset of a finding, or that of the last key on its path that exists. */
 function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
   let node: unknown = document.contents;
   let last = startOf(node) ?? 0;
@@ -247,7 +204,7 @@ function findOffset(document: Document, source: Source, { path, at, offset }: Fi
     const key = startOf(next.key);
     if (isEnd && (at === 'key' || startOf(next.value) === null)) return key ?? startOf(next.value) ?? last;
     node = next.value;
-    // Lists have no keys: their entries stand for themselves.
+    // Entries of a list have no key.
     last = key ?? startOf(node) ?? last;
   }
   if (offset !== null && node instanceof Scalar) return offsetInText(source.text, node, offset);
@@ -269,7 +226,7 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Null for what is not there, or is an empty value: that has no text to point at. */
+/** Returns null for a missing node or an empty value, which has no text. */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;

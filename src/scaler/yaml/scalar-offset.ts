@@ -1,9 +1,9 @@
 import type { Scalar } from 'yaml';
 
 /**
- * Where in the text a place in the value of a YAML scalar stands: `offset` counts in the value, the answer in the
- * text. Folding, indentation and escapes change nothing but blanks and what follows a backslash or a doubled quote,
- * so value and text are walked side by side, blanks left out.
+ * Converts an offset in the value of a YAML scalar to an offset in the text. Folding, indentation and escapes change
+ * only whitespace and what follows a backslash or a doubled quote, so value and text are compared side by side without
+ * whitespace.
  */
 export function offsetInText(text: string, scalar: Scalar, offset: number): number {
   const [start, end] = scalar.range ?? [0, 0];
@@ -51,7 +51,7 @@ function skipBlanks(walk: Walk): number {
 
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 
-/** How many characters of the text stand for one of the value. */
+/** Returns the length in the text of one character of the value. */
 function sourceLength({ text, style }: Walk, from: number, character: string): number {
   if (style === 'QUOTE_SINGLE') return character === "'" ? 2 : 1;
   if (style !== 'QUOTE_DOUBLE' || text.charAt(from) !== '\\') return 1;

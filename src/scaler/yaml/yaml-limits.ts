@@ -1,5 +1,5 @@
 import { Lexer } from 'yaml';
-import { MAX_DEPTH } from '../plain.js';
+import { MAX_DEPTH } from '../plain-json.js';
 
 /** A limit that a YAML text is past. */
 export interface YamlLimit {

@@ -57,7 +57,7 @@ describe('decide', () => {
       '{}',
       'standard input is not a snapshot: the object is empty. A snapshot is the JSON input of one decision',
     ],
-    ['{"scalar": 1}', 'scalar is 1, must be left out: the fields here are scaler, now, target'],
+    ['{"scalar": 1}', 'scalar is 1, must be omitted: the known fields are scaler, now, target'],
   ])('says what is invalid with %j', async (stdin, sentence) => {
     const { exitCode, stderr, stdout } = await runCli(['decide', '-'], { stdin });
 
@@ -80,7 +80,7 @@ describe('decide', () => {
       { pods: [{ name: 'a', phase: 'Runing' }] },
       'pods[0].phase is "Runing", must be one of Pending, Running',
     ],
-    [{ state: { recomendations: [] } }, 'state.recomendations is [], must be left out'],
+    [{ state: { recomendations: [] } }, 'state.recomendations is [], must be omitted'],
   ])('names the field, the value and the rule: %j', async (change, sentence) => {
     const stdin = JSON.stringify({ ...FOUR_OF_TEN, ...change });
 

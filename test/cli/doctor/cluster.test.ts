@@ -28,6 +28,12 @@ describe('cluster', () => {
       expect(of(check)).toMatchObject([{ status: 'skipped' }]);
   });
 
+  it('fails where the host is not known, be its name that of a certificate', async () => {
+    const [found] = await results('cluster', 'https://certificates.nowhere.invalid');
+
+    expect(found?.fix).toContain('kubectl cluster-info');
+  });
+
   it('fails where there is no way to it at all, and says what was tried', async () => {
     const cwd = folderOf({ 'promscaler.yaml': `prometheus: { default: { urls: ['${url}'] } }` });
 
@@ -37,7 +43,7 @@ describe('cluster', () => {
     });
 
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('no way to the Kubernetes API');
+    expect(stdout).toContain('no connection to the Kubernetes API');
     expect(stdout).toContain('fix: set KUBECONFIG=FILE');
   });
 
@@ -56,7 +62,7 @@ describe('cluster', () => {
 
     const [found] = await results('cluster', kubernetes);
 
-    expect(found?.message).toContain('the answer is no JSON');
+    expect(found?.message).toContain('the response is not valid JSON');
     expect(found?.fix).toContain('the server at this address is not an API server');
   });
 
@@ -135,7 +141,7 @@ describe('permissions', () => {
       {
         status: 'failed',
         message:
-          'the account may not get rollouts.argoproj.io/scale of all namespaces, patch rollouts.argoproj.io/scale of all namespaces: rollouts cannot be read, rollouts cannot be scaled',
+          'the account may not get rollouts.argoproj.io/scale in all namespaces, patch rollouts.argoproj.io/scale in all namespaces: rollouts cannot be read, rollouts cannot be scaled',
         fix: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
       },
     ]);

@@ -66,7 +66,7 @@ describe('custom-resources', () => {
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('rbac.create: true') });
-    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev of all namespaces`);
+    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev in all namespaces`);
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe('custom-resources', () => {
       {
         status: 'warning',
         message:
-          'the account may not patch scalers.promscaler.dev/status of all namespaces: scalers show no status',
+          'the account may not patch scalers.promscaler.dev/status in all namespaces: scalers show no status',
       },
     ]);
   });

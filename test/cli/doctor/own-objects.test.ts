@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
 import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
-import { configMapName } from '../../../src/kubernetes/state/key.js';
+import { configMapName } from '../../../src/kubernetes/state/state-key.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, prometheus } from './rig.js';
@@ -80,7 +80,7 @@ describe('lease', () => {
       {
         status: 'failed',
         message:
-          'the account may not create leases.coordination.k8s.io of namespace default: no replica can become leader, and nothing is scaled',
+          'the account may not create leases.coordination.k8s.io in namespace default: no replica can become leader, and nothing is scaled',
         fix: expect.stringContaining('leaderElection.enabled: true'),
       },
     ]);
@@ -88,7 +88,7 @@ describe('lease', () => {
 
   it.each([
     ['get', 'leases.coordination.k8s.io'],
-    ['update', 'update leases.coordination.k8s.io promscaler of namespace default'],
+    ['update', 'update leases.coordination.k8s.io promscaler in namespace default'],
   ])('fails without %s', async (verb, words) => {
     const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
 
@@ -159,7 +159,7 @@ describe('state', () => {
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
-      'the entry shop.web of ConfigMap promscaler-state-00 is invalid: it is of schema version 2',
+      'the entry shop.web of ConfigMap promscaler-state-00 is invalid: its schema version is 2',
     );
     expect(found[0]?.fix).toBe(
       `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web restart`,

@@ -167,9 +167,9 @@ describe('a Prometheus that cannot be reached', () => {
   it('speaks plain http where https is written', async () => {
     const { url } = await prometheus([]);
 
-    const { fix } = await findingAt(url.replace('http:', 'https:'));
+    const { fix } = await findingAt(`${url.replace('http:', 'https:')}/KEY`);
 
-    expect(fix).toBe(`the port serves plain http: prometheus.default.urls: ['${url}']`);
+    expect(fix).toBe(`the port serves plain http: prometheus.default.urls: ['${url}/KEY']`);
   });
 
   it('speaks https where http is written', async () => {

@@ -180,7 +180,7 @@ describe('a query whose answer does not fit', () => {
       'an Object metric of 3 series',
       metric('object', 'http'),
       series({ job: 'x', code: '1' }, { job: 'x', code: '2' }, { job: 'x', code: '3' }),
-      '3 series, and an Object metric needs exactly one; they differ in code',
+      '3 series, an Object metric needs exactly one; they differ in code',
       'wrap the query in sum(...)',
     ],
     [
@@ -211,7 +211,7 @@ describe('a query whose answer does not fit', () => {
       '$pods that is compared as text',
       metric('pods', 'http{pod="$pods"}'),
       [],
-      'Pods metric m has no series: $pods is a regular expression, which = takes as text',
+      'Pods metric m has no series: $pods is a regular expression, which = compares as a string',
       'write pod=~"$pods"',
     ],
     [

@@ -84,7 +84,7 @@ describe('target', () => {
       document('x', `  scaleTargetRef: { kind: ReplicaSet, name: ${owned} }\n`),
     );
 
-    expect(message).toMatch(/belongs to deployment shop\/\w+.*scale the Deployment/);
+    expect(message).toMatch(/deployment shop\/\w+ owns it.*Scale the Deployment/);
   });
 
   it('that a person switched off is a warning with the line that switches it on', async () => {

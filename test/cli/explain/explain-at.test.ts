@@ -159,7 +159,7 @@ describe('explain --at', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
     expect(stdout).toContain(
-      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is not kept any more; kept from 2026-01-01T10:10:00Z on\n',
+      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is no longer kept; kept from 2026-01-01T10:10:00Z on\n',
     );
   });
 

@@ -41,7 +41,7 @@ Holds: none
 Conditions
   AbleToScale     True   ReadyForNewScale: the recommendation matches the highest one of its window
   ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
-  ScalingActive   True   ValidMetricFound: a count could be calculated from Resource metric cpu
+  ScalingActive   True   ValidMetricFound: the replica count was calculated from Resource metric cpu
 
 Last scale-up: none; last scale-down: none
 `);
@@ -201,7 +201,7 @@ Last scale-up: none; last scale-down: none
     [['explain', 'deploy/web', '-n', 'shop'], 2, 'Use the name of a scaler, such as web -n shop'],
     [['explain', 'a/b/c'], 2, 'a/b/c is not a valid scaler: use NAMESPACE/NAME, such as shop/web'],
     [['explain', 'a/b', '--snapshot', '-'], 2, 'either NAMESPACE/NAME or --snapshot FILE'],
-    [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: there is no such file or folder'],
+    [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: no such file or directory'],
     [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
     [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
     [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],
@@ -229,7 +229,7 @@ describe('every vector', () => {
         const decision = decide(snapshot);
         const text = explainLines({ snapshot, decision, status: null, now: snapshot.now }).join('\n');
         return /undefined|NaN|Infinity|\[object|a ratio of/.test(
-          text.replace(/value is (?:NaN|-?Infinity)|is NaN/g, ''),
+          text.replace(/value (?:is )?(?:NaN|-?Infinity)|is NaN/g, ''),
         )
           ? [name]
           : [];
@@ -364,7 +364,7 @@ describe('explain of a Deployment without requests', () => {
       'decided at 2026-01-01T00:00:00Z: cpu: container app requests no cpu (pod a and 3 more): stays at 4\n',
     );
     expect(text).toContain(
-      'no count could be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
+      'the replica count could not be calculated from Resource metric cpu: container app requests no cpu (pod a and 3 more)\n',
     );
   });
 

@@ -87,7 +87,7 @@ describe('new', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'promscaler: warning: --preset chpa turns stabilization off: one answer that is too low scales down at once; downscaleConfirmation: {} asks for three in a row\n',
+      'promscaler: warning: --preset chpa turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row\n',
     );
   });
 
@@ -198,7 +198,7 @@ describe('wrong usage of new', () => {
     ],
     [['web', '--max', '5', '--query', ' ', '--value', '1'], '--query is empty'],
     [['web', '--max', '5', '--query', 'sum(', '--value', '1'], '--query: "(" is never closed'],
-    [['web', '--max', '5', '--query', 'x{a="$pod"}', '--value', '1'], '--query: $pod is no variable'],
+    [['web', '--max', '5', '--query', 'x{a="$pod"}', '--value', '1'], '--query: $pod is not a variable'],
     [['web', '--max', '5', '--query', 'x', '--value', '0x10'], '--value is "0x10", must be a quantity'],
     [
       ['web', '--max', '5', '--query', 'x', '--average-value', '0'],

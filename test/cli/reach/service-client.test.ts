@@ -29,7 +29,7 @@ function answer(status: number, body: string): RequestListener {
 
 describe('a service by --url', () => {
   it.each([
-    [200, '<html></html>', 'the answer is no JSON: this is not promscaler'],
+    [200, '<html></html>', 'the response is not valid JSON: this is not promscaler'],
     [200, '{"items":3}', 'the response is not a list of scalers, so this is not promscaler'],
     [200, '{"items":[{"metadata":{}}]}', 'not a list of scalers, so this is not promscaler'],
     [
@@ -76,7 +76,7 @@ describe('a service by --url', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --url localhost:8080: url must begin with http:// or https://, and name no user\n',
+      'promscaler: --url localhost:8080: url must begin with http:// or https:// and contain no user\n',
     ]);
   });
 
@@ -186,7 +186,7 @@ describe("a service behind the API server's proxy", () => {
     const { exitCode, stderr } = await runCli(['status'], { env: { HOME: folderOf({}) } });
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('no way to the Kubernetes API');
+    expect(stderr).toContain('no connection to the Kubernetes API');
     expect(stderr).toContain('To connect to the service directly, use --url');
   });
 });

@@ -53,7 +53,7 @@ describe('run, with scalers of the cluster', () => {
     ]);
     const message = rig.condition('web', 'Accepted')?.message;
     expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
-    expect(message).toMatch(/\nits last good version goes on$/);
+    expect(message).toMatch(/\nthe last valid version stays in force$/);
     expect(rig.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
     await rig.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });
@@ -141,7 +141,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     const service = rig.start({ files: { 'scalers/web.yaml': file } });
 
     await rig.shows('web', 'Accepted False Duplicate');
-    expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files win');
+    expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files take precedence');
     expect(rig.status('web')).not.toHaveProperty('currentReplicas');
     await eventually(() => rig.replicas('web') === 7, 'the file to be in force');
     await rm(join(service.folder, 'scalers/web.yaml'));

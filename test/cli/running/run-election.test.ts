@@ -115,7 +115,7 @@ describe('run, with leaderElection.enabled', () => {
 
   it('true stands by, and lives, where the API server cannot be reached', async () => {
     const service = start('leaderElection: { enabled: true }', {}, 'http://127.0.0.1:9');
-    await eventually(() => service.written.stderr.includes('the Lease cannot be taken'), 'standing by');
+    await eventually(() => service.written.stderr.includes('failed to acquire Lease'), 'standing by');
 
     const page = await (await fetch(`${service.url()}/metrics`)).text();
 

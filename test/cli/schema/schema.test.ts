@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { documentJsonSchema, serviceJsonSchema } from '../../../src/cli/schema/json-schema.js';
-import { resolveServiceConfig } from '../../../src/config/service-config.js';
-import { isPlainObject } from '../../../src/scaler/plain.js';
+import { resolveServiceConfig } from '../../../src/config/resolve-service-config.js';
+import { isPlainObject } from '../../../src/scaler/plain-json.js';
 import { runCli } from '../fake-io.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../config/scalers');

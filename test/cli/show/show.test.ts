@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { isPlainObject } from '../../../src/scaler/plain.js';
+import { isPlainObject } from '../../../src/scaler/plain-json.js';
 import { readScalers } from '../../../src/scaler/read-scalers.js';
 import { folderOf, runCli } from '../fake-io.js';
 
@@ -171,10 +171,10 @@ describe('show', () => {
   });
 
   it.each([
-    [['show', 'nowhere.yaml'], 1, 'there is no such file or folder'],
+    [['show', 'nowhere.yaml'], 1, 'no such file or directory'],
     [['show', '.'], 1, 'this is a directory, a file was expected'],
     [['show', 'minimal.yaml', '-o', 'xml'], 2, 'must be one of text, yaml, json'],
-    [['show', 'minimal.yaml', '--config', 'nowhere.yaml'], 1, 'there is no such file or folder'],
+    [['show', 'minimal.yaml', '--config', 'nowhere.yaml'], 1, 'no such file or directory'],
   ])('%j ends with %i: %s', async (argv, exitCode, sentence) => {
     const ran = await runCli(argv, { cwd: EXAMPLES });
 

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { whyUnreadable } from '../../../src/config/why-unreadable.js';
+import { describeReadError } from '../../../src/config/describe-read-error.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 
@@ -150,7 +150,7 @@ describe('validate, on queries,', () => {
 
 describe('validate, on what cannot be read,', () => {
   it.each([
-    ['nowhere.yaml', 'nowhere.yaml: error: there is no such file or folder [unreadable]'],
+    ['nowhere.yaml', 'nowhere.yaml: error: no such file or directory [unreadable]'],
     ['empty', 'empty: error: the directory contains no *.yaml or *.yml file [unreadable]'],
     ['blank.yaml', 'blank.yaml: error: the file contains no document [unreadable]'],
     ['utf16.yaml', 'utf16.yaml: error: the file is not UTF-8 text [unreadable]'],
@@ -173,11 +173,11 @@ describe('validate, on what cannot be read,', () => {
   });
 
   it.each([
-    ['EACCES', 'permission to read it is denied'],
-    ['EISDIR', 'this is a folder, a file was expected'],
-    ['ENOENT', 'there is no such file or folder'],
+    ['EACCES', 'permission denied'],
+    ['EISDIR', 'this is a directory, a file was expected'],
+    ['ENOENT', 'no such file or directory'],
   ])('says what %s means', (code, sentence) => {
-    expect(whyUnreadable(Object.assign(new Error(code), { code }))).toBe(sentence);
+    expect(describeReadError(Object.assign(new Error(code), { code }))).toBe(sentence);
   });
 });
 

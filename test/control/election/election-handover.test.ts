@@ -3,8 +3,8 @@ import { ElectionRefusedError } from '../../../src/control/election/election-ref
 import { newIdentity } from '../../../src/control/election/election-rules.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { Candidates } from '../candidates.js';
-import type { Candidate } from '../candidates.js';
+import { Candidates } from './candidates.js';
+import type { Candidate } from './candidates.js';
 
 /** `a` leads since second 0 and `b` stands by since second 1. */
 async function leaderAndStandby(): Promise<{
@@ -109,7 +109,7 @@ describe('a leader that is stopped', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it('reads anew and gives it back where the Lease was touched meanwhile', async () => {
+  it('reads it again and releases it where the Lease was touched meanwhile', async () => {
     const { world, a } = await leaderAndStandby();
     world.revision += 1;
     a.stop.abort();
@@ -143,7 +143,7 @@ describe('a leader that is stopped', () => {
     await world.pass(0.2);
 
     expect(isEnded).toBe(true);
-    expect(a.logged('warn')).toEqual(['the Lease could not be given back; others wait until it expires']);
+    expect(a.logged('warn')).toEqual(['failed to release Lease; followers wait until it expires']);
   });
 });
 
@@ -158,7 +158,7 @@ describe('a leader whose work fails', () => {
 
     await world.pass(1);
 
-    expect(a.logged('error')).toEqual(['the work of the leader ended by a fault']);
+    expect(a.logged('error')).toEqual(['work of the leader failed: internal error']);
     expect(b.mayWrite).toBe(true);
     await world.pass(30);
     expect(a.terms).toHaveLength(1);
@@ -186,7 +186,7 @@ describe('what the server forbids', () => {
     await world.pass(5);
 
     const error = await a.ended;
-    expect(early).toEqual(['standing by: the Lease cannot be taken']);
+    expect(early).toEqual(['failed to acquire Lease; standing by']);
     expect(error).toBeInstanceOf(ElectionRefusedError);
     expect(String(error)).toContain(sentence);
     expect(String(error)).toMatch(/rbac\.create: true of the chart .* leaderElection\.enabled: false/);
@@ -244,7 +244,7 @@ describe('what the server forbids', () => {
     a.kill();
 
     await world.pass(57);
-    expect(b.logged('warn')).toEqual(['standing by: the Lease cannot be taken']);
+    expect(b.logged('warn')).toEqual(['failed to acquire Lease; standing by']);
 
     await world.pass(5);
     expect(b.mayWrite).toBe(true);
@@ -261,7 +261,7 @@ describe('what the server forbids', () => {
   });
 
   it.each<KubernetesErrorKind>(['connection', 'timeout', 'unauthorized', 'server_error', 'not_found'])(
-    'is no reason to end while the answer is %s: it stands by until the server is there',
+    'is no reason to end while the answer is %s: it stays a follower until the server responds',
     async (refused) => {
       const world = new Candidates();
       const a = world.add('a');
@@ -270,7 +270,7 @@ describe('what the server forbids', () => {
 
       await world.pass(59);
       expect(a.terms).toEqual([]);
-      expect(a.logged('warn')).toEqual(['standing by: the Lease cannot be taken']);
+      expect(a.logged('warn')).toEqual(['failed to acquire Lease; standing by']);
 
       await world.pass(4);
       expect(a.mayWrite).toBe(true);

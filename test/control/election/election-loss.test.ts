@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { Candidates } from '../candidates.js';
-import type { Candidate } from '../candidates.js';
+import { Candidates } from './candidates.js';
+import type { Candidate } from './candidates.js';
 
 /** A world in which `a` has led for 21 s, having renewed at 20 s. */
 async function ledFor21Seconds(): Promise<{ readonly world: Candidates; readonly a: Candidate }> {
@@ -24,10 +24,7 @@ describe('a leader that cannot renew', () => {
 
     await world.pass(0.002);
     expect([a.mayWrite, a.election.isLeading(), a.changes]).toEqual([false, false, [true, false]]);
-    expect(a.logged('warn')).toEqual([
-      'the Lease could not be renewed; it is tried again',
-      'leadership is lost; standing by',
-    ]);
+    expect(a.logged('warn')).toEqual(['failed to renew Lease; retrying', 'leadership lost; standing by']);
   });
 
   it('counts from the start of the renewal, not from its answer 4 s later', async () => {
@@ -108,10 +105,10 @@ describe('a leader that cannot renew', () => {
   });
 });
 
-describe('a leader whose Lease somebody else has', () => {
+describe('a leader whose Lease another candidate holds', () => {
   it.each([
     ['another holder', 'intruder', 'intruder holds the Lease'],
-    ['no holder', '', 'somebody has released the Lease'],
+    ['no holder', '', 'another client has released the Lease'],
   ])('stands by as soon as it sees %s, with 6 s left', async (_, holderIdentity) => {
     const { world, a } = await ledFor21Seconds();
     if (world.lease === null) throw new Error('there is a Lease');
@@ -125,7 +122,7 @@ describe('a leader whose Lease somebody else has', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stands by where the Lease is gone, and creates it anew in term 1', async () => {
+  it('stands by where the Lease is gone, and recreates it in term 1', async () => {
     const { world, a } = await ledFor21Seconds();
     world.edit(null);
 
@@ -163,7 +160,7 @@ describe('the clocks of a leader', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stand still while its machine is paused for 60 s: the wall clock tells, at once', async () => {
+  it('stand still while its machine is paused for 60 s: the wall clock shows it, at once', async () => {
     const { world, a } = await ledFor21Seconds();
     const b = world.add('b').start();
     a.clock.stop();
@@ -178,24 +175,27 @@ describe('the clocks of a leader', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it.each([5, 12, 16, 60])('after a stop of %s s it writes only while nobody else may', async (seconds) => {
-    const { world, a } = await ledFor21Seconds();
-    const b = world.add('b').start();
-    let isBroken = false;
-    world.onStep = () => (isBroken ||= a.mayWrite && b.mayWrite);
-    a.clock.stop();
-    await world.pass(seconds);
+  it.each([5, 12, 16, 60])(
+    'after a stop of %s s it writes only while no other candidate may',
+    async (seconds) => {
+      const { world, a } = await ledFor21Seconds();
+      const b = world.add('b').start();
+      let isBroken = false;
+      world.onStep = () => (isBroken ||= a.mayWrite && b.mayWrite);
+      a.clock.stop();
+      await world.pass(seconds);
 
-    a.clock.goOn();
-    const mayWriteAtOnce = a.mayWrite;
-    await world.pass(60);
+      a.clock.goOn();
+      const mayWriteAtOnce = a.mayWrite;
+      await world.pass(60);
 
-    // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
-    expect(mayWriteAtOnce).toBe(false);
-    expect(isBroken).toBe(false);
-    expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
-    expect(a.terms).toHaveLength(seconds === 5 ? 1 : seconds === 12 ? 2 : 1);
-  });
+      // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
+      expect(mayWriteAtOnce).toBe(false);
+      expect(isBroken).toBe(false);
+      expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
+      expect(a.terms).toHaveLength(seconds === 5 ? 1 : seconds === 12 ? 2 : 1);
+    },
+  );
 });
 
 describe('an event loop that is late', () => {
@@ -236,9 +236,9 @@ describe('the liveness of a leader', () => {
     a.clock.stop();
 
     await world.pass(33.9);
-    expect(a.election.ailments()).toEqual([]);
+    expect(a.election.healthProblems()).toEqual([]);
     await world.pass(0.2);
-    expect(a.election.ailments()).toEqual(['leads, but has not renewed its Lease for 35 s']);
+    expect(a.election.healthProblems()).toEqual(['is leader, but has not renewed the Lease for 35 s']);
   });
 
   it('is no matter of a standby, however long the server is away', async () => {
@@ -248,8 +248,8 @@ describe('the liveness of a leader', () => {
     await world.pass(600);
 
     expect(a.election.isLeading()).toBe(false);
-    expect(a.election.ailments()).toEqual([]);
-    // The failing attempts of ten minutes are told of once.
+    expect(a.election.healthProblems()).toEqual([]);
+    // The failing attempts of ten minutes are logged once.
     expect(a.logged('warn')).toHaveLength(3);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { Candidates } from '../candidates.js';
-import type { Candidate, Fate } from '../candidates.js';
+import { Candidates } from './candidates.js';
+import type { Candidate, Fate } from './candidates.js';
 
 // Each run is some 1,500 steps: about 3 s in all, more where the machine is busy.
 jest.setTimeout(60_000);

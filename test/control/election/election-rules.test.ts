@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   elapsedMs,
-  mayTake,
+  mayAcquire,
   momentOf,
   observeLease,
   releasedSpec,
   renewedSpec,
   retryDelayMs,
-  takenSpec,
+  acquiredSpec,
 } from '../../../src/control/election/election-rules.js';
-import type { Observation } from '../../../src/control/election/election-rules.js';
+import type { LeaseObservation } from '../../../src/control/election/election-rules.js';
 import { watchLoopLag } from '../../../src/control/election/loop-lag.js';
 import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { TIMES } from '../candidates.js';
+import { TIMES } from './candidates.js';
 import { at } from '../world.js';
 
 const SPEC: LeaseSpec = {
@@ -24,13 +24,13 @@ const SPEC: LeaseSpec = {
   leaseTransitions: 4,
 };
 
-const seenAt = (atMs: number, spec: Partial<LeaseSpec> = {}): Observation => ({
+const seenAt = (atMs: number, spec: Partial<LeaseSpec> = {}): LeaseObservation => ({
   rawSpec: JSON.stringify({ ...SPEC, ...spec }),
   spec: { ...SPEC, ...spec },
   atMs,
 });
 
-describe('mayTake', () => {
+describe('mayAcquire', () => {
   it.each([
     [{}, 14_999, false],
     [{}, 15_000, true],
@@ -44,18 +44,18 @@ describe('mayTake', () => {
   ])('says of %j, seen for %s ms: %s', (spec, ms, expected) => {
     const question = { identity: 'me', nowMs: 5000 + ms, times: TIMES };
 
-    expect(mayTake(seenAt(5000, spec), question)).toBe(expected);
+    expect(mayAcquire(seenAt(5000, spec), question)).toBe(expected);
   });
 
   it('says yes where no Lease was ever seen', () => {
-    expect(mayTake(null, { identity: 'me', nowMs: 0, times: TIMES })).toBe(true);
+    expect(mayAcquire(null, { identity: 'me', nowMs: 0, times: TIMES })).toBe(true);
   });
 });
 
 describe('observeLease', () => {
   const object = {};
 
-  it('keeps the first time while the text is the same, and begins anew with another one', () => {
+  it('keeps the first time while the spec is the same, and restarts with another one', () => {
     const first = observeLease(null, { ...seenAt(0), object }, 1000);
     const same = observeLease(first, { ...seenAt(0), object }, 9000);
     const other = observeLease(same, { ...seenAt(0), rawSpec: '{"x":1}', object }, 9000);
@@ -66,7 +66,7 @@ describe('observeLease', () => {
 
 describe('the records', () => {
   it('of a new term count on, that of a renewal keeps all but the time, that of a release empties the holder', () => {
-    const taken = takenSpec(SPEC, { identity: 'me', now: at(60), times: TIMES });
+    const taken = acquiredSpec(SPEC, { identity: 'me', now: at(60), times: TIMES });
     const renewed = renewedSpec(taken, at(62), TIMES);
 
     expect(taken).toEqual({
@@ -115,7 +115,7 @@ describe('retryDelayMs', () => {
 });
 
 describe('watchLoopLag', () => {
-  it('tells how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
+  it('reports how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
     const clock = new ManualClock();
     const lag = watchLoopLag(clock);
 

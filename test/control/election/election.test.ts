@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
-import { Candidates } from '../candidates.js';
+import { Candidates } from './candidates.js';
 
 const HELD: LeaseSpec = {
   holderIdentity: 'other-0_uuid',
@@ -42,7 +42,7 @@ describe('a candidate that finds no Lease', () => {
 });
 
 describe('a candidate that finds a Lease', () => {
-  it('takes one that nobody holds, as the chart makes it: an empty spec', async () => {
+  it('takes one without a holder, as the chart makes it: an empty spec', async () => {
     const world = new Candidates();
     world.edit({
       holderIdentity: '',
@@ -98,7 +98,7 @@ describe('a candidate that finds a Lease', () => {
     expect(a.terms).toEqual([]);
   });
 
-  it('begins to count anew with each letter that changes, also where the time in it does not', async () => {
+  it('restarts the wait with each letter that changes, also where the time in it does not', async () => {
     const world = new Candidates();
     world.edit(HELD);
     const a = world.add('a').start();
@@ -196,7 +196,7 @@ describe('a leader', () => {
     const world = new Candidates();
     const a = world.add('a').start();
     await world.pass(1);
-    // Somebody labels the Lease: nothing but the resourceVersion moves.
+    // Another client labels the Lease: nothing but the resourceVersion moves.
     world.revision += 1;
     world.applied.length = 0;
 
@@ -222,6 +222,6 @@ describe('a leader', () => {
 
     expect(a.terms).toHaveLength(1);
     expect(a.mayWrite).toBe(true);
-    expect(a.logged('warn')).toEqual(['the Lease could not be renewed; it is tried again']);
+    expect(a.logged('warn')).toEqual(['failed to renew Lease; retrying']);
   });
 });

@@ -48,7 +48,7 @@ describe('a wall clock that is set', () => {
     expect(rig.inputs[1]).toMatchObject({ now: at(3615), memory: { state: { lastScaleUp: at(3615) } } });
   });
 
-  it('is told once', async () => {
+  it('is reported once', async () => {
     const rig = new ControllerRig();
     await rig.start(buildScaler());
     rig.clock.jump(3600);
@@ -59,7 +59,7 @@ describe('a wall clock that is set', () => {
 });
 
 describe('watchWallClock', () => {
-  it('tells a step of 5 s, not one of 4.999 s, and small ones together', () => {
+  it('reports a step of 5 s, not one of 4.999 s, and small ones together', () => {
     const clock = new ManualClock();
     const steps: number[] = [];
     const wall = watchWallClock(clock, (seconds) => steps.push(seconds));

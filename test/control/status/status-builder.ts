@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../../src/config/object-set.js';
+import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import type { ObjectStatus } from '../../../src/control/status/object-status.js';
 import type { JsonObject } from '../../../src/kubernetes/json.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';

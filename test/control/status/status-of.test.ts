@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ObjectStatus, ShownCondition } from '../../../src/control/status/object-status.js';
+import type { ObjectStatus, TimedCondition } from '../../../src/control/status/object-status.js';
 import { statusOf } from '../../../src/control/status/status-of.js';
 import type { StatusInput } from '../../../src/control/status/status-of.js';
 import { at } from '../../support/builders.js';
@@ -10,7 +10,7 @@ function status(input: Partial<StatusInput> = {}): ObjectStatus {
   return statusOf({ object: object(), verdict: verdict(), last: cycle(), now: at(0), ...input });
 }
 
-function shown(of: ObjectStatus, type: string): ShownCondition | undefined {
+function shown(of: ObjectStatus, type: string): TimedCondition | undefined {
   return of.conditions.find((one) => one.type === type);
 }
 
@@ -92,7 +92,7 @@ describe('Accepted', () => {
     expect(brief(found, 'Ready')).toBe(`False ${reason}`);
   });
 
-  it('is True with a warning, which it tells', () => {
+  it('is True with a warning, which it reports', () => {
     const warning = problem({ severity: 'warning', message: 'spec.x does nothing', path: 'spec.x' });
 
     const found = status({ verdict: verdict({ problems: [warning] }) });
@@ -104,13 +104,13 @@ describe('Accepted', () => {
     expect(brief(found, 'Ready')).toBe('True Ready');
   });
 
-  it('has the path of each problem first, one a line, and says that the last good version goes on', () => {
+  it('has the path of each problem first, one per line, and says that the last valid version stays in force', () => {
     const problems = [problem(), problem({ message: 'a field is missing', path: 'spec.metrics[0]' })];
 
     const found = status({ verdict: verdict({ problems }) });
 
     expect(shown(found, 'Accepted')?.message).toBe(
-      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nits last good version goes on',
+      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nthe last valid version stays in force',
     );
     expect(found.currentReplicas).toBe(3);
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
@@ -242,7 +242,7 @@ describe('a process that has just begun to lead', () => {
     expect(found).toEqual(earlier);
   });
 
-  it('tells of a refusal at once, and takes away what nothing stands behind any more', () => {
+  it('reports a refusal at once, and removes what is no longer in force', () => {
     const before = showing(object(), status());
     const refused = verdict({ problems: [problem()], scaler: null });
 

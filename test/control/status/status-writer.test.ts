@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ObjectVerdict } from '../../../src/config/object-set.js';
+import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
 import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
@@ -69,7 +69,7 @@ class WriterRig {
     return this.clock.advanceAndSettle(seconds * 1000);
   }
 
-  /** So many cycles, 15 s apart. */
+  /** Cycles, 15 s apart. */
   async cycles(count: number, make: (index: number) => ScalerStatus): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       this.last = make(index);
@@ -78,7 +78,7 @@ class WriterRig {
   }
 }
 
-/** A cycle in which cpu is at so many percent. */
+/** A cycle in which cpu is at this percentage. */
 function cpuAt(percent: number): ScalerStatus {
   const result = metricResult({ current: { averageUtilization: percent } });
   return cycle({ decision: decision({ metrics: [result] }) });
@@ -193,7 +193,7 @@ describe('writeStatuses of a process that follows one that died', () => {
     first.last = cpuAt(55);
     await first.after(4);
     const [shown] = first.store.list();
-    if (shown === undefined) throw new Error('the object is there');
+    if (shown === undefined) throw new Error('the object exists');
 
     const second = new WriterRig(shown);
     await second.after(30);
@@ -209,7 +209,7 @@ describe('writeStatuses of a process that follows one that died', () => {
     first.last = cpuAt(55);
     await first.after(4);
     const [shown] = first.store.list();
-    if (shown === undefined) throw new Error('the object is there');
+    if (shown === undefined) throw new Error('the object exists');
 
     const second = new WriterRig(shown);
     await second.after(600);
@@ -244,7 +244,7 @@ describe('writeStatuses, where a write fails', () => {
     },
   );
 
-  it('tells of a 403 that lasts 15 s once with the line that mends it, and tries again after 5 minutes', async () => {
+  it('logs a 403 that lasts 15 s once with its fix, and tries again after 5 minutes', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
@@ -261,7 +261,7 @@ describe('writeStatuses, where a write fails', () => {
     await rig.after(14);
     expect(rig.sent).toHaveLength(believed + 1);
     expect(rig.warnings).toEqual([
-      expect.objectContaining({ scaler: 'shop/web', mend: expect.stringContaining('scalers/status') }),
+      expect.objectContaining({ scaler: 'shop/web', fix: expect.stringContaining('scalers/status') }),
     ]);
   });
 
@@ -311,7 +311,7 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.sent.map((one) => one.object.namespace)).toEqual(['shop', 'lab']);
   });
 
-  it('ends the pass in an outage, tells of it once, and comes back less and less often', async () => {
+  it('ends the pass in an outage, logs it once, and comes back less and less often', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('timeout', 'no answer');
@@ -323,7 +323,7 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.warnings).toHaveLength(1);
   });
 
-  it('goes on a minute after a fault of its own', async () => {
+  it('goes on a minute after an internal error', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     rig.hasFault = true;

@@ -29,6 +29,18 @@ function edit(file: string, find: string, replace: string): Edit {
   return { file, find, replace };
 }
 
+const TO_SAMPLE = 'export function toSample(metric, answer, context) {';
+
+/** Replaces each value of an answer with the result of an expression over `one`, its series. */
+function withValues(expression: string): Edit {
+  const replaced = `{ ...given, series: given.series?.map((one) => ({ ...one, value: ${expression} })) }`;
+  return edit(
+    'prometheus/samples.js',
+    TO_SAMPLE,
+    `export function toSample(metric, given, context) { const answer = ${replaced};`,
+  );
+}
+
 const ZERO = `{ form: 'values', at: context.now, values: [0], partial: null }`;
 
 /** Every one has happened to somebody, or nearly to us. */
@@ -54,20 +66,12 @@ export const BUGS: readonly Bug[] = [
   bug(
     'nan-read-as-zero',
     { by: ['I2'], when: ['nan'] },
-    edit(
-      'prometheus/samples.js',
-      'if (Number.isNaN(value)) {',
-      'if (Number.isNaN(value)) return 0; if (false) {',
-    ),
+    withValues('Number.isNaN(one.value) ? 0 : one.value'),
   ),
   bug(
     'negative-taken-for-a-value',
     { by: ['I2'], when: ['negative'] },
-    edit(
-      'prometheus/samples.js',
-      `return Number.isFinite(value) && value >= 0 ? value : 'invalid';`,
-      `return Number.isFinite(value) ? Math.max(0, value) : 'invalid';`,
-    ),
+    withValues('one.value < 0 ? 0 : one.value'),
   ),
   bug(
     'part-taken-for-the-whole',
@@ -137,7 +141,7 @@ export const BUGS: readonly Bug[] = [
     'stored-state-not-read',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
-      'control/memory/stored-memory.js',
+      'control/memory/restore-memory.js',
       'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
@@ -145,13 +149,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'intent-skipped',
     { by: ['I6'], when: [] },
-    edit('control/act.js', 'wasUnannounced ? null : await ports.announce(intent);', 'null;'),
+    edit(
+      'control/change/change-replicas.js',
+      'wasUnannounced ? null : await ports.announce(intent);',
+      'null;',
+    ),
   ),
   bug(
     'lost-answer-forgotten',
     { by: ['I4', 'I5', 'I23'], when: ['applied-lost', 'applied-504'] },
     edit(
-      'control/act.js',
+      'control/change/change-replicas.js',
       'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
       'const unresolved = null;',
     ),
@@ -160,7 +168,7 @@ export const BUGS: readonly Bug[] = [
     'change-under-a-foreign-one-not-counted',
     { by: ['I23'], when: ['applied-lost', 'foreign-storm'], hours: 24 },
     edit(
-      'control/memory/memory.js',
+      'control/memory/unresolved-change.js',
       'isOurs ? [change] : widestChanges(unresolved)',
       'isOurs ? [change] : []',
     ),
@@ -186,13 +194,17 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-what-is-there',
     { by: ['I8'], when: [] },
-    edit('control/carry-out.js', `if (asked.action === 'none' || hold !== null)`, 'if (hold !== null)'),
+    edit(
+      'control/change/carry-out.js',
+      `if (order.action === 'none' || hold !== null)`,
+      'if (hold !== null)',
+    ),
   ),
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
     edit(
-      'control/why-held.js',
+      'control/change/why-held.js',
       'const conflict = input.sharesTargetWith ?? other;',
       'const conflict = null;',
     ),
@@ -210,7 +222,7 @@ export const BUGS: readonly Bug[] = [
       '(error === null ? [] : [path])',
       '(error === null && files.length > 0 ? [] : [path])',
     ),
-    edit('config/document-set.js', 'generation: { path, error } })', 'generation: { path, error, files } })'),
+    edit('config/document-set.js', 'contents: { path, error } })', 'contents: { path, error, files } })'),
   ),
   bug(
     'refusal-believed-at-once',
@@ -221,7 +233,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'room-not-waited-for',
     { by: ['I16'], when: ['rate-limited'] },
-    edit('control/act.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
+    edit('control/change/change-replicas.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
   ),
   bug(
     'retry-after-not-waited-for',
@@ -231,7 +243,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'stale-cache-trusted',
     { by: ['I19'], when: ['silent', 'refused', 'hang', 'status'] },
-    edit('control/observe.js', 'const STALE_CACHE_SECONDS = 180;', 'const STALE_CACHE_SECONDS = Infinity;'),
+    edit(
+      'control/observe/observe.js',
+      'const STALE_CACHE_SECONDS = 180;',
+      'const STALE_CACHE_SECONDS = Infinity;',
+    ),
   ),
   bug(
     'silent-watch-kept',
@@ -284,8 +300,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I15'], when: ['nan'] },
     edit(
       'prometheus/samples.js',
-      'if (Number.isNaN(value)) {',
-      `if (Number.isNaN(value)) throw new Error('NaN'); if (false) {`,
+      TO_SAMPLE,
+      `${TO_SAMPLE} if (answer.series?.some((one) => Number.isNaN(one.value))) throw new Error('NaN');`,
     ),
   ),
   bug(

@@ -13,7 +13,7 @@ const noFaultOfOurs: Invariant = {
     history.records.flatMap((record): readonly Found[] => {
       if (
         record.kind !== 'line' ||
-        !/by a fault of promscaler|internal error|ended by an error|can't be told/.test(record.text)
+        !/fault of promscaler|internal error|ended by an error|failed to record cycle/.test(record.text)
       )
         return [];
       return [{ atMs: record.atMs, message: record.text, process: record.process }];

@@ -1,11 +1,15 @@
 import type { ApiRecord } from '../world/log.js';
-import type { History } from './history.js';
+import { WORLD_START_MS } from '../world/process.js';
+import { type History, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
 /** D of reliability.md, W10, and the way to the server and back. */
 const INTENT_MS = 5000 + 100;
 /** A change may be learned of so much later: a lost answer is settled after a minute. */
 const LEARNED_MS = 600_000;
+
+/** A PATCH without an answer is over by then. */
+const PATCH_OVER_MS = 60_000;
 
 /** An entry of a scaler that was stored, as far as anybody outside may rely on it. */
 interface Entry {
@@ -92,9 +96,31 @@ function isClockSet(history: History, fromMs: number, toMs: number): boolean {
   );
 }
 
+/**
+ * Whether a time is that of a PATCH without an answer: the process may count it as happened, at the latest time at which
+ * it can have been (W12).
+ */
+function isAssumed(history: History, scaler: string, { atMs, lastScaleUp, lastScaleDown }: Entry): boolean {
+  const times = [lastScaleUp, lastScaleDown].map((time) =>
+    time === null ? NaN : Date.parse(time) - WORLD_START_MS,
+  );
+  return history.records.some(
+    (record) =>
+      record.kind === 'api' &&
+      record.subresource === 'scale' &&
+      record.method === 'PATCH' &&
+      record.status === null &&
+      scalerOf(record) === scaler &&
+      record.sentMs < atMs &&
+      times.some(
+        (time) => time >= record.sentMs - INTENT_MS && time <= record.sentMs + PATCH_OVER_MS + INTENT_MS,
+      ),
+  );
+}
+
 const timesOfChanges: Invariant = {
   id: 'I7',
-  text: 'what is stored without a change of replicas never changes the times of the last ones',
+  text: 'what is stored without a change of replicas, or a PATCH without an answer, never changes the times of the last ones',
   check: (history) => {
     if (!history.isDurable) return [];
     const stored = storedWrites(history);
@@ -109,6 +135,7 @@ const timesOfChanges: Invariant = {
             atMs <= entry.atMs && atMs > Math.min(before.atMs, entry.atMs - LEARNED_MS) - LEARNED_MS,
         );
         if (isSame || isChanged || isClockSet(history, before.atMs, entry.atMs)) return [];
+        if (isAssumed(history, scaler, entry)) return [];
         const message = `the last changes of ${scaler} became others without a change`;
         return [{ atMs: entry.atMs, message, scaler, process: entry.record.process }];
       }),

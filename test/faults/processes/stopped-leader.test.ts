@@ -51,7 +51,7 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
     await waitFor(() => changes().length >= 1, { what: 'a change by the other replica' });
     const sentBefore = old.api.passed.length;
     old.signal('SIGCONT');
-    await waitFor(() => old.output().includes('leadership is lost'), { what: 'the old one to stand by' });
+    await waitFor(() => old.output().includes('leadership lost'), { what: 'the old one to stand by' });
     await waitFor(() => changes().length >= 3, { what: 'two more changes' });
     await pause(1);
 

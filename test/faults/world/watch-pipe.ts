@@ -1,4 +1,4 @@
-import type { WatchStream } from '../../../src/kubernetes/watch/watch-stream.js';
+import type { WatchStream } from '../../../src/kubernetes/requests/watch-stream.js';
 
 /** The body of a watch as its reader sees it: chunks that come when the other side sends them. */
 export class WatchPipe implements WatchStream {

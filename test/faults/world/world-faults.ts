@@ -2,7 +2,7 @@ import type { Fault } from './faults.js';
 import { replicasOf } from './rest.js';
 import type { World } from './world.js';
 
-type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
+export type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
 
 /** What happens to processes, workloads, other writers and documents; `later` is when the fault ends. */
 export function applyWorldFault(world: World, fault: WorldFault, later: (run: () => void) => void): void {
@@ -69,7 +69,12 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       return;
     case 'hpa-appears':
       putHpa(world, fault.target);
-      later(() => world.store.remove('horizontalpodautoscalers', workload.plan.namespace, fault.target));
+      world.hpas.add(fault);
+      later(() => {
+        world.hpas.delete(fault);
+        const isThere = [...world.hpas].some(({ target }) => target === fault.target);
+        if (!isThere) world.store.remove('horizontalpodautoscalers', workload.plan.namespace, fault.target);
+      });
       return;
     case 'document-changed':
       world.changeDocument(fault.target, { ...workload.plan, maxReplicas: what.maxReplicas });

@@ -14,7 +14,7 @@ import { Store } from './store.js';
 import { Timeline } from './timeline.js';
 import { WatchServer } from './watch-server.js';
 import { Workload } from './workload.js';
-import { applyWorldFault } from './world-faults.js';
+import { applyWorldFault, type WorldFault } from './world-faults.js';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -46,6 +46,8 @@ export class World {
   readonly replicas: readonly Replica[];
   readonly records: LogRecord[] = [];
   readonly documents: DocumentChange[] = [];
+  /** The faults that have an HPA on their target: it is there until the last of them ends. */
+  readonly hpas = new Set<WorldFault>();
   /** Whether servers say when they were started, by the seed. */
   readonly tellsStart: boolean;
   /** Several replicas, of which a Lease lets one work. */
@@ -105,7 +107,7 @@ export class World {
     for (const { scaler, problems } of known)
       if (scaler === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const files = text === '' ? [] : [{ name: 'scalers.yaml', text, error: null, isOwnMount: false }];
-    return { generation: { path: 'scalers', files, error: null }, documents: known };
+    return { contents: { path: 'scalers', files, error: null }, documents: known };
   }
 
   /** Changes a document (null: takes it away), and every run reads the set anew. */

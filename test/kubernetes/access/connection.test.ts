@@ -32,7 +32,7 @@ function find(options: Options = {}): Promise<Connection> {
     home: folder,
     clock,
     log: { ...SILENT_LOG, warn: (message) => warnings.push(message) },
-    serviceAccountFolder: folder,
+    serviceAccountDirectory: folder,
     ...options,
   });
 }
@@ -50,7 +50,7 @@ async function message(finding: Promise<unknown>): Promise<string> {
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     expect(text).not.toContain(CANARY);
-    return text.replaceAll(folder, 'FOLDER');
+    return text.replaceAll(folder, 'DIRECTORY');
   }
   throw new Error('it did not fail');
 }
@@ -78,7 +78,7 @@ describe('in a pod', () => {
     await write('ca.crt', CA);
   });
 
-  it("knows the pod's own namespace where the service account tells it, else none", async () => {
+  it('returns the namespace of the service account if its file exists, else none', async () => {
     const before = await find({ env: IN_CLUSTER });
     await write('namespace', 'monitoring\n');
 
@@ -97,7 +97,7 @@ describe('in a pod', () => {
     expect(await connection.tls()).toMatchObject({ ca: CA.trim(), verify: true, serverName: null });
   });
 
-  it('knows that it is in a cluster, and its namespace where the file of it is there', async () => {
+  it('reports that it runs in a cluster, and its namespace if that file exists', async () => {
     expect(await find({ env: IN_CLUSTER })).toMatchObject({ isInCluster: true });
     expect((await find({ env: IN_CLUSTER })).namespace).toBeUndefined();
     await write('namespace', 'scaling\n');
@@ -137,7 +137,7 @@ describe('in a pod', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('reads the CA again after 5 minutes and keeps the old one where the new one is no PEM', async () => {
+  it('reads the CA again after 5 minutes and keeps the old one if the new content is not PEM', async () => {
     const { tls } = await find({ env: IN_CLUSTER });
     const first = await tls();
     await write('ca.crt', 'broken');
@@ -154,7 +154,7 @@ describe('in a pod', () => {
     await rm(join(folder, 'token'));
 
     expect(await message(find({ env: IN_CLUSTER }))).toMatch(
-      /^service account of this pod, https:\/\/10\.0\.0\.1:443: reading FOLDER\/token: ENOENT/,
+      /^service account of this pod, https:\/\/10\.0\.0\.1:443: reading DIRECTORY\/token: ENOENT/,
     );
   });
 
@@ -181,12 +181,12 @@ describe('kubeconfig', () => {
       await find({ settings: { kubeconfig: named }, env: { ...IN_CLUSTER, KUBECONFIG: listed } }),
       await find({ env: { KUBECONFIG: listed } }),
       await find(),
-    ].map(({ source }) => source.replaceAll(folder, 'FOLDER'));
+    ].map(({ source }) => source.replaceAll(folder, 'DIRECTORY'));
 
     expect(sources).toEqual([
-      'kubeconfig FOLDER/named, context "named", https://example.test:6443',
-      'kubeconfig FOLDER/listed, context "listed", https://example.test:6443',
-      'kubeconfig FOLDER/.kube/config, context "home", https://example.test:6443',
+      'kubeconfig DIRECTORY/named, context "named", https://example.test:6443',
+      'kubeconfig DIRECTORY/listed, context "listed", https://example.test:6443',
+      'kubeconfig DIRECTORY/.kube/config, context "home", https://example.test:6443',
     ]);
   });
 
@@ -227,7 +227,7 @@ describe('kubeconfig', () => {
     expect(connection.source).toContain(`kubeconfig ${contexts}, ${rest}, context "both"`);
   });
 
-  it('takes another context and another url when told', async () => {
+  it('uses the configured context and URL', async () => {
     const two = JSON.parse(kubeconfig()) as { contexts: unknown[] };
     two.contexts.push({ name: 'second', context: { cluster: 'dev' } });
     await write('.kube/config', JSON.stringify(two));
@@ -238,7 +238,7 @@ describe('kubeconfig', () => {
     expect(await connection.authorization()).toBeNull();
   });
 
-  it('reads inline certificates, and files beside the kubeconfig', async () => {
+  it('reads inline certificates, and files next to the kubeconfig', async () => {
     await write('.kube/pki/ca.crt', CA);
     await write(
       '.kube/config',
@@ -285,19 +285,19 @@ describe('kubeconfig', () => {
 
   it.each([
     [
-      'kubeconfig FOLDER/.kube/config: context "dev" gets its credentials from the plugin "aws", which is not run here',
+      'kubeconfig DIRECTORY/.kube/config: context "dev" gets its credentials from the plugin "aws", which this command does not run',
       { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev": exec.apiVersion must be client.authentication.k8s.io/v1 or',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": exec.apiVersion must be client.authentication.k8s.io/v1 or',
       { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1', command: 'aws' } } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev": exec has no command',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": exec has no command',
       { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1' } } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev": the plugin "aws" wants to ask a person',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": the plugin "aws" requires a terminal',
       {
         user: {
           exec: {
@@ -309,47 +309,50 @@ describe('kubeconfig', () => {
       },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev" gets its credentials from the plugin "gcp"',
+      'kubeconfig DIRECTORY/.kube/config: user "dev" gets its credentials from the plugin "gcp"',
       { user: { 'auth-provider': { name: 'gcp' } } },
     ],
-    ['kubeconfig FOLDER/.kube/config: user "dev" impersonates', { user: { token: CANARY, as: 'root' } }],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev" has only one of client-certificate and client-key',
+      'kubeconfig DIRECTORY/.kube/config: user "dev" uses impersonation',
+      { user: { token: CANARY, as: 'root' } },
+    ],
+    [
+      'kubeconfig DIRECTORY/.kube/config: user "dev" has only one of client-certificate and client-key',
       { user: { 'client-certificate': 'x' } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: user "dev": client-key-data is no PEM text',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": client-key-data is not base64-encoded PEM',
       { user: { 'client-certificate': 'x', 'client-key-data': base64(CANARY) } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: cluster "dev" has a proxy-url',
+      'kubeconfig DIRECTORY/.kube/config: cluster "dev" has a proxy-url',
       { cluster: { 'proxy-url': 'http://proxy' } },
     ],
-    ['kubeconfig FOLDER/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
+    ['kubeconfig DIRECTORY/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
     [
-      'kubeconfig FOLDER/.kube/config: server must begin with http:// or https://, and name no user',
+      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and contain no user',
       { cluster: { server: 'ftp://x' } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: server must begin with http:// or https://, and name no user',
+      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and contain no user',
       { cluster: { server: `https://me:${CANARY}@x` } },
     ],
     [
-      'kubeconfig FOLDER/.kube/config: cluster "dev" has a certificate-authority and insecure',
+      'kubeconfig DIRECTORY/.kube/config: cluster "dev" has both certificate-authority and insecure',
       { cluster: { 'certificate-authority': 'x', 'insecure-skip-tls-verify': true } },
     ],
-    ['kubeconfig FOLDER/.kube/config: users.0.user.token: Invalid input', { user: { token: 5 } }],
+    ['kubeconfig DIRECTORY/.kube/config: users.0.user.token: Invalid input', { user: { token: 5 } }],
   ])('says: %s', async (words, parts) => {
     await write('.kube/config', kubeconfig(parts));
 
     expect(await message(find())).toContain(words);
   });
 
-  it('says of a file that holds a text that it is no kubeconfig', async () => {
+  it('rejects a file that holds a string', async () => {
     await write('.kube/config', CANARY);
 
     expect(await message(find())).toBe(
-      'kubeconfig FOLDER/.kube/config: not a kubeconfig, which is a mapping',
+      'kubeconfig DIRECTORY/.kube/config: not a kubeconfig: must be an object',
     );
   });
 
@@ -357,7 +360,7 @@ describe('kubeconfig', () => {
     await write('.kube/config', `users:\n- name: x\n  user: {token: ${CANARY}\nclusters: []\n`);
 
     expect(await message(find())).toMatch(
-      /^kubeconfig FOLDER\/\.kube\/config: line \d, column \d+: not valid YAML/,
+      /^kubeconfig DIRECTORY\/\.kube\/config: line \d, column \d+: not valid YAML/,
     );
   });
 
@@ -365,16 +368,16 @@ describe('kubeconfig', () => {
     await write('.kube/config', kubeconfig());
 
     expect(await message(find({ settings: { context: 'prod' } }))).toBe(
-      'kubeconfig FOLDER/.kube/config: there is no context "prod"; there is "dev"',
+      'kubeconfig DIRECTORY/.kube/config: context "prod" does not exist. Available contexts: "dev"',
     );
   });
 
   it('says what was tried where there is nothing', async () => {
     expect(await message(find())).toBe(
-      'no way to the Kubernetes API: FOLDER/.kube/config does not exist, and KUBERNETES_SERVICE_HOST is not set, so this is no pod',
+      'no connection to the Kubernetes API is configured: DIRECTORY/.kube/config does not exist, and KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod',
     );
     expect(await message(find({ settings: { kubeconfig: join(folder, 'x') } }))).toBe(
-      'no way to the Kubernetes API: FOLDER/x does not exist',
+      'no connection to the Kubernetes API is configured: DIRECTORY/x does not exist',
     );
   });
 });

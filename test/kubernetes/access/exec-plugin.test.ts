@@ -79,7 +79,7 @@ describe('a credential plugin', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('is run again when what it gave expires, not before', async () => {
+  it('is run again when its credentials expire, not before', async () => {
     const until = (second: string) =>
       done(credential({ token: second, expirationTimestamp: `2026-01-01T00:${second}Z` }));
     const { clock, tokens } = setUp([until('10:00'), until('20:00')]);
@@ -91,7 +91,7 @@ describe('a credential plugin', () => {
     expect(await tokens(false)).toEqual(['20:00']);
   });
 
-  it('that fails is asked again after 5 s, and what it gave before goes on meanwhile', async () => {
+  it('that fails is asked again after 5 s, and its earlier credentials are used meanwhile', async () => {
     const failed = { kind: 'failed', why: 'ended with 1: no session', isMissing: false } as const;
     const { clock, tokens, read, runs } = setUp([failed, done(credential({ token: 'a' })), failed]);
 
@@ -115,12 +115,12 @@ describe('a credential plugin', () => {
   });
 
   it.each([
-    ['printed no ExecCredential', CANARY],
-    ['printed no ExecCredential', JSON.stringify({ token: CANARY })],
-    [`did not answer in ${V1}`, credential({ token: CANARY }, 'client.authentication.k8s.io/v1beta1')],
-    ['gave neither a token nor a certificate', credential({ user: CANARY })],
-    ['gave only one of clientCertificateData', credential({ clientKeyData: CANARY })],
-    ['that is no time', credential({ token: CANARY, expirationTimestamp: CANARY })],
+    ['did not print an ExecCredential', CANARY],
+    ['did not print an ExecCredential', JSON.stringify({ token: CANARY })],
+    [`did not print apiVersion ${V1}`, credential({ token: CANARY }, 'client.authentication.k8s.io/v1beta1')],
+    ['returned neither a token nor a certificate', credential({ user: CANARY })],
+    ['returned only one of clientCertificateData', credential({ clientKeyData: CANARY })],
+    ['returned an invalid expirationTimestamp', credential({ token: CANARY, expirationTimestamp: CANARY })],
   ])('%s: that is an error without a secret', async (words, stdout) => {
     const { read } = setUp([done(stdout)]);
 

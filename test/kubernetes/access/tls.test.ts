@@ -20,6 +20,7 @@ const TRUSTED: TlsMaterial = {
 let server: Server;
 let transport: Transport;
 let material: TlsMaterial;
+let serverNames: (readonly string[])[];
 
 beforeEach(async () => {
   const options = {
@@ -41,7 +42,9 @@ beforeEach(async () => {
     authorization: () => Promise.resolve(null),
     tls: () => Promise.resolve(material),
   };
-  transport = createTransport({ connection, clock: new ManualClock() });
+  serverNames = [];
+  const onServerNames = (names: readonly string[]): void => void serverNames.push(names);
+  transport = createTransport({ connection, clock: new ManualClock(), onServerNames });
 });
 
 afterEach(async () => {
@@ -49,9 +52,9 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function read() {
+function read(lane: 'read' | 'list' = 'read') {
   return transport.request({
-    lane: 'read',
+    lane,
     method: 'GET',
     path: '/version',
     doing: 'reading the version',
@@ -95,5 +98,23 @@ describe('TLS', () => {
     material = { ...TRUSTED, certificate: CLIENT_CERTIFICATE, key: CLIENT_KEY };
 
     expect([before, await read()]).toEqual([{ client: null }, { client: 'alice' }]);
+  });
+
+  it('gives the DNS names of the certificate of a server that it lists from', async () => {
+    material = TRUSTED;
+
+    await read('list');
+    await read('list');
+    await read();
+
+    expect(serverNames).toEqual([['kubernetes.default.svc'], ['kubernetes.default.svc']]);
+  });
+
+  it('gives no names of a certificate that is not verified', async () => {
+    material = { ...TRUSTED, ca: null, verify: false };
+
+    await read('list');
+
+    expect(serverNames).toEqual([]);
   });
 });

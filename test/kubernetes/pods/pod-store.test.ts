@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { createPodStore } from '../../../src/kubernetes/pods/pod-store.js';
-import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/watched-pod.js';
 import { parseSelector } from '../../../src/kubernetes/pods/selectors.js';
 import { apiPod } from '../fake-api-server.js';
 

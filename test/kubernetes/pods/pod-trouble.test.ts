@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
 import { createTroubleReader } from '../../../src/kubernetes/pods/pod-trouble.js';
 import { readWatchedTarget, toScaleTarget } from '../../../src/kubernetes/targets.js';
 import { apiDeployment, apiPod } from '../fake-api-server.js';
@@ -21,6 +21,10 @@ describe('why a pod does not get ready', () => {
     ['0/9 nodes are available: 3 Insufficient nvidia.com/gpu, 6 Insufficient cpu.', 'cpu, nvidia.com/gpu'],
     ['0/2 nodes are available: 1 Insufficient memory, 1 node(s) had untolerated taint {x: }.', 'memory'],
     ['0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}.', 'taints'],
+    ['0/1 nodes are available: 1 node(s) had untolerated taint {example.com/volume-host: }.', 'taints'],
+    ['0/1 nodes are available: 1 node(s) had untolerated taint {team: Insufficient cpu}.', 'taints'],
+    ['0/1 nodes are available: persistentvolumeclaim "volume" not found.', 'a volume'],
+    ['0/1 nodes are available: persistentvolumeclaim "taint" not found.', 'a volume'],
     [
       "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
       'affinity or node selector',
@@ -39,7 +43,7 @@ describe('why a pod does not get ready', () => {
     ['is created', { containerStatuses: containers('ContainerCreating') }],
     ['is initialized', { containerStatuses: containers('PodInitializing') }],
     ['has no status', null],
-  ])('is not told where it %s', (_, status) => {
+  ])('is not reported if it %s', (_, status) => {
     expect(createTroubleReader()(status)).toBeUndefined();
   });
 

@@ -107,7 +107,7 @@ describe('what is an answer', () => {
 
     await expect(transport.request(READ)).rejects.toMatchObject({
       kind: 'bad_answer',
-      message: `reading thing one: 200, but it has ${why}`,
+      message: `reading thing one: 200, but the response has ${why}`,
     });
   });
 });
@@ -165,7 +165,7 @@ describe('requests', () => {
     expect((await failure(READ)).kind).toBe('bad_answer');
   });
 
-  it('tells the error of a service behind the proxy', async () => {
+  it('reports the error of a service behind the proxy', async () => {
     fake.on('GET', PATH, text(404, '{"error":"there is no such page"}'));
     expect((await failure(READ)).message).toBe('reading thing one: 404 Not Found: there is no such page');
   });
@@ -177,7 +177,7 @@ describe('requests', () => {
     expect((await failure(READ)).message).toBe(`reading thing one: 502 Bad Gateway: x ${'y'.repeat(498)}...`);
   });
 
-  it('tells a refused connection, after a second try for a GET and none for a PATCH', async () => {
+  it('reports a refused connection, after one retry of a GET and none of a PATCH', async () => {
     fake.on('GET', PATH, cut).on('PATCH', PATH, cut);
 
     expect((await failure(WRITE)).kind).toBe('connection');
@@ -219,7 +219,7 @@ describe('deadlines', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('tells a caller that went from a deadline that passed', async () => {
+  it('distinguishes a cancellation from a deadline', async () => {
     fake.on('GET', PATH, () => undefined);
     const controller = new AbortController();
     const failing = failure({ ...READ, signal: controller.signal });

@@ -17,7 +17,7 @@ function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
   };
 }
 
-/** A store that is watched as a whole, and how often it told of a change. */
+/** A store of the whole cluster, and the number of changes that it reported. */
 function watched(): {
   readonly store: ScalerStore;
   readonly feed: ObjectStore<ScalerObject>;
@@ -32,7 +32,7 @@ function watched(): {
 }
 
 describe('createScalerStore', () => {
-  it('tells of a first list, also of an empty one, and not of a second one like it', () => {
+  it('reports the first list, also an empty one, but not an equal second one', () => {
     const { store, feed, changes } = watched();
     expect(store.isComplete()).toBe(false);
 
@@ -43,7 +43,7 @@ describe('createScalerStore', () => {
     expect(store.isComplete()).toBe(true);
   });
 
-  it('tells of a document that comes, changes and goes', () => {
+  it('reports a document that is added, changed and deleted', () => {
     const { feed, changes } = watched();
     feed.replace([]);
 
@@ -55,7 +55,7 @@ describe('createScalerStore', () => {
     expect(changes()).toBe(4);
   });
 
-  it('does not tell of a status, labels or a list in which only those changed, and knows them', () => {
+  it('stores changes of status and labels without reporting them', () => {
     const { store, feed, changes } = watched();
     feed.replace([object()]);
 

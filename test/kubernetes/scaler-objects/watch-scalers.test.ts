@@ -115,7 +115,7 @@ describe('patchScalerStatus', () => {
     start();
     await eventually(() => specs().length === 1, 'the list');
     const seen = store.get('shop', 'web');
-    if (seen === null) throw new Error('the object is there');
+    if (seen === null) throw new Error('the object was not seen');
     const write = (object: typeof seen, status: Readonly<Record<string, unknown>>) =>
       patchScalerStatus(transport, { object, status }, stop.signal);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BucketWrite } from '../../../src/kubernetes/state/batch.js';
+import type { BucketWrite } from '../../../src/kubernetes/state/choose-writes.js';
 import { isReadDue, UNREAD } from '../../../src/kubernetes/state/bucket-state.js';
 import type {
   BucketContext,
@@ -8,7 +8,7 @@ import type {
   BucketState,
 } from '../../../src/kubernetes/state/bucket-state.js';
 import { transition } from '../../../src/kubernetes/state/bucket-transition.js';
-import { writeEntry } from '../../../src/kubernetes/state/entry.js';
+import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { KubernetesError } from '../../../src/kubernetes/types.js';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
 import { at } from '../../control/world.js';
@@ -207,7 +207,7 @@ function contextAt(nowMs: number): BucketContext {
     now: at(0),
     nowMs,
     mayWrite: () => true,
-    isRivals: () => false,
+    isWrittenByLaterTerm: () => false,
     isSpent: () => false,
   };
 }

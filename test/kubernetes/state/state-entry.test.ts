@@ -5,8 +5,8 @@ import {
   MAX_ENTRY_BYTES,
   readEntry,
   writeEntry,
-} from '../../../src/kubernetes/state/entry.js';
-import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/entry.js';
+} from '../../../src/kubernetes/state/state-entry.js';
+import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
 
 const INTENT: Intent = {
@@ -141,30 +141,30 @@ describe('readEntry', () => {
   });
 
   it.each([
-    ['', 'it is no JSON'],
-    ['{"v":1,"epoch":"1/a","uid":"u', 'it is no JSON'],
-    ['{"v":2,"uid":"u","news":true}', 'it is of schema version 2, this version of promscaler knows 1'],
-    ['null', 'it is not as promscaler writes it'],
-    ['{"uid":"u"}', 'v is not as promscaler writes it'],
-    ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is not as promscaler writes it'],
-    ['{"v":1,"epoch":"1/a"}', 'uid is not as promscaler writes it'],
-    ['{"v":1,"epoch":"1/a","uid":"u","paused":true}', 'it is not as promscaler writes it'],
-    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":"yesterday"}', 'lastScaleUp is not as'],
-    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":1767225600}', 'lastScaleUp is not as'],
+    ['', 'not valid JSON'],
+    ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
+    ['{"v":2,"uid":"u","news":true}', 'its schema version is 2, this version of promscaler supports 1'],
+    ['null', 'entry is invalid'],
+    ['{"uid":"u"}', 'v is invalid'],
+    ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is invalid'],
+    ['{"v":1,"epoch":"1/a"}', 'uid is invalid'],
+    ['{"v":1,"epoch":"1/a","uid":"u","paused":true}', 'entry is invalid'],
+    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":"yesterday"}', 'lastScaleUp is invalid'],
+    ['{"v":1,"epoch":"1/a","uid":"u","lastScaleUp":1767225600}', 'lastScaleUp is invalid'],
     [
       '{"v":1,"epoch":"1/a","uid":"u","scaleEvents":[["2026-01-01T00:00:00Z",0]]}',
-      'scaleEvents.0.1 is not as',
+      'scaleEvents.0.1 is invalid',
     ],
     [
       '{"v":1,"epoch":"1/a","uid":"u","scaleEvents":[["2026-01-01T00:00:00Z",1.5]]}',
-      'scaleEvents.0.1 is not as',
+      'scaleEvents.0.1 is invalid',
     ],
-    ['{"v":1,"epoch":"1/a","uid":"u","intent":{"from":1}}', 'intent.epoch is not as'],
+    ['{"v":1,"epoch":"1/a","uid":"u","intent":{"from":1}}', 'intent.epoch is invalid'],
     [
       '{"v":1,"epoch":"1/a","uid":"u","failingSince":{"External/load":"soon"}}',
       'failingSince.External/load is',
     ],
-  ])('names what is wrong with %s', (text, problem) => {
+  ])('names the problem of %s', (text, problem) => {
     const read = readEntry(text);
 
     expect('problem' in read ? read.problem : 'none').toContain(problem);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
-import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/batch.js';
-import { bucketOf } from '../../../src/kubernetes/state/key.js';
-import { writeEntry } from '../../../src/kubernetes/state/entry.js';
+import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/choose-writes.js';
+import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
+import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { failure } from '../../control/fake-cluster.js';
 import { at } from '../../control/world.js';
 import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
@@ -11,8 +11,8 @@ const STATE = stateOf({ lastScaleUp: at(0) });
 
 describe('a ConfigMap that cannot be read', () => {
   it.each<[KubernetesErrorKind, string]>([
-    ['not_found', `there is no ConfigMap ${WEB_MAP} in namespace promscaler: the chart makes`],
-    ['forbidden', `the service account needs get on ConfigMap ${WEB_MAP} in namespace promscaler`],
+    ['not_found', `ConfigMap ${WEB_MAP} does not exist in namespace promscaler; the chart creates`],
+    ['forbidden', `the service account needs permission to get ConfigMap ${WEB_MAP} in namespace promscaler`],
     ['timeout', 'the server said timeout'],
     ['server_error', 'the server said server_error'],
     ['bad_answer', 'the server said bad_answer'],
@@ -43,7 +43,7 @@ describe('a ConfigMap that cannot be read', () => {
     expect(rig.maps.count('GET')).toBe(2);
   });
 
-  it('is warned of once, and told of once when it is usable again', async () => {
+  it('is logged once when it becomes unusable, and once when it is usable again', async () => {
     const rig = new StateRig();
     rig.maps.failures.set('GET', 'forbidden');
     for (let count = 0; count < 5; count += 1) {
@@ -74,9 +74,9 @@ describe('a ConfigMap that cannot be read', () => {
 
 describe('a write that fails', () => {
   it.each<[KubernetesErrorKind, string]>([
-    ['forbidden', 'the service account needs patch on'],
+    ['forbidden', 'the service account needs permission to patch'],
     ['invalid', 'the server said invalid'],
-  ])('is failed by %s, and is not sent again by itself', async (kind, message) => {
+  ])('is failed by %s, and is not retried', async (kind, message) => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.failures.set('PATCH', kind);
@@ -146,7 +146,7 @@ describe('a write that fails', () => {
 });
 
 describe('a ConfigMap that others write, too', () => {
-  it('is read anew at a conflict and written then, where another scaler was changed', async () => {
+  it('is read again after a conflict, and written if only another scaler was changed', async () => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.edit(WEB_MAP, 'shop.other', writeEntry('1/b', stateOf()));
@@ -232,14 +232,14 @@ describe('terms', () => {
   it.each([
     [29_999, 'refused'],
     [30_000, 'written'],
-  ])('who still leads %d ms later is the real one: %s', async (ms, kind) => {
+  ])('that still leads %d ms later is %s', async (ms, kind) => {
     const { rig, base } = await overtakenBy('4/b');
     rig.clock.advance(ms);
 
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
   });
 
-  it('whatever was there when this process began to lead is history', async () => {
+  it('may overwrite what another replica wrote before this process became the leader', async () => {
     const { rig, base } = await overtakenBy('4/b');
     await rig.store.reload();
 
@@ -265,7 +265,7 @@ describe('terms', () => {
     expect(rig.maps.count('PATCH')).toBe(0);
   });
 
-  it('reads anew what another leader has written, at a reload', async () => {
+  it('reads again what another leader wrote, at a reload', async () => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('2/b', stateOf({ lastScaleUp: at(5) })));
@@ -279,8 +279,8 @@ describe('terms', () => {
 
 describe('an entry that cannot be used', () => {
   it.each([
-    ['damaged', '{"v":1,"uid":', 'it is no JSON'],
-    ['too new', '{"v":2,"uid":"uid-1"}', 'schema version 2'],
+    ['damaged', '{"v":1,"uid":', 'not valid JSON'],
+    ['too new', '{"v":2,"uid":"uid-1"}', 'schema version is 2'],
     ['edited', '{"v":1,"epoch":"1/a","uid":"uid-1","lastScaleUp":"never"}', 'lastScaleUp'],
   ])('is named and never overwritten: %s', async (_, text, problem) => {
     const rig = new StateRig();
@@ -318,7 +318,7 @@ describe('an entry that cannot be used', () => {
     expect((await rig.store.read(WEB)).kind).toBe('none');
   });
 
-  it('is taken with times of the future as of now, and warned of', async () => {
+  it('is read with the present for times in the future, and logged', async () => {
     const rig = new StateRig();
     rig.maps.edit(
       WEB_MAP,
@@ -346,7 +346,7 @@ describe('what is too large', () => {
     expect(result).toMatchObject({ kind: 'failed' });
     expect(result).toHaveProperty(
       'message',
-      expect.stringMatching(/would be 4\d\d\d bytes long, at most 4096/),
+      expect.stringMatching(/would be 4\d\d\d bytes long, must be at most 4096/),
     );
     expect(rig.maps.count('PATCH')).toBe(0);
   });

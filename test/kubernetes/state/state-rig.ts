@@ -1,6 +1,6 @@
-import { createStateStore } from '../../../src/kubernetes/state/store.js';
-import type { StateStore } from '../../../src/kubernetes/state/store.js';
-import type { StoredState } from '../../../src/kubernetes/state/entry.js';
+import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
+import type { StateStore } from '../../../src/kubernetes/state/state-store.js';
+import type { StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import type { Log } from '../../../src/units/log.js';
 import { FakeStateMaps } from '../../control/fake-state-maps.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { demoStateMaps, SERVICE_NAMESPACE } from '../../../src/cli/demo/workloads.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
-import { createStateStore } from '../../../src/kubernetes/state/store.js';
-import type { StateStore } from '../../../src/kubernetes/state/store.js';
+import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
+import type { StateStore } from '../../../src/kubernetes/state/state-store.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import type { Transport } from '../../../src/kubernetes/requests/transport.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
@@ -66,7 +66,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
     expect(reading).toMatchObject({ kind: 'unusable' });
     expect(reading).toHaveProperty(
       'message',
-      expect.stringContaining(`there is no ConfigMap ${WEB_MAP} in namespace default`),
+      expect.stringContaining(`ConfigMap ${WEB_MAP} does not exist in namespace default`),
     );
   });
 });

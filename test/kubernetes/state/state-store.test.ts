@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PutResult } from '../../../src/kubernetes/state/batch.js';
-import { bucketOf } from '../../../src/kubernetes/state/key.js';
-import { stateInMemory } from '../../../src/kubernetes/state/store.js';
-import { writeEntry } from '../../../src/kubernetes/state/entry.js';
+import type { PutResult } from '../../../src/kubernetes/state/choose-writes.js';
+import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
+import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
+import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
 import { settle } from '../../support/manual-clock.js';
 import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
@@ -185,7 +185,7 @@ describe('putLater', () => {
     expect(await rig.store.read(WEB)).toMatchObject({ entry: { lastScaleUp: at(2) } });
   });
 
-  it('writes nothing where the text is there already', async () => {
+  it('writes nothing if the entry is unchanged', async () => {
     const rig = new StateRig();
     const first = await rig.store.put({ scaler: WEB, base: null, state: stateOf() });
     if (first.kind !== 'written') throw new Error(first.message);

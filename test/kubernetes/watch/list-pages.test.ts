@@ -19,7 +19,7 @@ describe('listAll', () => {
   it('refuses a token that came before, at once', async () => {
     const { transport, count } = scripted((_request, index) => page(1, index % 2 === 0 ? 'a' : 'b'));
 
-    await expect(all(transport)).rejects.toThrow('listing pods of namespace shop: the same page twice');
+    await expect(all(transport)).rejects.toThrow('listing pods in namespace shop: the same page twice');
     expect(count()).toBe(3);
   });
 

@@ -21,7 +21,7 @@ interface Change {
   readonly isDeleted: boolean;
 }
 
-/** How the server treats one watch: so many events, then that end. */
+/** How the server answers one watch: N events, then an end. */
 interface Episode {
   readonly events: number;
   readonly end: 'close' | 'reset' | 'gone' | 'error' | 'garbage' | 'refuse' | 'repeat';

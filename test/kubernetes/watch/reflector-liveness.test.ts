@@ -179,7 +179,7 @@ describe('liveness', () => {
     rig.clock.advance(30_000);
     await eventually(() => rig.reflector.failure() !== null);
 
-    expect(rig.reflector.failure()?.message).toBe('watching pods of namespace shop: timeout after 30000 ms');
+    expect(rig.reflector.failure()?.message).toBe('watching pods in namespace shop: timeout after 30000 ms');
   });
 
   it('lists again when watches have been refused for more than 110 s, before what is known is too old', async () => {

@@ -3,7 +3,7 @@ import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { createObjectStore, type ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
-import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/pods.js';
+import { createPodReader, type WatchedPod } from '../../../src/kubernetes/pods/watched-pod.js';
 import { createReflector, type Reflector } from '../../../src/kubernetes/watch/reflector.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import { eventually, ManualClock, settle } from '../../support/manual-clock.js';
@@ -13,9 +13,9 @@ export const PODS = '/api/v1/namespaces/shop/pods';
 
 /** What the server answers to lists and watches, the last answer again and again. */
 interface Script {
-  /** Left out: no pods at version 7. */
+  /** Default: no pods at version 7. */
   readonly lists?: readonly Answer[];
-  /** Left out: one that stays open and says nothing. */
+  /** Default: one that stays open without an event. */
   readonly watches?: readonly Answer[];
 }
 
@@ -94,7 +94,7 @@ export class ReflectorRig {
     return this.fake.seen('WATCH').map(({ query }) => query['resourceVersion']);
   }
 
-  /** Waits until the server has seen so many of them. */
+  /** Waits until the server has received N requests. */
   async until(counts: { readonly lists?: number; readonly watches?: number }): Promise<void> {
     await eventually(
       () => this.lists() >= (counts.lists ?? 0) && this.watches() >= (counts.watches ?? 0),

@@ -237,7 +237,7 @@ describe('a watch that fails', () => {
     expect(await rig.skipPause()).toBe(5000);
   });
 
-  it('backs off 0.8, 1.6, 3.2 ... 30 s from watches that end at once, and anew after two healthy minutes', async () => {
+  it('backs off 0.8, 1.6, 3.2 ... 30 s from watches that end at once, and from 0.8 s after two minutes without a failure', async () => {
     const rig = await startReflector({ watches: [closedWatch()] });
 
     const waits: number[] = [];
@@ -270,7 +270,7 @@ describe('a watch that fails', () => {
     await rig.until({ watches: 1 });
 
     expect(waits).toEqual([3000, 3000, 3000, 3000, 3000, 30_000, 60_000, 120_000]);
-    const believed = 'listing pods of namespace shop: 403 Forbidden: pods is forbidden';
+    const believed = 'listing pods in namespace shop: 403 Forbidden: pods is forbidden';
     expect(failures).toEqual([null, null, null, null, null, believed, believed, believed]);
     expect(rig.reflector.failure()).toBeNull();
   });

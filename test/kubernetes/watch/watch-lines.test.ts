@@ -23,7 +23,7 @@ describe('splitLines', () => {
     expect(await lines(Buffer.from('one\ntw'))).toEqual(['one']);
   });
 
-  it('takes a line of 8 MiB and refuses one that is a byte longer', async () => {
+  it('accepts 8 MiB in one line and rejects one byte more', async () => {
     const longest = Buffer.alloc(MAX_LINE_BYTES, 'x');
 
     expect((await lines(longest, Buffer.from('\n')))[0]).toHaveLength(MAX_LINE_BYTES);

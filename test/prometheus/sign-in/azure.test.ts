@@ -61,7 +61,7 @@ function discovery(): string {
   });
 }
 
-/** The library insists on https and on its own hosts: what it asks of them goes to ours. */
+/** The library requires https and its own hosts: its requests are redirected to the server of the test. */
 const redirected: TokenHttp = (request) => {
   const { pathname, search, host } = new URL(request.url);
   asked.push(host);
@@ -89,7 +89,7 @@ const inAks = (): Readonly<Record<string, string>> => ({
 const tokenRequests = () => server.requests.filter(({ method }) => method === 'POST');
 
 describe('the workload identity of AKS', () => {
-  it('hands the federated token in for one of the workspace', async () => {
+  it('exchanges the federated token for one of the workspace', async () => {
     const { headers } = await anAzure({}, inAks()).headersFor(ANY, SIGNAL);
 
     expect(headers['Authorization']).toMatch(/^Bearer azure-\d+$/);
@@ -105,14 +105,14 @@ describe('the workload identity of AKS', () => {
     });
   });
 
-  it('takes client and tenant of the config before those of the pod', async () => {
+  it('prefers client and tenant of the config to those of the pod', async () => {
     await anAzure({ clientId: 'client-2', tenantId: 'tenant-2' }, inAks()).headersFor(ANY, SIGNAL);
 
     expect(tokenRequests()[0]?.form.get('client_id')).toBe('client-2');
     expect(server.requests[0]?.url).toContain('/tenant-2/');
   });
 
-  it('reads the federated token anew after an hour, and gives one token to 10 requests at once', async () => {
+  it('reads the federated token again after an hour, and uses one token for 10 concurrent requests', async () => {
     const clock = movableClock();
     const azure = anAzure({}, inAks(), clock);
     await Promise.all(Array.from({ length: 10 }, () => azure.headersFor(ANY, SIGNAL)));
@@ -127,7 +127,7 @@ describe('the workload identity of AKS', () => {
     ]);
   });
 
-  it('tells the code of a refusal, and not the token that its text repeats', async () => {
+  it('reports the code of a rejection, and not the token that its text repeats', async () => {
     status = 400;
 
     const error: unknown = await anAzure({}, inAks())
@@ -139,7 +139,7 @@ describe('the workload identity of AKS', () => {
     expect(String(error)).not.toContain('canary');
   });
 
-  it('says what is not set', async () => {
+  it('names the settings that are unset', async () => {
     const env = { ...inAks(), AZURE_CLIENT_ID: '' };
 
     await expect(anAzure({}, env).headersFor(ANY, SIGNAL)).rejects.toThrow(
@@ -149,7 +149,7 @@ describe('the workload identity of AKS', () => {
 });
 
 describe('the managed identity of the machine', () => {
-  it('is asked for at the metadata service, for the client of the config', async () => {
+  it('comes from the metadata service, for the client of the config', async () => {
     const { headers } = await anAzure({ clientId: 'client-3' }, {}).headersFor(ANY, SIGNAL);
 
     expect(headers['Authorization']).toBe('Bearer azure-1');

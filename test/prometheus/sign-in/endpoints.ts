@@ -7,7 +7,7 @@ import { addSeconds } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';
 import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
 
-/** Real timers for real sockets, and a present that a test moves on. */
+/** Real timers for real sockets, and a current time that a test advances. */
 export function movableClock(): Clock & { readonly move: (seconds: number) => void } {
   let seconds = 0;
   return {
@@ -18,7 +18,7 @@ export function movableClock(): Clock & { readonly move: (seconds: number) => vo
   };
 }
 
-/** A Prometheus that takes the headers that `accepts` says yes to, and answers the others with 401 and what they were. */
+/** A Prometheus that accepts the headers of `accepts`, and answers others with 401 and the headers. */
 export async function guardedPrometheus(accepts: (authorization: string) => boolean): Promise<FakeServer> {
   return startServer((response, { headers }) => {
     const { authorization = '' } = headers;

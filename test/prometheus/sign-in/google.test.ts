@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe('google', () => {
-  it('takes the token of the metadata server, one for 10 queries, and the next after an hour', async () => {
+  it('uses the token of the metadata server, one for 10 queries, and the next after an hour', async () => {
     const clock = movableClock();
     const client = clientFor({ url: prometheus.url, signIn: { way: 'google' }, clock });
 
@@ -47,7 +47,7 @@ describe('google', () => {
     expect(prometheus.requests.at(-1)?.headers.authorization).toBe('Bearer google-2');
   });
 
-  it('gets another token after a 401', async () => {
+  it('requests another token after a 401', async () => {
     const clock = movableClock();
     const client = clientFor({ url: prometheus.url, signIn: { way: 'google' }, clock });
     await ask(client);
@@ -58,13 +58,13 @@ describe('google', () => {
     await expect(ask(client)).resolves.toMatchObject({ class: 'value' });
   });
 
-  it('says that it got no token, without what the server said', async () => {
+  it('reports that it got no token, without the text of the server', async () => {
     status = 403;
 
     const answer = await ask(clientFor({ url: prometheus.url, signIn: { way: 'google' } }));
 
     expect(answer).toMatchObject({ class: 'failed', reason: 'unauthorized' });
-    expect(JSON.stringify(answer)).toContain('google: asking for a token');
+    expect(JSON.stringify(answer)).toContain('google: requesting a token');
     expect(JSON.stringify(answer)).not.toContain('canary');
     expect(prometheus.requests).toEqual([]);
   });

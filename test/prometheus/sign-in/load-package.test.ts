@@ -11,7 +11,7 @@ const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.jso
 };
 
 describe('loadPackage', () => {
-  it('says which package an image was built without', async () => {
+  it('names the package that is missing in the image', async () => {
     const missing = Object.assign(new Error("Cannot find package 'x'"), { code: 'ERR_MODULE_NOT_FOUND' });
 
     const loading = loadPackage('x', () => Promise.reject(missing));
@@ -22,7 +22,7 @@ describe('loadPackage', () => {
     );
   });
 
-  it('passes on what a package throws by itself', async () => {
+  it('passes on what the package itself throws', async () => {
     const broken = new Error('broken');
 
     await expect(loadPackage('x', () => Promise.reject(broken))).rejects.toBe(broken);
@@ -32,7 +32,7 @@ describe('loadPackage', () => {
 describe('the optional dependencies', () => {
   const texts = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), 'utf8'));
 
-  // That one evaluates the rules of custom resources in the simulator.
+  // The exception evaluates the rules of custom resources in the simulator.
   it.each(Object.keys(optionalDependencies).filter((name) => name !== '@marcbachmann/cel-js'))(
     '%s is loaded by one way of signing in, when it is asked',
     (name) => {

@@ -91,7 +91,7 @@ describe("a request of AWS' suite", () => {
     });
   });
 
-  it('has another signature where one byte of the form differs', async () => {
+  it('has another signature if one byte of the form differs', async () => {
     const form = { method: 'POST', contentType: 'application/x-www-form-urlencoded' } as const;
 
     const [one, other] = await Promise.all(
@@ -147,7 +147,7 @@ describe('sigv4', () => {
     expect(request.headers.authorization).toContain('SignedHeaders=content-type;host;x-amz-date');
   });
 
-  it('finds the keys of the environment and sends the session token, which no error repeats', async () => {
+  it('uses the keys of the environment and sends the session token, which appears in no error', async () => {
     Object.assign(process.env, {
       AWS_ACCESS_KEY_ID: 'AKIDENV',
       AWS_SECRET_ACCESS_KEY: 'canary-secret',
@@ -163,7 +163,7 @@ describe('sigv4', () => {
     expect(JSON.stringify(answer)).not.toContain('canary');
   });
 
-  it('reads the file anew after 300 s, and at once when keys of 30 s are refused with 403', async () => {
+  it('reads the file again after 300 s, and at once when keys of 30 s are rejected with 403', async () => {
     const { client, clock } = clientOf({});
     await ask(client);
     await writeFile(credentialsFile, keysFile('AKIDSECOND', 'canary-2'));
@@ -180,13 +180,13 @@ describe('sigv4', () => {
     ).toEqual(['AKIDEXAMPLE', 'AKIDEXAMPLE', 'AKIDEXAMPLE', 'AKIDSECOND']);
   });
 
-  it('says what failed where there are no keys, without a word of the file', async () => {
+  it('names the failed step if there are no keys, without the content of the file', async () => {
     await writeFile(credentialsFile, '[other]\naws_secret_access_key = canary\n');
 
     const answer = await ask(clientOf({}).client);
 
     expect(answer).toMatchObject({ class: 'failed', reason: 'unauthorized' });
-    expect(JSON.stringify(answer)).toContain('sigv4: finding credentials of AWS');
+    expect(JSON.stringify(answer)).toContain('sigv4: finding AWS credentials');
     expect(JSON.stringify(answer)).not.toContain('canary');
     expect(server.requests).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe('sigv4 through a token service', () => {
   const sentBy = (): readonly unknown[] =>
     prometheus.requests.map(({ headers }) => /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1]);
 
-  it('assumes the role with the keys of the file, anew a minute before the hour is over', async () => {
+  it('assumes the role with the keys of the file, again a minute before the hour is over', async () => {
     const clock = movableClock();
     const signIn = aConfig({ roleArn: 'arn:aws:iam::123456789012:role/reader' });
     const client = clientFor({ url: prometheus.url, signIn, clock });
@@ -239,7 +239,7 @@ describe('sigv4 through a token service', () => {
     expect(sentBy()).toEqual(['AKIDROLE1', 'AKIDROLE1', 'AKIDROLE2']);
   });
 
-  it('takes the web identity of the service account (IRSA), read anew for each renewal', async () => {
+  it('uses the web identity of the service account (IRSA), read again for each renewal', async () => {
     const tokenFile = join(folder, 'web-identity');
     await writeFile(tokenFile, 'canary-web-1');
     Object.assign(process.env, {
@@ -261,7 +261,7 @@ describe('sigv4 through a token service', () => {
     expect(sentBy()).toEqual(['AKIDROLE1', 'AKIDROLE2']);
   });
 
-  it('tells the code of a refusal, and nothing it says', async () => {
+  it('reports the code of a rejection, and none of its text', async () => {
     status = 403;
     const signIn = aConfig({ roleArn: 'arn:aws:iam::123456789012:role/reader' });
 

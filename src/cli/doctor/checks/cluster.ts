@@ -46,7 +46,8 @@ function fixFor({ kind, message }: KubernetesError): string {
     case 'timeout':
       return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':
-      return /certificate|CERT/i.test(message)
+      // The message of a failed lookup names the host.
+      return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
         : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';
     case 'bad_answer':

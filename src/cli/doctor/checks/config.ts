@@ -1,4 +1,4 @@
-import { OBJECTS_PATH } from '../../../config/object-documents.js';
+import { OBJECTS_PATH } from '../../../config/read-objects.js';
 import type { Problem } from '../../../scaler/problems/problem.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 

@@ -1,4 +1,4 @@
-import { targetKey } from '../../../control/conflicts.js';
+import { targetKey } from '../../../control/observe/shared-targets.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../../kubernetes/types.js';
 import { scalerKey } from '../../../scaler/spec.js';

@@ -1,10 +1,11 @@
+import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/types.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
-import { checkPatterns } from '../../../scaler/rules/inferred-rules.js';
+import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
 import type { SourceContext } from '../context.js';
@@ -87,8 +88,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
-  const isAllowed = 'onMissing' in metric && metric.onMissing === 'zero';
-  if (isAllowed) return make.ok('');
+  if (isReadAsZero(metric, 'missing')) return make.ok('');
   // A regular expression with the operator `=` matches nothing, whatever the data.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
@@ -115,7 +115,7 @@ function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
   const { source = null, clock = null } = queried.context ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const { sample } = toSample(metric, answer, { namespace, pods: pods ?? [], now, source });
-  if (sample.form !== 'error') return judgeSample(queried, sample);
+  if (sample.form !== 'error') return judgeCoverage(queried, sample);
   if (sample.kind === 'nan')
     return make.failed(
       `${who}: ${sample.error}`,
@@ -125,7 +125,7 @@ function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
 }
 
 /** Checks that a usable sample is complete and has a value for each ready pod. */
-function judgeSample(
+function judgeCoverage(
   { metric, make, pods }: QueriedMetric,
   sample: Exclude<Sample, ErrorSample>,
 ): CheckResult {
@@ -185,9 +185,10 @@ function judgeShape(
         ? 'keep the label with sum by (pod) (...); for a total over all pods use type: External'
         : `keep the label with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
     );
-  if (metric.type === 'Object' && selected.length !== 1)
+  const countError = seriesCountError(metric, selected.length);
+  if (countError !== null)
     return make.failed(
-      `${who}: the query returns ${selected.length} series, and an Object metric needs exactly one; they differ in ${listSome(differing(selected, labelNames))}`,
+      `${who}: ${countError}; they differ in ${listSome(differing(selected, labelNames))}`,
       `wrap the query in sum(...), or add a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)

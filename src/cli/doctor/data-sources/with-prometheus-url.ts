@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../../config/service-config.js';
+import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { CommandError } from '../../io.js';
 
 /**

@@ -1,11 +1,12 @@
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import { readHorizontalPodAutoscaler } from '../../../kubernetes/hpa.js';
-import { createPodReader, type WatchedPod } from '../../../kubernetes/pods/pods.js';
+import { listHpas } from '../../../kubernetes/hpa.js';
+import { createPodReader, type WatchedPod } from '../../../kubernetes/pods/watched-pod.js';
 import { getScale } from '../../../kubernetes/scale.js';
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/types.js';
+import { readWorkload } from '../../../kubernetes/workload.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context.js';
@@ -49,7 +50,7 @@ export interface ScalerFacts {
 export async function readClusterFacts(context: ClusterContext, scaler: Scaler): Promise<ClusterFacts> {
   const [{ target, object }, others] = await Promise.all([
     readTarget(context, scaler),
-    orError(() => listOthers(context, scaler.namespace)),
+    orError(() => listHpas(context.transport, scaler.namespace, context.signal)),
   ]);
   const pods = target instanceof KubernetesError ? null : await orError(() => listPods(context, target));
   return { target, object, pods, others };
@@ -62,20 +63,10 @@ async function readTarget(
   const { transport, discovery, signal } = context;
   const kind = await orError(() => discovery.find(ref, signal));
   if (kind instanceof KubernetesError) return { target: kind, object: null };
+  const place = { transport, kind, namespace, ref, signal };
   const [object, scale] = await Promise.all([
-    orError(() =>
-      transport.request({
-        lane: 'read',
-        method: 'GET',
-        path: `${resourceScope(kind.root, kind.plural, namespace).path}/${encodeURIComponent(ref.name)}`,
-        doing: `reading ${nameTarget(namespace, ref)}`,
-        verb: 'get',
-        resource: kind.plural,
-        deadlineMs: REQUEST_MS,
-        signal,
-      }),
-    ),
-    orError(() => getScale({ transport, kind, namespace, ref, signal })),
+    orError(() => readWorkload(place, REQUEST_MS)),
+    orError(() => getScale(place)),
   ]);
   const read = object instanceof KubernetesError ? null : object;
   const watched = read === null ? null : readWatchedTarget(read);
@@ -89,14 +80,6 @@ async function readTarget(
     return Promise.resolve({ ref, namespace, ...counts, selector, annotations, ...managers });
   });
   return { target, object: read };
-}
-
-async function listOthers(
-  { transport, signal }: ClusterContext,
-  namespace: string,
-): Promise<readonly OtherScaler[]> {
-  const scope = resourceScope('/apis/autoscaling/v2', 'horizontalpodautoscalers', namespace);
-  return (await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal })).items;
 }
 
 async function listPods(

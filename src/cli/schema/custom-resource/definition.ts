@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { isPlainObject } from '../../../scaler/plain.js';
-import { API_VERSION } from '../../../scaler/schema.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
+import { API_VERSION } from '../../../scaler/schema/document-schema.js';
 import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
 import { FIELD_RULES } from './field-rules.js';
 import { STATUS_SCHEMA } from './status-schema.js';
@@ -15,7 +15,7 @@ const NAMES = {
   shortNames: ['psc'],
 } as const;
 
-/** What `kubectl get scalers` shows beside the name. */
+/** Columns of `kubectl get scalers` after the name. */
 const COLUMNS: readonly JsonSchema[] = [
   { name: 'Target', type: 'string', jsonPath: '.spec.scaleTargetRef.name' },
   { name: 'Min', type: 'integer', jsonPath: '.spec.minReplicas' },
@@ -26,7 +26,7 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 
-/** The CustomResourceDefinition of the scaler document, as plain JSON: apiextensions.k8s.io/v1. */
+/** Returns the CustomResourceDefinition (apiextensions.k8s.io/v1) of the scaler document as plain JSON. */
 export function customResourceDefinition(): JsonSchema {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -50,9 +50,8 @@ export function customResourceDefinition(): JsonSchema {
   };
 }
 
-/** The same as YAML. */
 export function customResourceDefinitionYaml(): string {
-  // YAML 1.1, as the cluster reads it: a text that is a boolean there is quoted.
+  // kubectl reads YAML 1.1: strings that are booleans there, such as on, must be quoted.
   return stringify(customResourceDefinition(), {
     version: '1.1',
     lineWidth: 0,
@@ -60,7 +59,7 @@ export function customResourceDefinitionYaml(): string {
   });
 }
 
-/** Names and labels are checked by the API server itself, so only `spec` is taken from the document. */
+/** The API server validates metadata, so only `spec` is taken from the schema of the document. */
 function objectSchema(): JsonSchema {
   const { properties } = documentJsonSchema();
   const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;

@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../json-schema.js';
 import type { SchemaAdditions } from './structural-schema.js';
 
-/** A rule in CEL, which the API server checks as it takes an object, and the sentence for where it does not hold. */
 function rule(expression: string, message: string): JsonSchema {
   return { rule: expression, message };
 }
@@ -9,9 +8,9 @@ function rule(expression: string, message: string): JsonSchema {
 const METRIC_MEMBERS = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
 
 /**
- * Rules over several fields that the API server can check already. Only what is wrong whatever the service config says,
- * and what is cheap: `metrics` has no largest length, so that a rule in CEL for each of them costs more than is
- * allowed. All the other rules are those of the service, which tells them in the condition Accepted.
+ * Rules over several fields that the API server can check: those that hold for any service config and are cheap.
+ * `metrics` has no maximum length, so a CEL rule for each entry would exceed the cost budget. promscaler checks all
+ * other rules and reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {
   spec: {
@@ -29,11 +28,11 @@ export const FIELD_RULES: SchemaAdditions = {
   'spec.metrics[]': { oneOf: METRIC_MEMBERS.map((member) => ({ required: [member] })) },
   'spec.schedules[]': {
     'x-kubernetes-validations': [
-      rule('has(self.start) == has(self.end)', 'start and end go together'),
-      rule('has(self.start) || has(self.dates)', 'a schedule needs start and end, or dates'),
+      rule('has(self.start) == has(self.end)', 'start and end must be set together'),
+      rule('has(self.start) || has(self.dates)', 'a schedule must have start and end, or dates'),
       rule(
         'has(self.minReplicas) || has(self.maxReplicas)',
-        'a schedule needs minReplicas or maxReplicas: it changes nothing otherwise',
+        'a schedule must have minReplicas or maxReplicas: it has no effect otherwise',
       ),
       rule(
         '!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas',

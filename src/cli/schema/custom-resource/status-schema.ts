@@ -64,7 +64,7 @@ const CONDITION = object(
   ['type', 'status'],
 );
 
-/** The `status` of a Scaler, which promscaler writes and nobody else. Nothing of it is needed: what is not known is absent. */
+/** The `status` of a Scaler. Only promscaler writes it. No field is required: a value that is not known is absent. */
 export const STATUS_SCHEMA: JsonSchema = object('What promscaler makes of it. Written by promscaler alone.', {
   observedGeneration: {
     ...count('The generation of the document that this status is about.'),

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../../scaler/plain.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import type { JsonSchema } from '../json-schema.js';
 
-/** What stands beside what the schema says anyway, by the path of a field (`spec.schedules[]`). */
+/** Keywords to add to the schema of a field, by the path of the field (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
 interface Place {
@@ -9,21 +9,21 @@ interface Place {
   readonly additions: SchemaAdditions;
 }
 
-/** Words that mean the same to a CustomResourceDefinition as to JSON Schema. */
+/** Keywords with the same meaning in a CustomResourceDefinition and in JSON Schema. */
 const KEPT: readonly string[] = [
   ...['type', 'enum', 'required', 'pattern'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
 ];
-/** What is said in another way, or left out: the API server leaves unknown fields out by itself. */
+/** Keywords that are translated. */
 const TRANSLATED = ['description', 'default', 'const', 'properties', 'items', 'additionalProperties'];
 const DROPPED = ['$schema', 'title', 'propertyNames'];
 
 const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED]);
 
 /**
- * A JSON Schema (draft 7, as `documentJsonSchema` has it) in the form that a CustomResourceDefinition takes: structural,
- * without defaults; a default is told in the description. Throws `Error` for a word that it does not know, so that
- * nothing is lost unseen. *Source*: the rules of structural schemas, apiextensions.k8s.io/v1.
+ * Returns a JSON Schema (draft 7) as the structural schema of a CustomResourceDefinition. Defaults are part of the
+ * description: the API server must not write them into objects. Throws `Error` for an unknown keyword, so that none is
+ * lost. *Source*: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
@@ -62,7 +62,7 @@ function structuralMembers(
   );
 }
 
-/** `kubectl explain` shows descriptions, not defaults that the API server does not fill in. */
+/** `kubectl explain` does not show defaults that the API server does not set. */
 function describedBy({ description, default: value }: JsonSchema): JsonSchema {
   if (typeof description !== 'string') return {};
   return { description: value === undefined ? description : `${description} Default: ${shown(value)}.` };
@@ -73,8 +73,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * A node of several types has none in a structural schema. An int-or-string would refuse 0.1, so it is left open, and
- * what it can never be is refused by other words: objects and lists with something in them, and booleans.
+ * A structural schema has one type per node. int-or-string would reject 0.1, so the node has no type, and values of
+ * other types are rejected by other keywords: objects and lists that are not empty, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/custom-resource/definition.js';
 import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
-import { isPlainObject } from '../../../../src/scaler/plain.js';
+import { isPlainObject } from '../../../../src/scaler/plain-json.js';
 import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
 import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';
 import type { Json, JsonObject } from '../../../../src/simulator/json.js';
@@ -119,7 +119,7 @@ describe('the CustomResourceDefinition', () => {
     const field = (name: string): unknown =>
       at(SCHEMA, 'properties', 'spec', 'properties', name)['description'];
 
-    expect(field('tolerance')).toMatch(/share of it\. Default: 0\.1\.$/);
+    expect(field('tolerance')).toMatch(/without scaling\. Default: 0\.1\.$/);
     expect(field('preset')).toMatch(/ Default: hpa\.$/);
     expect(field('maxReplicas')).not.toContain('Default');
   });

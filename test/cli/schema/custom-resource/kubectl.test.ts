@@ -116,7 +116,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
   it('explains a field with its default', async () => {
     const { stdout } = await kubectl('explain scaler.spec.tolerance');
 
-    expect(stdout).toMatch(/as a share\s+of it\. Default: 0\.1\./);
+    expect(stdout).toMatch(/without\s+scaling\.\s+Default: 0\.1\./);
   });
 
   it.each([

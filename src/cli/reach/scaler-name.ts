@@ -1,0 +1,70 @@
+import { contextNamespace } from './context-namespace.js';
+import type { ClusterOptions } from './cluster-options.js';
+import type { ScalerName } from './service-pages.js';
+import { CommandError, type CommandIo } from '../io.js';
+
+/** Options that complete a scaler name without a namespace. */
+export interface NamingOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
+  readonly namespace?: string;
+}
+
+const SCALER_TYPES: ReadonlySet<string> = new Set([
+  'scaler',
+  'scalers',
+  'scaler.promscaler.dev',
+  'scalers.promscaler.dev',
+]);
+
+/** Resource names and short names of workloads in kubectl. */
+const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
+  ...['deployment', 'deployments', 'deploy', 'deployment.apps', 'deployments.apps'],
+  ...['statefulset', 'statefulsets', 'sts', 'statefulset.apps', 'statefulsets.apps'],
+  ...['replicaset', 'replicasets', 'rs', 'replicaset.apps', 'replicasets.apps', 'rollout', 'rollouts'],
+]);
+
+/**
+ * Parses `NAMESPACE/NAME` or `NAME`. The namespace defaults to `--namespace`, then the namespace of the kubeconfig
+ * context, then `default`. Throws `CommandError` with exit code 2 for an invalid name.
+ */
+export async function readScalerName(
+  text: string,
+  options: NamingOptions,
+  io: Pick<CommandIo, 'env'>,
+): Promise<ScalerName> {
+  const parts = text.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2 || parts.some((part) => part === ''))
+    throw usageError(
+      `${text === '' ? '""' : text} is not a valid scaler: use NAMESPACE/NAME, such as shop/web`,
+    );
+  const inNamespace = async (name: string): Promise<ScalerName> => ({
+    namespace: options.namespace ?? (await contextNamespace(options, io)),
+    name,
+  });
+  if (second === undefined) return inNamespace(first);
+  if (SCALER_TYPES.has(first.toLowerCase())) return inNamespace(second);
+  const { namespace } = options;
+  if (namespace === undefined || namespace === first) return { namespace: first, name: second };
+  if (isWorkloadType(first))
+    throw usageError(`${text} names a workload. ${scalerNameHint(second, namespace)}`);
+  throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
+}
+
+/** Returns a hint for the name of a workload, such as `deployment/web`, that was passed as a scaler; otherwise empty. */
+export function workloadHint({ namespace, name }: ScalerName): string {
+  return isWorkloadType(namespace)
+    ? `; ${namespace}/${name} names a workload. ${scalerNameHint(name, 'NAMESPACE')}`
+    : '';
+}
+
+function isWorkloadType(word: string): boolean {
+  return WORKLOAD_TYPES.has(word.toLowerCase());
+}
+
+function scalerNameHint(name: string, namespace: string): string {
+  return `Use the name of a scaler, such as ${name} -n ${namespace}; promscaler status -o wide lists scalers with their targets`;
+}
+
+function usageError(message: string): CommandError {
+  return new CommandError(message, 2);
+}

@@ -1,0 +1,20 @@
+/** Returns why a file or directory could not be read. */
+export function describeReadError(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'ABORT_ERR':
+      return 'interrupted';
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'the file is not UTF-8 text';
+    case 'ENOENT':
+      return 'no such file or directory';
+    case 'EACCES':
+      return 'permission denied';
+    case 'ELOOP':
+      return 'the symbolic link leads to itself';
+    case 'EISDIR':
+      return 'this is a directory, a file was expected';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

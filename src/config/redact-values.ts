@@ -1,0 +1,157 @@
+import * as z from 'zod';
+import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
+import { isPlainObject } from '../scaler/plain-json.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
+import { serviceSchema } from './service-schema.js';
+
+/** Replaces a string that may be a secret. */
+const REDACTED = '***';
+
+/** Names of fields and values of enums in the schema. None of them is a secret. */
+const VOCABULARY: ReadonlySet<string> = new Set([
+  ...wordsOf(serviceSchema),
+  ...QUERY_VARIABLES,
+  ...['default', 'true', 'false', 'null', 'Authorization', 'apiVersion', 'kind', 'cpu', 'memory', 'window'],
+]);
+
+/** Fields that hold or name secrets. A secret in another field is recognized by its form. */
+const SECRET_FIELD =
+  /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
+
+/** Values meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
+const NUMBER_LIKE = /^[+-]?\d{1,9}(?:\.\d{1,9})?\s?[A-Za-z]{0,3}$/;
+/** A misspelt field name. */
+const NAME_LIKE = /^[A-Za-z][A-Za-z_]{0,31}$/;
+const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const SHORTEST_SECRET = 4;
+
+/**
+ * Returns a value for a message: numbers and the like as they are, else its type. Any field may have a secret by
+ * mistake: a token as a file name, a password in a URL.
+ */
+export function describeValue(value: unknown, path: Path): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isPlainObject(value)) return 'an object';
+  if (path.some(isSecretField)) return typeof value === 'string' ? `"${REDACTED}"` : `a ${typeof value}`;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return NUMBER_LIKE.test(String(value)) ? String(value) : 'a number';
+  if (typeof value !== 'string') return `a ${typeof value}`;
+  return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${REDACTED}"`;
+}
+
+/** Returns the finding with unknown keys, quoted strings and variables in its message replaced. */
+export function redactFinding(found: Finding, texts: readonly string[]): Finding {
+  const { path, message } = found;
+  const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);
+  let clean = isHeader
+    ? `${formatPath(path)} must be a string of one line (its value is not shown)`
+    : message;
+  // The longest path first: it contains the shorter ones.
+  for (let length = path.length; length > 0; length -= 1) {
+    const part = path.slice(0, length);
+    clean = clean.replaceAll(formatPath(part), formatPath(redactPath(part)));
+  }
+  clean = clean
+    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (quoted, text: string) =>
+      isHarmless(text) ? quoted : `"${REDACTED}"`,
+    )
+    .replaceAll(/\$(\w+)/g, (variable, name: string) => (VOCABULARY.has(name) ? variable : `$${REDACTED}`));
+  for (const text of texts) clean = clean.replaceAll(text, REDACTED);
+  return { ...found, message: clean };
+}
+
+/** Returns the strings of a document that may be secrets, the longest first. */
+export function possibleSecrets(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  const collect = (item: unknown): void => {
+    const text = typeof item === 'number' ? String(item) : item;
+    if (typeof text === 'string' && text.length >= SHORTEST_SECRET && !isHarmless(text)) found.add(text);
+    else if (Array.isArray(item)) item.forEach(collect);
+    else if (isPlainObject(item)) Object.values(item).forEach(collect);
+  };
+  collect(value);
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+/** Returns the problem with its path redacted, and without its line unless that has only schema words and numbers. */
+export function redactProblem(problem: Problem, path: Path | null): Problem {
+  const { sourceLine } = problem;
+  return {
+    ...problem,
+    path: path === null ? problem.path : formatPath(redactPath(path)),
+    sourceLine: sourceLine !== null && isHarmlessLine(sourceLine) ? sourceLine : null,
+  };
+}
+
+/** Redacts a YAML problem. The parser quotes the text, so only the start of its message is kept. */
+export function redactYamlProblem(problem: Problem): Problem {
+  return redactProblem({ ...problem, message: syntaxMessage(problem) }, null);
+}
+
+function syntaxMessage({ code, message }: Problem): string {
+  switch (code) {
+    case 'yaml-tag':
+      return 'a tag is not supported; only plain YAML is read';
+    case 'yaml-alias':
+      return 'an alias is not supported: write out the value';
+    case 'yaml-syntax':
+      return `not YAML: ${plainBeginning(message.replace(/^not YAML: /, ''))}`.trim();
+    default:
+      return message;
+  }
+}
+
+/** Returns the words before a version or the first character that may start a quotation. */
+function plainBeginning(message: string): string {
+  const ends = [message.indexOf('version'), message.search(/[^A-Za-z ,-]/)].filter((end) => end !== -1);
+  return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
+}
+
+function redactPath(path: Path): Path {
+  return path.map((step, index) => (isHarmlessStep(path, index) ? step : REDACTED));
+}
+
+/** The name of a data source is not a secret; names of headers and parameters may be. */
+function isHarmlessStep(path: Path, index: number): boolean {
+  const step = path[index];
+  if (typeof step !== 'string') return true;
+  const parent = path[index - 1];
+  if (parent === 'headers' || parent === 'endpointParams')
+    return /^(authorization|x-scope-orgid)$/i.test(step);
+  if (index === 1 && parent === 'prometheus') return SOURCE_NAME.test(step);
+  return VOCABULARY.has(step) || NAME_LIKE.test(step);
+}
+
+function isSecretField(step: string | number): boolean {
+  return typeof step === 'string' && SECRET_FIELD.test(step);
+}
+
+function isHarmless(text: string): boolean {
+  return (
+    text === REDACTED ||
+    VOCABULARY.has(text) ||
+    VOCABULARY.has(text.replace(/^\$/, '')) ||
+    NUMBER_LIKE.test(text)
+  );
+}
+
+function isHarmlessLine(line: string): boolean {
+  const words = line.split(/[^\w.+$-]+/).filter((word) => word !== '' && word !== '-');
+  const hasValue = words.some((word) => !VOCABULARY.has(word));
+  if (hasValue && words.some((word) => SECRET_FIELD.test(word))) return false;
+  return words.every((word) => VOCABULARY.has(word) || NUMBER_LIKE.test(word));
+}
+
+/** Returns the field names and enum values of a schema and all schemas in it. */
+function wordsOf(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): readonly string[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  if (schema instanceof z.ZodOptional) return wordsOf(schema.unwrap(), seen);
+  if (schema instanceof z.ZodArray) return wordsOf(schema.element, seen);
+  if (schema instanceof z.ZodRecord) return wordsOf(schema.valueType, seen);
+  if (schema instanceof z.ZodEnum) return schema.options.map(String);
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+  return Object.entries(shape).flatMap(([name, member]) => [name, ...wordsOf(member, seen)]);
+}

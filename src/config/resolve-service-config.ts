@@ -1,0 +1,145 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import type { SourceConfig } from '../prometheus/source-config.js';
+import { deepFreeze } from '../scaler/plain-json.js';
+import { resolveResourceQueries } from './resource-queries.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import type { ServiceInput } from './service-schema.js';
+import { resolveSignIn } from './resolve-sign-in.js';
+import type { SourceInput } from './source-schema.js';
+import { resolveTls } from './resolve-tls.js';
+
+/** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
+export interface KubernetesConfig {
+  /** The namespaces to watch; empty: all. */
+  readonly namespaces: readonly string[];
+  readonly kubeconfig: string | null;
+  readonly context: string | null;
+  readonly url: string | null;
+}
+
+/** Must be leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+export interface LeaderElectionConfig {
+  /** Null: true in a cluster, false elsewhere. */
+  readonly enabled: boolean | null;
+  readonly leaseDurationSeconds: number;
+  readonly renewDeadlineSeconds: number;
+  readonly retryPeriodSeconds: number;
+}
+
+/** The service config with all defaults. File paths are resolved against its directory. Frozen. */
+export interface ServiceConfig {
+  /** By name; never empty. */
+  readonly prometheus: Readonly<Record<string, SourceConfig>>;
+  readonly recoveryHoldMaxSeconds: number;
+  readonly kubernetes: KubernetesConfig;
+  readonly scalers: {
+    readonly paths: readonly string[];
+    /** Whether documents are also read from Scaler objects. */
+    readonly customResources: boolean;
+  };
+  readonly server: {
+    /** Null: all addresses in a cluster, 127.0.0.1 elsewhere. */
+    readonly host: string | null;
+    /** 0: any free port. */
+    readonly port: number;
+    /** Host names to accept in addition to those of the cluster. */
+    readonly allowedHosts: readonly string[];
+  };
+  /** Null: true in a cluster, false elsewhere. */
+  readonly state: { readonly enabled: boolean | null };
+  readonly leaderElection: LeaderElectionConfig;
+  /** Fields of `spec`, as written. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
+}
+
+/** Returns the config of a checked input. `file` is the path it was read from; null: relative paths stay relative. */
+export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
+  const resolvePath = (path: string): string =>
+    file === null || isAbsolute(path) ? path : join(dirname(file), path);
+  const sources = Object.entries(input.prometheus ?? { default: {} });
+  const { kubernetes, scalers, server, leaderElection, log } = input;
+  return deepFreeze({
+    prometheus: Object.fromEntries(
+      sources.map(([name, source]) => [name, resolveSource(name, source, resolvePath)]),
+    ),
+    recoveryHoldMaxSeconds: input.recoveryHoldMaxSeconds ?? SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
+    kubernetes: {
+      namespaces: kubernetes?.namespaces ?? [],
+      kubeconfig: kubernetes?.kubeconfig === undefined ? null : resolvePath(kubernetes.kubeconfig),
+      context: kubernetes?.context ?? null,
+      url: kubernetes?.url ?? null,
+    },
+    scalers: {
+      paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(resolvePath),
+      customResources: scalers?.customResources ?? SERVICE_DEFAULTS.customResources,
+    },
+    server: {
+      host: server?.host ?? null,
+      port: server?.port ?? SERVICE_DEFAULTS.port,
+      allowedHosts: server?.allowedHosts ?? [],
+    },
+    state: { enabled: input.state?.enabled ?? null },
+    leaderElection: resolveElection(leaderElection),
+    defaults: input.defaults ?? {},
+    log: {
+      level: log?.level ?? SERVICE_DEFAULTS.logLevel,
+      format: log?.format ?? SERVICE_DEFAULTS.logFormat,
+    },
+  });
+}
+
+function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionConfig {
+  return {
+    enabled: input?.enabled ?? null,
+    leaseDurationSeconds: input?.leaseDurationSeconds ?? SERVICE_DEFAULTS.leaseDurationSeconds,
+    renewDeadlineSeconds: input?.renewDeadlineSeconds ?? SERVICE_DEFAULTS.renewDeadlineSeconds,
+    retryPeriodSeconds: input?.retryPeriodSeconds ?? SERVICE_DEFAULTS.retryPeriodSeconds,
+  };
+}
+
+function resolveSource(
+  name: string,
+  input: SourceInput,
+  resolvePath: (path: string) => string,
+): SourceConfig {
+  const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
+  const { bearerTokenFile, basicAuth, resourceWindows, flavor = SERVICE_DEFAULTS.flavor } = input;
+  const { resourceQueries = {} } = input;
+  return {
+    name,
+    urls: input.urls ?? [SERVICE_DEFAULTS.url],
+    flavor,
+    timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
+    maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    scrapeIntervalSeconds,
+    headers: input.headers ?? {},
+    bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),
+    basicAuth:
+      basicAuth === undefined
+        ? null
+        : { username: basicAuth.username, passwordFile: resolvePath(basicAuth.passwordFile) },
+    signIn: resolveSignIn(input, resolvePath),
+    tls: resolveTls(input.tls, resolvePath),
+    resourceWindowSeconds:
+      input.resourceWindowSeconds ??
+      Math.max(
+        SERVICE_DEFAULTS.resourceWindowSeconds,
+        SERVICE_DEFAULTS.scrapesInWindow * scrapeIntervalSeconds,
+      ),
+    ...resolveResourceQueries(resourceQueries, flavor),
+    ifVictoriaMetrics:
+      input.flavor === undefined
+        ? { flavor: 'victoriametrics', ...resolveResourceQueries(resourceQueries, 'victoriametrics') }
+        : null,
+    ...(resourceWindows === undefined ? {} : { resourceWindows: secondsByName(resourceWindows) }),
+    namespaces: input.namespaces ?? [],
+  };
+}
+
+function secondsByName(
+  windows: NonNullable<SourceInput['resourceWindows']>,
+): Readonly<Record<string, number>> {
+  const { cpu, memory } = windows;
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
+}

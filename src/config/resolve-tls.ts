@@ -1,0 +1,18 @@
+import type { SourceTls } from '../prometheus/source-config.js';
+import type { SourceInput } from './source-schema.js';
+
+/** `resolvePath` resolves a path against the directory of the config. */
+export function resolveTls(
+  input: SourceInput['tls'],
+  resolvePath: (path: string) => string,
+): SourceTls | null {
+  if (input === undefined) return null;
+  const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
+  return {
+    caFile: file(input.caFile),
+    certFile: file(input.certFile),
+    keyFile: file(input.keyFile),
+    serverName: input.serverName ?? null,
+    insecureSkipVerify: input.insecureSkipVerify ?? false,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Flavor, SourceConfig } from '../prometheus/source-config.js';
+
+/** CPU and memory usage as cAdvisor, the exporter in the kubelet, reports them. */
+export const RESOURCE_QUERIES = {
+  cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
+  memory:
+    'sum by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+} as const;
+
+/**
+ * For containers that are scraped by more than one job: takes the job with the largest value, and adds up series that
+ * differ only by restart or processor. Not the default: where a label of the scrape changes, the old and the new series
+ * cover a part of the window each, and must be added up.
+ */
+const ONCE_QUERIES = {
+  cpu: (() => {
+    const rateOf = (id: string): string =>
+      `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
+    // The series of /metrics/resource have no id and may differ from those of cAdvisor only by that.
+    return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
+  })(),
+  memory:
+    'max by (namespace, pod, container) (container_memory_working_set_bytes{namespace=~"$namespaces", container!="", container!="POD"})',
+} as const;
+
+/**
+ * VictoriaMetrics divides a rate by the part of the window that the series covers, so the old and the new series of a
+ * restarted container would count twice: `and` keeps series that still have samples. Each of them has the whole usage of
+ * the container, so `max` is right where a container is scraped by more than one job.
+ */
+const VICTORIA_METRICS_CPU = (() => {
+  const selector =
+    'container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}';
+  return `max by (namespace, pod, container) (sum without (cpu) (rate(${selector}[$window]) and ${selector}))`;
+})();
+
+/** `resourceQueries` of a data source, as written. */
+export interface WrittenQueries {
+  readonly cpu?: string | undefined;
+  readonly memory?: string | undefined;
+}
+
+/** Returns the resource queries of a data source of this flavor. */
+export function resolveResourceQueries(
+  written: WrittenQueries,
+  flavor: Flavor,
+): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
+  const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = written;
+  // A default that is written out, as in a copied example, counts as the default.
+  const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
+  const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
+  const isVictoriaMetrics = flavor === 'victoriametrics';
+  return {
+    resourceQueries: { cpu: isVictoriaMetrics && isDefaultCpu ? VICTORIA_METRICS_CPU : cpu, memory },
+    onceQueries: {
+      ...(isDefaultCpu && !isVictoriaMetrics ? { cpu: ONCE_QUERIES.cpu } : {}),
+      ...(isDefault(memory, RESOURCE_QUERIES.memory) ? { memory: ONCE_QUERIES.memory } : {}),
+    },
+  };
+}
+
+function withoutSpaces(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}

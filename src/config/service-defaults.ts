@@ -1,0 +1,21 @@
+/** The defaults of the service config. Source: contract.md section 3. */
+export const SERVICE_DEFAULTS = {
+  url: 'http://prometheus:9090',
+  flavor: 'prometheus',
+  timeoutSeconds: 10,
+  maxConcurrentQueries: 10,
+  scrapeIntervalSeconds: 30,
+  resourceWindowSeconds: 120,
+  scrapesInWindow: 4,
+  sigv4Service: 'aps',
+  azureCloud: 'public',
+  recoveryHoldMaxSeconds: 900,
+  scalersPath: 'scalers',
+  customResources: false,
+  port: 8080,
+  leaseDurationSeconds: 15,
+  renewDeadlineSeconds: 10,
+  retryPeriodSeconds: 2,
+  logLevel: 'info',
+  logFormat: 'json',
+} as const;

@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import { labelName, seconds } from '../scaler/schema/field-types.js';
+import { RESOURCE_QUERIES } from './resource-queries.js';
+import { SERVICE_DEFAULTS } from './service-defaults.js';
+import { filePath, headerName, headerValue, url, word } from './service-field-types.js';
+
+interface TlsTexts {
+  /** The server that has the certificate. */
+  readonly server: string;
+  /** What an attacker can do if certificates are not verified. */
+  readonly risk: string;
+}
+
+function tls({ server, risk }: TlsTexts) {
+  const fields = z.strictObject({
+    caFile: filePath.optional().meta({
+      description: 'File with the trusted CA certificates. Default: the CA certificates of the system.',
+    }),
+    certFile: filePath.optional().meta({
+      description: 'File with the client certificate. Required together with keyFile.',
+    }),
+    keyFile: filePath.optional().meta({
+      description: 'File with the key of the client certificate. Required together with certFile.',
+    }),
+    serverName: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        description: `Name that the certificate of the ${server} must have. Default: the host of the URL.`,
+      }),
+    insecureSkipVerify: z
+      .boolean()
+      .optional()
+      .meta({
+        description: `Skip certificate verification. Insecure: an attacker on the network can ${risk}.`,
+        default: false,
+      }),
+  });
+  return fields.optional().meta({ description: `TLS settings for requests to the ${server}.` });
+}
+
+const oauth2 = z.strictObject({
+  tokenUrl: url.meta({ description: 'URL of the token endpoint.' }),
+  clientId: z.string().min(1).meta({
+    description: 'Client ID, sent with the secret by HTTP basic authentication.',
+  }),
+  clientSecretFile: filePath.meta({
+    description: 'File with the client secret. It is read again for each token.',
+  }),
+  scopes: z.array(word).optional().meta({ description: 'Scopes to request.', default: [] }),
+  endpointParams: z.record(z.string().min(1), z.string()).optional().meta({
+    description: 'Additional parameters for the token endpoint, such as audience.',
+    default: {},
+  }),
+  tls: tls({ server: 'token endpoint', risk: 'read the client secret' }),
+});
+
+const sigv4 = z.strictObject({
+  region: word.meta({ description: 'AWS region of the workspace.' }),
+  service: word.optional().meta({
+    description: 'Name of the AWS service in the signature.',
+    default: SERVICE_DEFAULTS.sigv4Service,
+  }),
+  roleArn: word.optional().meta({ description: 'ARN of a role to assume.' }),
+  profile: z.string().min(1).optional().meta({
+    description: 'Profile in the credentials file. Default: the profile named default.',
+  }),
+  credentialsFile: filePath.optional().meta({
+    description:
+      'Credentials file in the format of `aws configure`. It is read again every five minutes. Default: the AWS credential provider chain.',
+  }),
+});
+
+const azure = z.strictObject({
+  clientId: word.optional().meta({
+    description: 'Client ID of the identity. Default: $AZURE_CLIENT_ID, or the only identity of the machine.',
+  }),
+  tenantId: word.optional().meta({ description: 'Tenant ID. Default: $AZURE_TENANT_ID.' }),
+  cloud: z.enum(['public', 'usgovernment', 'china']).optional().meta({
+    description: 'Azure cloud.',
+    default: SERVICE_DEFAULTS.azureCloud,
+  }),
+});
+
+/** The ways to sign in to a managed Prometheus. service-rules.ts admits one per data source. */
+const signIn = {
+  oauth2: oauth2.optional().meta({
+    description:
+      'Authenticate by OAuth 2.0 client credentials (RFC 6749). The token is renewed before it expires.',
+  }),
+  sigv4: sigv4.optional().meta({ description: 'Sign requests with AWS Signature Version 4.' }),
+  azure: azure.optional().meta({ description: 'Authenticate by a token of Microsoft Entra ID.' }),
+  google: z.strictObject({}).optional().meta({
+    description: 'Authenticate by the application default credentials of Google Cloud.',
+  }),
+};
+
+const basicAuth = z.strictObject({
+  username: z.string().min(1).meta({ description: 'User name.' }),
+  passwordFile: filePath.meta({
+    description: 'File with the password. It is read again when it changes.',
+  }),
+});
+
+const resourceQueries = z.strictObject({
+  cpu: z.string().min(1).optional().meta({
+    description: 'CPU usage in cores by namespace, pod and container. VictoriaMetrics has another default.',
+    default: RESOURCE_QUERIES.cpu,
+  }),
+  memory: z.string().min(1).optional().meta({
+    description: 'Memory usage in bytes by namespace, pod and container.',
+    default: RESOURCE_QUERIES.memory,
+  }),
+});
+
+const resourceWindows = z.strictObject({
+  cpu: seconds(1, 86_400).optional().meta({
+    description: 'Range of the CPU query. Default: the largest range in the query.',
+  }),
+  memory: seconds(1, 86_400).optional().meta({
+    description: 'Range of the memory query. Default: the largest range in the query.',
+  }),
+});
+
+/** A data source: one entry of `prometheus`. */
+export const source = z.strictObject({
+  urls: z
+    .array(url)
+    .min(1)
+    .optional()
+    .meta({
+      description: 'URLs of servers with the same data. A query goes to the next one if one fails.',
+      default: [SERVICE_DEFAULTS.url],
+    }),
+  flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional().meta({
+    description:
+      'Kind of server. Sets the parameters that prevent partial responses, and the default CPU query. If unset, VictoriaMetrics is detected by its responses.',
+    default: SERVICE_DEFAULTS.flavor,
+  }),
+  timeoutSeconds: seconds(1, 300).optional().meta({
+    description: 'Timeout of one query.',
+    default: SERVICE_DEFAULTS.timeoutSeconds,
+  }),
+  maxConcurrentQueries: z.int().min(1).max(1000).optional().meta({
+    description: 'Maximum number of concurrent queries.',
+    default: SERVICE_DEFAULTS.maxConcurrentQueries,
+  }),
+  scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
+    description: 'Scrape interval of the server. It limits the age of samples in resource queries.',
+    default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+  }),
+  headers: z.record(headerName, headerValue).optional().meta({
+    description: 'HTTP headers of each query, such as X-Scope-OrgID.',
+    default: {},
+  }),
+  bearerTokenFile: filePath.optional().meta({
+    description: 'File with a bearer token. It is read again when it changes.',
+  }),
+  basicAuth: basicAuth.optional().meta({ description: 'Authenticate by user name and password.' }),
+  ...signIn,
+  tls: tls({ server: 'server', risk: 'forge metrics' }),
+  resourceWindowSeconds: seconds(1, 86_400)
+    .optional()
+    .meta({
+      description: `Range of resource queries ($window), at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. If unset, ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals but at least ${SERVICE_DEFAULTS.resourceWindowSeconds}.`,
+      default: SERVICE_DEFAULTS.resourceWindowSeconds,
+    }),
+  resourceQueries: resourceQueries.optional().meta({
+    description: 'Queries for Resource and ContainerResource metrics. Variables: $namespaces and $window.',
+  }),
+  resourceWindows: resourceWindows.optional().meta({
+    description: 'Ranges in seconds of resource queries without $window, such as those of recording rules.',
+  }),
+  namespaces: z.array(labelName).optional().meta({
+    description: 'Namespaces whose documents may use the data source. Empty: all.',
+    default: [],
+  }),
+});
+
+/** A data source as written. */
+export type SourceInput = z.infer<typeof source>;

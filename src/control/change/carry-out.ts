@@ -1,0 +1,81 @@
+import type { Decision } from '../../decision/decision.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
+import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { Instant } from '../../units/time.js';
+import { changeReplicas, NOT_WANTED } from './change-replicas.js';
+import type { ScaleResult } from './change-replicas.js';
+import { isUnderWay } from '../memory/unresolved-change.js';
+import type { Memory } from '../memory/memory.js';
+import type { CycleInput, CyclePorts } from '../ports.js';
+import { storedStateOf } from '../memory/stored-state.js';
+import type { Hold } from './why-held.js';
+
+/** The result of carrying out an order. */
+export interface CarriedOut {
+  /** Null if the order changes nothing or is held. */
+  readonly result: ScaleResult | null;
+  /** The memory, with the entry as last stored. */
+  readonly memory: Memory;
+}
+
+/** Carries out an order unless it is held: deletion costs, a turn, the intent, the PATCH. */
+export async function carryOut(
+  input: CycleInput,
+  ports: CyclePorts,
+  wanted: {
+    readonly target: ScaleTarget;
+    readonly memory: Memory;
+    readonly order: Decision;
+    readonly hold: Hold | null;
+  },
+): Promise<CarriedOut> {
+  const { scaler, now, isCurrent, signal } = input;
+  const { clock, cluster, leadership } = ports;
+  const { target, order, hold } = wanted;
+  await ports.deletionCosts?.update(input, {
+    target,
+    from: order.currentReplicas,
+    to: order.desiredReplicas,
+    isHeld: hold !== null,
+  });
+  if (order.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
+  const releaseTurn = await ports.takeTurn();
+  let { memory } = wanted;
+  try {
+    const message = whyGivenUp(memory, { now, isWanted: !signal.aborted && isCurrent(), ports });
+    if (message !== null) return { result: { kind: 'given-up', message }, memory };
+    const announce = async (intent: Intent): ReturnType<typeof ports.state.put> => {
+      const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
+      const put = { scaler, base: memory.stored, state };
+      const answer = await ports.state.put(put);
+      if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
+      return answer;
+    };
+    // A change in flight finishes even while the service stops: each request has its own deadline.
+    const neverAborted = new AbortController().signal;
+    const change = {
+      target,
+      from: order.currentReplicas,
+      to: order.desiredReplicas,
+      pending: memory.unresolved,
+      isWanted: isCurrent,
+    };
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, change, neverAborted);
+    return { result, memory };
+  } finally {
+    releaseTurn();
+  }
+}
+
+function whyGivenUp(
+  memory: Memory,
+  { now, isWanted, ports }: { readonly now: Instant; readonly isWanted: boolean; readonly ports: CyclePorts },
+): string | null {
+  const { leadership } = ports;
+  if (!isWanted) return NOT_WANTED;
+  if (!leadership.mayWrite()) return 'another replica leads';
+  // By the instant at which the target was read: a change that was unresolved then still is, however late it is now.
+  return isUnderWay(memory, leadership.epoch(), now)
+    ? 'waiting for a change that another replica has announced'
+    : null;
+}

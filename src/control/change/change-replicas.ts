@@ -1,0 +1,228 @@
+import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
+import type { PutResult } from '../../kubernetes/state/choose-writes.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
+import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/types.js';
+import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/types.js';
+import { sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import { secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Leadership } from '../election/leadership.js';
+import { INTENT_SECONDS } from '../memory/unresolved-change.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+/** A change of the replicas of a target. */
+export interface ScaleChange {
+  readonly target: ScaleTarget;
+  readonly from: number;
+  readonly to: number;
+  /** An earlier change of the target with an unknown result; null: none. */
+  readonly pending: Intent | null;
+  /** Checked directly before each PATCH: the steps before it may take seconds. Default: always true. */
+  readonly isWanted?: () => boolean;
+}
+
+export interface ChangePorts {
+  readonly clock: Clock;
+  readonly cluster: Cluster;
+  readonly leadership: Leadership;
+  /** Stores the intent, so that a crash between the PATCH and its response loses no window. */
+  readonly announce: (intent: Intent) => Promise<PutResult>;
+}
+
+export type ScaleResult =
+  /**
+   * `replicas`: the count in the response; differs from the requested one if an admission webhook changed it.
+   * `unannounced`: why the intent could not be stored; null: it was stored.
+   */
+  | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
+  /**
+   * Another client has changed the count since the decision. `afterConflict`: found after a conflict, so that the other
+   * client may be an earlier PATCH of this process.
+   */
+  | {
+      readonly kind: 'moved';
+      readonly message: string;
+      readonly specReplicas: number;
+      readonly statusReplicas: number;
+      readonly resourceVersion: string;
+      readonly afterConflict: boolean;
+    }
+  | { readonly kind: 'recreated'; readonly message: string }
+  /** Nothing was sent: another replica leads or has written, the scaler was removed, or the read is too old. */
+  | { readonly kind: 'given-up'; readonly message: string }
+  /** Nothing was sent: the intent of a scale-down could not be stored. */
+  | { readonly kind: 'unannounced'; readonly message: string }
+  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not. */
+  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
+
+/** Retries after a conflict that did not change the count. */
+const MAX_RETRIES = 3;
+
+/** How long to retry after 429: a stopping service waits for it. */
+const RATE_LIMITED_MS = 5000;
+
+export const NOT_WANTED = 'the scaler was removed or changed';
+
+const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
+
+/**
+ * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
+ * Patches nothing if the live count differs from `from`, if this process is not the leader, later than 5 s after the
+ * read, or if an earlier change may have been applied that the precondition does not exclude. After a conflict, or 429
+ * and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a scale-up goes
+ * on without it, a scale-down does not. Throws if `to` is not a valid count, which is a defect of promscaler.
+ * Source: reliability.md, W3, W4, W10, W11, W12.
+ */
+export async function changeReplicas(
+  ports: ChangePorts,
+  change: ScaleChange,
+  signal: AbortSignal,
+): Promise<ScaleResult> {
+  assertCount(change.to);
+  const { target, to } = change;
+  const progress: Progress = { sent: null, unannounced: null, conflicts: 0 };
+  const endMs = ports.clock.monotonicMs() + RATE_LIMITED_MS;
+  try {
+    while (progress.conflicts <= MAX_RETRIES) {
+      const prepared = await prepare(ports, change, { signal, progress });
+      if ('kind' in prepared) return prepared;
+      progress.sent = prepared.intent;
+      const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
+      const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
+      if (typeof answer === 'number')
+        return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
+      progress.sent = null;
+      if (answer === null) progress.conflicts += 1;
+      else await waitForRetry(ports.clock, answer, { endMs, signal });
+    }
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;
+    return { kind: 'failed', message: error.message, unresolved };
+  }
+  const message = `the target changed ${MAX_RETRIES + 1} times while setting its replicas`;
+  return { kind: 'failed', message, unresolved: null };
+}
+
+interface Progress {
+  /** The intent of the PATCH in flight. */
+  sent: Intent | null;
+  unannounced: string | null;
+  conflicts: number;
+}
+
+/** Does all steps before a PATCH. Returns its intent, or the result if there must be no PATCH. */
+async function prepare(
+  ports: ChangePorts,
+  change: ScaleChange,
+  { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
+): Promise<{ readonly intent: Intent } | ScaleResult> {
+  const { clock, cluster, leadership } = ports;
+  const { target, from, to } = change;
+  for (;;) {
+    const start = { at: clock.now(), ms: clock.monotonicMs() };
+    const scale = await cluster.readScale(target.namespace, target.ref, signal);
+    const moved = findMove(change, scale, progress.conflicts > 0);
+    if (moved !== null) return moved;
+    const { resourceVersion } = scale;
+    if (!isExcluded(change.pending, resourceVersion)) return { kind: 'given-up', message: OUTCOME_UNKNOWN };
+    const generation = target.generation ?? null;
+    const earlier = earlierCounts(change);
+    const intent = {
+      epoch: leadership.epoch(),
+      from,
+      to,
+      earlier,
+      resourceVersion,
+      generation,
+      at: start.at,
+    };
+    const wasUnannounced = progress.unannounced !== null;
+    const announced = wasUnannounced ? null : await ports.announce(intent);
+    if (announced?.kind === 'refused') return { kind: 'given-up', message: announced.message };
+    if (announced?.kind === 'failed') {
+      if (to < from) return { kind: 'unannounced', message: announced.message };
+      progress.unannounced = announced.message;
+    }
+    if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
+    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
+    const seconds = ageSeconds(clock, start);
+    if (seconds <= INTENT_SECONDS) return { intent };
+    // Storing the intent may have failed slowly: try once more without it, with a new read.
+    if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
+  }
+}
+
+/**
+ * Returns whether at most one of the earlier change and this one can be applied: they have the same precondition.
+ * Otherwise the earlier one may have been applied and reverted; replacing its intent would lose its window.
+ */
+function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
+  return pending === null || pending.resourceVersion === resourceVersion;
+}
+
+/** Returns the counts that an earlier PATCH may still set: it has the same precondition. */
+function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
+  if (pending === null) return [];
+  return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
+}
+
+/** By the clock that shows more: after a virtual machine was paused, only one of them may show it. */
+function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
+  return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
+}
+
+function tooLate(seconds: number): string {
+  return `reading the target and storing the intent took ${seconds.toFixed(1)} s, at most ${INTENT_SECONDS} s are allowed`;
+}
+
+function assertCount(replicas: number): void {
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS) {
+    throw new Error(`a replica count must be an integer from 0 to ${MAX_REPLICAS}, not ${replicas}`);
+  }
+}
+
+function findMove(
+  { target, from }: ScaleChange,
+  scale: Scale,
+  afterConflict: boolean,
+): Extract<ScaleResult, { kind: 'moved' | 'recreated' }> | null {
+  if (scale.uid !== target.uid) {
+    return { kind: 'recreated', message: 'the target was deleted and recreated' };
+  }
+  if (scale.specReplicas === from) return null;
+  const { specReplicas, statusReplicas, resourceVersion } = scale;
+  const message = `replicas are ${specReplicas} now, but the decision started from ${from}`;
+  return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
+}
+
+/** Waits as the server asks; throws the error if that takes too long. */
+async function waitForRetry(
+  clock: Clock,
+  error: KubernetesError,
+  { endMs, signal }: { readonly endMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const waitMs = rateLimitMs(error);
+  if (waitMs === null || clock.monotonicMs() + waitMs > endMs) throw error;
+  await sleep(clock, waitMs, signal);
+}
+
+/** Returns the count in the response; null after a conflict; the error after 429. */
+async function tryPatch(
+  cluster: Cluster,
+  { namespace, ref }: ScaleTarget,
+  change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+  signal: AbortSignal,
+): Promise<number | KubernetesError | null> {
+  try {
+    const scale = await cluster.patchScale(namespace, ref, change, signal);
+    return scale.specReplicas;
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    if (error.kind === 'conflict') return null;
+    if (error.kind === 'rate_limited') return error;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import type { ScalerSpec } from '../../scaler/spec.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+import { formatInstant, parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+/** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */
+export const PAUSE_ANNOTATIONS = {
+  paused: 'promscaler.dev/paused',
+  until: 'promscaler.dev/paused-until',
+  replicas: 'promscaler.dev/paused-replicas',
+  reason: 'promscaler.dev/paused-reason',
+} as const;
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** A reason becomes part of a condition and an Event. */
+const MAX_REASON_LENGTH = 200;
+
+/**
+ * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until` ends
+ * the pause by annotations, at that instant. An invalid annotation pauses more rather than less, and the message reports
+ * it: its author wanted to stop the scaling.
+ */
+export function readPause(
+  spec: Pick<ScalerSpec, 'paused'>,
+  annotations: Annotations,
+  now: Instant,
+): Pause | null {
+  const [annotated, documented] = [pauseByAnnotation(annotations, now), pauseByDocument(spec)];
+  if (annotated === null || documented === null) return annotated ?? documented;
+  return {
+    by: 'both',
+    direction: annotated.direction === documented.direction ? annotated.direction : 'both',
+    until: null,
+    replicas: annotated.replicas,
+    message: `${annotated.message}; ${documented.message}`,
+  };
+}
+
+/** Returns whether the pause prevents an action. A fixed count prevents none: it replaces the decision. */
+export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
+  if (replicas !== null || action === 'none') return false;
+  return direction === 'both' || direction === action;
+}
+
+function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
+  if (paused === false) return null;
+  const direction = paused === true ? 'both' : paused;
+  return {
+    by: 'document',
+    direction,
+    until: null,
+    replicas: null,
+    message: `spec.paused is ${String(paused)}`,
+  };
+}
+
+function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null {
+  const state = annotations[PAUSE_ANNOTATIONS.paused]?.trim().toLowerCase();
+  const untilText = annotations[PAUSE_ANNOTATIONS.until];
+  const countText = annotations[PAUSE_ANNOTATIONS.replicas];
+  if (state === 'false' || state === '') return null;
+  if (state === undefined && untilText === undefined && countText === undefined) return null;
+  const until = untilText === undefined ? null : parseInstant(untilText.trim());
+  if (until !== null && until <= now) return null;
+  const replicas = countText === undefined ? null : readCount(countText.trim());
+  // A fixed count applies to both directions.
+  const direction = replicas === null ? (DIRECTIONS.get(state ?? 'true') ?? 'both') : 'both';
+  const reason = oneLine(annotations[PAUSE_ANNOTATIONS.reason] ?? '');
+  const facts = [
+    `${SUBJECTS[direction]} is paused by annotation${until === null ? '' : ` until ${formatInstant(until)}`}`,
+    ...(replicas === null ? [] : [`kept at ${replicas}`]),
+    ...(reason === '' ? [] : [reason]),
+    ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
+  ];
+  return { by: 'annotation', direction, until, replicas, message: facts.join('; ') };
+}
+
+const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([
+  ['true', 'both'],
+  ['scale-up', 'scale-up'],
+  ['scale-down', 'scale-down'],
+]);
+
+const SUBJECTS = { both: 'scaling', 'scale-up': 'scale-up', 'scale-down': 'scale-down' } as const;
+
+/** Describes each invalid annotation and how it is interpreted. */
+function invalidAnnotations(
+  annotations: Annotations,
+  read: { readonly isDirection: boolean } & Pick<Pause, 'until' | 'replicas'>,
+): readonly string[] {
+  const { paused, until, replicas } = PAUSE_ANNOTATIONS;
+  const describe = (name: string, isRead: boolean, meaning: string): readonly string[] => {
+    const text = annotations[name];
+    return text === undefined || isRead ? [] : [`${name} ${JSON.stringify(oneLine(text, 60))} is ${meaning}`];
+  };
+  return [
+    ...describe(paused, read.isDirection, 'invalid, interpreted as "true"'),
+    ...describe(until, read.until !== null, 'not an RFC 3339 time: the pause has no end'),
+    ...describe(replicas, read.replicas !== null, 'not a count: the current count is kept'),
+  ];
+}
+
+/** Returns a value of an annotation as one printable line. */
+function oneLine(text: string, maxLength = MAX_REASON_LENGTH): string {
+  return text
+    .replace(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, maxLength);
+}
+
+function readCount(text: string): number | null {
+  if (!/^\d{1,10}$/.test(text)) return null;
+  const count = Number(text);
+  return count <= MAX_REPLICAS ? count : null;
+}

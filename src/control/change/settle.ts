@@ -1,0 +1,100 @@
+import { decide } from '../../decision/decide.js';
+import type { Decision } from '../../decision/decision.js';
+import type { Snapshot } from '../../decision/snapshot.js';
+import type { OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+import type { Instant } from '../../units/time.js';
+import type { ScaleResult } from './change-replicas.js';
+import { carryOut } from './carry-out.js';
+import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
+import { resolveChange } from '../memory/unresolved-change.js';
+import { withChange } from '../memory/state-after-change.js';
+import type { Memory } from '../memory/memory.js';
+import { orderOf } from './order.js';
+import type { CycleInput, CyclePorts } from '../ports.js';
+import { whyHeld } from './why-held.js';
+import type { Hold } from './why-held.js';
+
+/** How often a cycle decides again because another client changed the count between the decision and the PATCH. */
+const MAX_DECISIONS = 3;
+
+/** A decision and its result. */
+export interface Settled {
+  readonly snapshot: Snapshot;
+  readonly decision: Decision;
+  /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
+  readonly order: Decision;
+  /** Null if the order was not held. */
+  readonly hold: Hold | null;
+  /** Null if the order changes nothing or was held. */
+  readonly result: ScaleResult | null;
+  readonly memory: Memory;
+  /** Seconds that deciding took, over all decisions of the cycle. */
+  readonly decideSeconds: number;
+}
+
+/** The facts that are the same for all decisions of a cycle. */
+export interface Circumstances {
+  readonly target: ScaleTarget;
+  readonly otherScaler: OtherScaler | null;
+  readonly pause: Pause | null;
+  /** Why the state store is unusable for this scaler; null: it is usable. */
+  readonly degraded: string | null;
+  readonly isDryRun: boolean;
+}
+
+/**
+ * Decides on a snapshot and carries the decision out. Where another client has changed the count meanwhile, decides
+ * again from that count, `MAX_DECISIONS` times in all.
+ */
+export async function settle(
+  input: CycleInput,
+  ports: CyclePorts,
+  given: { readonly snapshot: Snapshot; readonly memory: Memory; readonly circumstances: Circumstances },
+  decisionsLeft = MAX_DECISIONS,
+): Promise<Settled> {
+  const { snapshot, circumstances } = given;
+  const { target, pause } = circumstances;
+  const { now } = input;
+  const startMs = ports.clock.monotonicMs();
+  const decision = decide(snapshot);
+  const decideSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
+  const order = orderOf(decision, { pause, before: given.memory.state, now });
+  const hold = whyHeld({ ...input, ...circumstances, memory: given.memory, order });
+  const { result, memory } = await carryOut(input, ports, { target, memory: given.memory, order, hold });
+  const settled = { snapshot, decision, order, hold, result, memory, decideSeconds };
+  if (result?.kind !== 'moved') return settled;
+  const moved = memoryAfterMove(memory, result, { from: decision.currentReplicas, now });
+  if (decisionsLeft <= 1) return { ...settled, memory: moved };
+  const next = { snapshot: snapshotAfterMove(snapshot, result, moved), memory: moved, circumstances };
+  const later = await settle(input, ports, next, decisionsLeft - 1);
+  return { ...later, decideSeconds: decideSeconds + later.decideSeconds };
+}
+
+/** The other client may be an earlier PATCH of this process with an unknown result. */
+function memoryAfterMove(
+  memory: Memory,
+  moved: Extract<ScaleResult, { kind: 'moved' }>,
+  { from, now }: { readonly from: number; readonly now: Instant },
+): Memory {
+  const read = { replicas: moved.specReplicas, managers: [], now };
+  const isOwn = memory.unresolved !== null || moved.afterConflict;
+  const writer = isOwn ? afterOwnWrite(memory.writer, null) : afterRead(memory.writer, read);
+  const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
+  if (!moved.afterConflict) return resolved;
+  return { ...resolved, state: withChange(resolved.state, moved.specReplicas - from, now) };
+}
+
+/** Returns the snapshot with the count that another client has set. */
+function snapshotAfterMove(
+  snapshot: Snapshot,
+  { specReplicas, statusReplicas }: Snapshot['target'],
+  { state }: Memory,
+): Snapshot {
+  const { holdScaleDownUntil, holdReason } = snapshot.state;
+  return {
+    ...snapshot,
+    target: { specReplicas, statusReplicas },
+    state: { ...state, holdScaleDownUntil, holdReason },
+  };
+}

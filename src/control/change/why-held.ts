@@ -1,0 +1,68 @@
+import type { Decision } from '../../decision/decision.js';
+import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
+import { nameOtherScaler } from '../observe/shared-targets.js';
+import type { Memory } from '../memory/memory.js';
+import { stops } from './pause.js';
+
+/** Prevents a decision from being carried out, without changing it. */
+export interface Hold {
+  /** Reason of the condition `Held`. */
+  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
+  readonly outcome: OutcomeKind;
+  readonly message: string;
+}
+
+/** Returns the hold with the highest priority; null: the order is carried out. */
+export function whyHeld(input: {
+  readonly scaler: Scaler;
+  readonly memory: Memory;
+  readonly order: Decision;
+  readonly pause: Pause | null;
+  readonly sharesTargetWith: string | null;
+  readonly otherScaler: OtherScaler | null;
+  /** Why the state store is unusable for this scaler; null: it is usable. */
+  readonly degraded: string | null;
+  /** By the document or the service. */
+  readonly isDryRun: boolean;
+}): Hold | null {
+  const { spec } = input.scaler;
+  const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
+  const conflict = input.sharesTargetWith ?? other;
+  const { isDryRun } = input;
+  // A dry run is meant to run next to the autoscaler that it will replace.
+  if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
+    const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
+    return { reason: 'ConflictingScaler', outcome: 'held', message };
+  }
+  const { order, pause } = input;
+  if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
+  if (isDryRun) {
+    const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    const message = other === null ? why : `${why}; ${other} scales the target`;
+    return { reason: 'DryRun', outcome: 'dry-run', message };
+  }
+  if (input.degraded !== null && order.action === 'scale-down') {
+    return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(input.degraded) };
+  }
+  return heldByOverride(input.memory, order);
+}
+
+function heldByPause({ message }: Pause): Hold {
+  return { reason: 'Paused', outcome: 'paused', message };
+}
+
+/** Describes an unusable state store and its effect. Source: reliability.md, W11. */
+export function degradedMessage(why: string): string {
+  return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
+}
+
+/** Requesting an overridden count again would fight the webhook. Another count, or the same from another one, may pass. */
+function heldByOverride({ override }: Memory, order: Decision): Hold | null {
+  if (override === null) return null;
+  const { wanted, got } = override;
+  if (order.desiredReplicas !== wanted || order.currentReplicas !== got) return null;
+  const message = `${wanted} replicas were requested, but the server set ${got}; not requested again`;
+  return { reason: 'ScaleOverridden', outcome: 'held', message };
+}

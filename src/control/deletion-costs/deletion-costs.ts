@@ -1,0 +1,182 @@
+import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
+import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/types.js';
+import type { RoundAnswers } from '../../prometheus/planner.js';
+import { rankPods } from '../../prometheus/pod-ranking.js';
+import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { Log } from '../../units/log.js';
+import { endedWithin } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import type { Leadership } from '../election/leadership.js';
+import { planCosts, planRemovals } from './plan-costs.js';
+
+/** Sets the deletion costs that choose the pods of a scale-down. */
+export interface DeletionCosts {
+  /**
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. Logs
+   * failures and delays and ignores them. In any other cycle, removes leftover costs of promscaler in the background.
+   * Never throws.
+   */
+  readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
+  /** Resolves when no removal is in flight. */
+  readonly idle: () => Promise<void>;
+}
+
+/** The part of the input of a cycle that deletion costs depend on. */
+export interface CostInput {
+  readonly scaler: Scaler;
+  readonly answers: RoundAnswers;
+  readonly isCurrent: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The change that a cycle has decided. */
+export interface CostedChange {
+  readonly target: ScaleTarget;
+  readonly from: number;
+  readonly to: number;
+  readonly isHeld: boolean;
+}
+
+export interface DeletionCostPorts {
+  readonly clock: Clock;
+  readonly podCosts: PodCosts;
+  readonly leadership: Pick<Leadership, 'mayWrite'>;
+  readonly log: Log;
+  /** For all scalers: no pod is patched. */
+  readonly dryRun: boolean;
+}
+
+/** The longest delay of a scale-down. */
+const COSTS_MS = 1000;
+
+/** The pod has changed or was deleted: no cost is lost. */
+const HARMLESS: ReadonlySet<KubernetesErrorKind> = new Set(['conflict', 'not_found']);
+
+/** Keeps no state except logged failures: annotations of the pods mark the costs of promscaler. */
+export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
+  const { clock, podCosts, leadership, log } = ports;
+  const loggedFailures = new Map<string, string>();
+  const inFlight = new Map<string, Promise<void>>();
+
+  const logFailure = (scaler: Scaler, kind: string, error: string): void => {
+    const key = scalerKey(scaler);
+    if (loggedFailures.get(key) === kind) return;
+    loggedFailures.set(key, kind);
+    log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
+  };
+
+  const write = async (
+    scaler: Scaler,
+    changes: readonly CostChange[],
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const failures = await Promise.all(
+      changes.map(async (change) => {
+        try {
+          await podCosts.set(scaler.namespace, change, signal);
+          return null;
+        } catch (error) {
+          if (!(error instanceof KubernetesError)) throw error;
+          return HARMLESS.has(error.kind) ? null : error;
+        }
+      }),
+    );
+    const failure = failures.find((error) => error !== null);
+    if (failure === undefined) return true;
+    // Too late, which the caller logs, or the end of the term, which is no failure.
+    if (signal.aborted) return false;
+    logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
+    return false;
+  };
+
+  const setCosts = async (
+    { scaler, answers }: CostInput,
+    { target, to }: CostedChange,
+    { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
+  ): Promise<void> => {
+    const answer = (await answers.ranking?.(scalerKey(scaler))) ?? null;
+    if (answer === null || signal.aborted || !leadership.mayWrite()) return;
+    const pods = podCosts.list(scaler.namespace, target.selector);
+    const names = pods.map(({ pod }) => pod.name);
+    const ranking = rankPods(answer, scaler.namespace, names);
+    if (ranking.kind === 'unusable') logFailure(scaler, 'query', `query failed: ${ranking.message}`);
+    const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();
+    const changes = planCosts(pods, { to, values, order });
+    const isDone = await write(scaler, changes, signal);
+    if (isDone && ranking.kind !== 'unusable') loggedFailures.delete(scalerKey(scaler));
+    if (changes.length > 0)
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
+  };
+
+  const removeCosts = async (
+    { scaler, signal }: CostInput,
+    { target, from }: CostedChange,
+  ): Promise<void> => {
+    const changes = planRemovals(podCosts.list(scaler.namespace, target.selector), from);
+    await write(scaler, changes, signal);
+    if (changes.length > 0)
+      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
+  };
+
+  /** Logs what `work` throws. */
+  const logErrors = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+    }
+  };
+
+  return {
+    update: async (input, change) => {
+      const { scaler, signal } = input;
+      const { from, to, isHeld } = change;
+      if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return;
+      if (!input.isCurrent() || !leadership.mayWrite()) return;
+      const deletionCost = scaler.spec.podDeletionCost;
+      if (deletionCost !== null && !isHeld && to < from) {
+        const ending = new AbortController();
+        const progress = { isDone: false };
+        const work = logErrors(scaler, () =>
+          setCosts(input, change, { order: deletionCost.order, signal: ending.signal }),
+        ).then(() => {
+          progress.isDone = true;
+        });
+        await endedWithin(clock, COSTS_MS, work);
+        // No cost may be set after the change of replicas.
+        ending.abort();
+        if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
+        return;
+      }
+      const key = scalerKey(scaler);
+      if (inFlight.has(key) || !hasOwnCosts(podCosts, scaler)) return;
+      inFlight.set(
+        key,
+        logErrors(scaler, () => removeCosts(input, change)).finally(() => inFlight.delete(key)),
+      );
+    },
+    idle: async () => {
+      await Promise.all([...inFlight.values()]);
+    },
+  };
+}
+
+const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
+
+/** The cycle reports pods that cannot be listed. */
+function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
+  try {
+    return podCosts.hasOwn(namespace);
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the fields of the log line: pods with a new cost, in the order of deletion, and pods without one now. */
+function costFacts(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {
+  const names = (isSet: boolean): readonly string[] =>
+    changes.filter(({ cost }) => (cost !== null) === isSet).map(({ pod }) => pod.pod.name);
+  return { set: names(true), removed: names(false) };
+}

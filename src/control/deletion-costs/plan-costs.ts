@@ -1,0 +1,87 @@
+import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
+import type { PodDeletionCost } from '../../scaler/spec.js';
+
+/** The most costs for one scale-down; Kubernetes chooses the remaining pods. */
+export const MAX_COSTS = 100;
+
+/**
+ * Returns the costs to set, the lowest first, so that a scale-down to `to` deletes the first pods of the ranking, and the
+ * costs of promscaler to remove. Costs are from -100 to -1. The number of costs is the number of pods to delete, minus
+ * the pods that Kubernetes deletes first anyway: not ready, or with a negative cost of another client. Pods with a cost
+ * of another client, or without a value, get none. Of equal values the youngest pod goes first, as in Kubernetes; if all
+ * values are equal, no pod gets a cost.
+ */
+export function planCosts(
+  pods: readonly CostedPod[],
+  ranking: {
+    readonly to: number;
+    readonly values: ReadonlyMap<string, number>;
+    readonly order: PodDeletionCost['order'];
+  },
+): readonly CostChange[] {
+  const chosen = choosePods(pods.filter(isLiving), ranking);
+  const costs = new Map(chosen.map(({ pod }, index) => [pod.name, index - chosen.length]));
+  const set = chosen.flatMap((pod) => {
+    const cost = costs.get(pod.pod.name) ?? null;
+    return pod.cost === cost ? [] : [{ pod, cost }];
+  });
+  return [...set, ...withoutCost(pods.filter(({ pod }) => !costs.has(pod.name)))];
+}
+
+/**
+ * Returns the costs of promscaler to remove when it does not scale down: none while there are more pods than replicas,
+ * because the ReplicaSet controller still needs them.
+ */
+export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
+  return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
+}
+
+/** Whether the ReplicaSet counts the pod. */
+function isLiving({ pod: { deleting, phase } }: CostedPod): boolean {
+  return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
+function withoutCost(pods: readonly CostedPod[]): readonly CostChange[] {
+  return pods.filter((pod) => pod.isOwn && isLiving(pod)).map((pod) => ({ pod, cost: null }));
+}
+
+function choosePods(
+  living: readonly CostedPod[],
+  { to, values, order }: Parameters<typeof planCosts>[1],
+): readonly CostedPod[] {
+  const [first, others] = [living.filter(goesFirst), living.filter((pod) => !goesFirst(pod))];
+  const count = living.length - to - first.length;
+  // All pods go, or only those that Kubernetes deletes first anyway.
+  if (to === 0 || count <= 0) return [];
+  const ranked = others
+    .filter(isFree)
+    .flatMap((pod) => {
+      const value = values.get(pod.pod.name);
+      return value === undefined ? [] : [{ pod, value: order === 'ascending' ? value : -value }];
+    })
+    .sort((a, b) => compare(a.value, b.value) || compareAge(a.pod, b.pod));
+  const allEqual = ranked.length === others.length && ranked[0]?.value === ranked.at(-1)?.value;
+  return allEqual ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
+}
+
+/** Whether the ReplicaSet controller deletes the pod before any pod with a cost of promscaler. */
+function goesFirst(pod: CostedPod): boolean {
+  const { phase, ready } = pod.pod;
+  return phase !== 'Running' || ready !== true || (!isFree(pod) && (pod.cost ?? 0) < 0);
+}
+
+/** Whether no other client has set a cost. */
+function isFree({ cost, isOwn }: CostedPod): boolean {
+  return cost === null || isOwn;
+}
+
+/** Not by subtraction: two infinities are equal. */
+function compare(a: number, b: number): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function compareAge(a: CostedPod, b: CostedPod): number {
+  const [started, other] = [a.pod.startTime ?? -Infinity, b.pod.startTime ?? -Infinity];
+  return compare(other, started) || (a.pod.name < b.pod.name ? -1 : 1);
+}

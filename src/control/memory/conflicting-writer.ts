@@ -1,0 +1,63 @@
+import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+
+/** Detects other clients that replace the replicas set by promscaler. Not persisted. */
+export interface WriterWatch {
+  /** The count after the last own PATCH, until another one is read; then null. */
+  readonly own: number | null;
+  /** When a replaced count was found: the last three within the window, oldest first. */
+  readonly reversals: readonly Instant[];
+  /** Since when there is a conflict; null: there is none. */
+  readonly since: Instant | null;
+  /** Other managers of `spec.replicas` in `managedFields`; empty: not known. */
+  readonly managers: readonly string[];
+}
+
+export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
+
+/** A read of the replicas of the target. */
+export interface ReplicasRead {
+  readonly replicas: number;
+  readonly managers: readonly string[];
+  readonly now: Instant;
+}
+
+/** Three reversals within the window are a conflict; a window without one ends it. Source: contract.md, section 6. */
+const CONFLICT_REVERSALS = 3;
+const WINDOW_SECONDS = 600;
+const OWN_MANAGER = 'promscaler';
+
+/** Updates the watch after an own PATCH; `replicas`: the count in its response, null: not known. */
+export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
+  return watch.own === replicas ? watch : { ...watch, own: replicas };
+}
+
+/** Updates the watch after a read: a count other than the own one is a reversal, once per PATCH. */
+export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
+  const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;
+  if (watch.own === null || watch.own === replicas) return watch;
+  const others = managers.filter((manager) => manager !== OWN_MANAGER);
+  const recent = watch.reversals.filter((at) => secondsBetween(at, now) <= WINDOW_SECONDS);
+  const reversals = [...recent, now].slice(-CONFLICT_REVERSALS);
+  return {
+    own: null,
+    reversals,
+    since: watch.since ?? (reversals.length === CONFLICT_REVERSALS ? now : null),
+    managers: others.length === 0 ? watch.managers : others,
+  };
+}
+
+/** Returns the conflict with another writer; null: there is none. */
+export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
+  const { since, managers } = watch;
+  if (since === null || isOver(watch, now)) return null;
+  const who = managers.length === 0 ? 'another client' : managers.join(', ');
+  const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it`;
+  return { managers, since: formatInstant(since), message };
+}
+
+function isOver({ reversals }: WriterWatch, now: Instant): boolean {
+  const last = reversals.at(-1);
+  return last !== undefined && secondsBetween(last, now) > WINDOW_SECONDS;
+}

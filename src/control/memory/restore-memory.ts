@@ -1,0 +1,135 @@
+import { EMPTY_STATE } from '../../decision/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
+import type { StateReading } from '../../kubernetes/state/state-store.js';
+import type { ScalerSpec } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
+import { afterOwnWrite } from './conflicting-writer.js';
+import { freshMemory, lastScales } from './memory.js';
+import type { LastScales, Memory } from './memory.js';
+import { laterOf, withIntent } from './state-after-change.js';
+import { isStored } from './stored-state.js';
+
+/**
+ * Returns the memory after a read of the state store. The first read gives the stored state. Without an entry, the
+ * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
+ * what another replica has stored: the later of two times, and all events. Source: reliability.md, D7 and W11.
+ */
+export function restoreMemory(
+  memory: Memory,
+  reading: StateReading,
+  { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
+): Memory {
+  if (!memory.isRestored) {
+    const first = joinTerms(firstMemory(reading, now), memory);
+    return { ...first, isRestored: true, stored: reading.text };
+  }
+  if (reading.text === memory.stored) return memory;
+  if (reading.kind === 'entry' && reading.isOwn) {
+    return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry, spec) };
+  }
+  const merged = reading.kind === 'entry' ? mergeEntry(memory, reading.entry) : memory;
+  return { ...merged, stored: reading.text, isUnsaved: true };
+}
+
+/**
+ * Merges the stored state into what this process knows from an earlier term. The times of the process follow changes
+ * of the clock; the stored ones do not.
+ */
+function joinTerms(first: Memory, earlier: Memory): Memory {
+  if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
+  const [stored, known] = [first.unresolved, earlier.unresolved];
+  const isKnown = stored !== null && known !== null && isSameChange(stored, known);
+  const lastScaleUp = laterOf(first.state.lastScaleUp, earlier.state.lastScaleUp);
+  const lastScaleDown = laterOf(first.state.lastScaleDown, earlier.state.lastScaleDown);
+  const { assumedAt } = earlier;
+  const isStillAssumed = assumedAt !== null && [lastScaleUp, lastScaleDown].includes(assumedAt);
+  return {
+    ...first,
+    uid: earlier.uid,
+    assumedAt: isStillAssumed ? assumedAt : first.assumedAt,
+    ...(isStillAssumed ? { knownScales: laterScales(lastScales(first), lastScales(earlier)) } : {}),
+    state: {
+      ...first.state,
+      lastScaleUp,
+      lastScaleDown,
+      scaleEvents: unionOf(first.state.scaleEvents, earlier.state.scaleEvents),
+    },
+    unresolved: isKnown ? known : stored,
+    isUnsaved: earlier.isUnsaved,
+  };
+}
+
+function isSameChange(a: Intent, b: Intent): boolean {
+  return a.epoch === b.epoch && a.to === b.to && a.resourceVersion === b.resourceVersion;
+}
+
+function firstMemory(reading: StateReading, now: Instant): Memory {
+  const fresh = freshMemory(now, null);
+  switch (reading.kind) {
+    case 'off':
+    case 'unusable':
+      return fresh;
+    case 'none': {
+      const since = reading.since ?? now;
+      const state = { ...EMPTY_STATE, lastScaleUp: since, lastScaleDown: since };
+      return { ...fresh, state, assumedAt: since };
+    }
+    case 'entry': {
+      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
+      const { zeroedBySelf, failingSince } = reading.entry;
+      const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
+      return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
+    }
+    default:
+      return reading satisfies never;
+  }
+}
+
+/** Merges an entry that another process stored, or that this process could not read before. */
+function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
+  const { uid, unresolved } = memory;
+  // An entry of another target: one of the two was deleted; the next read of the target shows which.
+  if (uid !== null && uid !== entry.uid) return memory;
+  // An entry has only one intent: of this process' own, keep at least the window.
+  const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
+  const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
+  const { lastScaleUp: up, lastScaleDown: down } = entry;
+  return {
+    ...memory,
+    uid: entry.uid,
+    knownScales: laterScales(lastScales(memory), { up, down }),
+    state: {
+      ...state,
+      lastScaleUp: laterOf(state.lastScaleUp, entry.lastScaleUp),
+      lastScaleDown: laterOf(state.lastScaleDown, entry.lastScaleDown),
+      scaleEvents: unionOf(state.scaleEvents, entry.scaleEvents),
+      zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
+      failingSince: failingSinceOf(state, entry),
+    },
+    unresolved: entry.intent ?? unresolved,
+    // Another replica is writing: the next count may be its value.
+    writer: afterOwnWrite(memory.writer, null),
+  };
+}
+
+function laterScales(a: LastScales, b: LastScales): LastScales {
+  return { up: laterOf(a.up, b.up), down: laterOf(a.down, b.down) };
+}
+
+function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): readonly ScaleEvent[] {
+  const known = new Set(ours.map(({ at, change }) => `${at} ${change}`));
+  const added = theirs.filter(({ at, change }) => !known.has(`${at} ${change}`));
+  return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
+}
+
+/** Returns which metrics fail by the last decision of this process, and since when by the earliest observation. */
+function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
+  if (recommendations === null) return entry.failingSince;
+  return new Map(
+    [...failingSince].map(([metric, since]) => {
+      const stored = entry.failingSince.get(metric) ?? since;
+      return [metric, stored < since ? stored : since];
+    }),
+  );
+}

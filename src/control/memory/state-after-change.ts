@@ -1,0 +1,39 @@
+import type { State } from '../../decision/snapshot.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
+import type { Instant } from '../../units/time.js';
+
+/** Returns the state after a change of the count: the window of its direction starts. */
+export function withChange(state: State, change: number, at: Instant): State {
+  const { lastScaleUp, lastScaleDown } = state;
+  return {
+    ...state,
+    lastScaleUp: change > 0 ? laterOf(lastScaleUp, at) : lastScaleUp,
+    lastScaleDown: change < 0 ? laterOf(lastScaleDown, at) : lastScaleDown,
+  };
+}
+
+/** Returns the state after an intent that may have been carried out: the windows of all its possible changes start. */
+export function withIntent(state: State, intent: Intent, at: Instant): State {
+  return intendedCounts(intent).reduce((after, count) => withChange(after, count - intent.from, at), state);
+}
+
+/**
+ * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change. Above 0
+ * replicas `zeroedBySelf` is false: the next 0 may be set by another client.
+ */
+export function withoutChange(decided: State, before: State, replicas: number): State {
+  return {
+    ...decided,
+    lastScaleUp: before.lastScaleUp,
+    lastScaleDown: before.lastScaleDown,
+    scaleEvents: before.scaleEvents,
+    zeroedBySelf: before.zeroedBySelf && replicas === 0,
+  };
+}
+
+/** Returns the later of two times; a known one if the other is null. */
+export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
+}

@@ -1,0 +1,73 @@
+import { EMPTY_STATE } from '../../decision/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import type { StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
+import type { ScalerSpec } from '../../scaler/spec.js';
+import { lastScales } from './memory.js';
+import type { Memory } from './memory.js';
+
+/**
+ * Returns the part of a memory that is stored, with the intent of a change to be made. Values that the next decisions
+ * find again are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts like the stabilization
+ * window, which is as long by default.
+ */
+export function storedStateOf(
+  memory: Memory,
+  spec: ScalerSpec,
+  { uid, intent = memory.unresolved }: { readonly uid: string; readonly intent?: Memory['unresolved'] },
+): StoredState {
+  const { scaleEvents, zeroedBySelf } = memory.state;
+  const failingSince = storedFailingSince(memory.state, spec);
+  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent };
+}
+
+/** Returns whether a cycle has changed a stored value. */
+export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
+  const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
+  return (
+    (before.uid !== null && before.uid !== after.uid) ||
+    before.unresolved !== after.unresolved ||
+    hasNewEvent(before.state, after.state) ||
+    !haveSameTimes(storedFailingSince(before.state, spec), storedFailingSince(after.state, spec)) ||
+    fields.some((field) => before.state[field] !== after.state[field])
+  );
+}
+
+/** Returns whether an entry holds the state of the memory. */
+export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): boolean {
+  const { uid, state, unresolved } = memory;
+  const { lastScaleUp, lastScaleDown } = storedTimesOf(memory);
+  return (
+    uid === entry.uid &&
+    lastScaleUp === entry.lastScaleUp &&
+    lastScaleDown === entry.lastScaleDown &&
+    state.zeroedBySelf === entry.zeroedBySelf &&
+    haveSameTimes(storedFailingSince(state, spec), entry.failingSince) &&
+    unresolved?.at === entry.intent?.at &&
+    unresolved?.to === entry.intent?.to &&
+    !hasNewEvent(entry, state)
+  );
+}
+
+/** An assumed time is stored only if none is known: it must not replace a known one. */
+function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
+  const { up, down } = lastScales(memory);
+  return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
+}
+
+/** Returns whether there is a new event; expired events make no difference. */
+function hasNewEvent(
+  before: { readonly scaleEvents: readonly ScaleEvent[] },
+  after: { readonly scaleEvents: readonly ScaleEvent[] },
+): boolean {
+  const last = after.scaleEvents.at(-1);
+  return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
+}
+
+/** Stored only for a fallback, which waits for it: otherwise an outage of Prometheus would write every entry twice. */
+function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
+  return fallback === null ? EMPTY_STATE.failingSince : failingSince;
+}
+
+function haveSameTimes(a: State['failingSince'], b: State['failingSince']): boolean {
+  return a === b || (a.size === b.size && [...a].every(([metric, at]) => b.get(metric) === at));
+}

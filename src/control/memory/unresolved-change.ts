@@ -1,0 +1,66 @@
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
+import { addSeconds, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Memory } from './memory.js';
+import { withChange, withIntent } from './state-after-change.js';
+
+/** A PATCH is sent at most this long after the read of the target and its intent. Source: reliability.md, W3 and W10. */
+export const INTENT_SECONDS = 5;
+
+/** An API server ends a request after at most 60 s: no PATCH takes effect later. */
+const MAX_REQUEST_SECONDS = 60;
+
+/** The target as read live. */
+export interface LiveScale {
+  readonly specReplicas: number;
+  readonly resourceVersion: string;
+  /** Null where it is not known for this resourceVersion or a later one. */
+  readonly generation: number | null;
+}
+
+/** Returns whether another process may still send the PATCH of the unresolved intent. Source: reliability.md, W12. */
+export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant): boolean {
+  return (
+    unresolved !== null && unresolved.epoch !== epoch && secondsBetween(unresolved.at, now) <= INTENT_SECONDS
+  );
+}
+
+/**
+ * Resolves a PATCH whose response was lost, or whose sender is gone, by a live read.
+ * - With the resourceVersion of its precondition it has not been applied; it still may be, for up to 60 s.
+ * - At a count of the intent it was applied, and counts for windows and policies.
+ * - At `from` in the same generation the `spec` is unchanged: it was not and will not be applied.
+ * - At any other count another client changed it, perhaps after this PATCH. The PATCH counts for windows and policies,
+ *   the other change for the windows only. A 0 is promscaler's only if the change started from a 0 of promscaler.
+ *
+ * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but a request that the
+ * server worked on for longer would shorten the window. Source: reliability.md, W12 and F35.
+ */
+export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Memory {
+  const { unresolved, state } = memory;
+  if (unresolved === null) return memory;
+  const { from, at, resourceVersion, generation } = unresolved;
+  const isSame = live.resourceVersion === resourceVersion;
+  const isAtFrom = live.specReplicas === from;
+  // A later cycle knows the generation, from the watch.
+  const isUnsure = isAtFrom && generation !== null && live.generation === null;
+  if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
+  const isUntouched = isAtFrom && generation !== null && live.generation === generation;
+  if (isSame || isUntouched) return { ...memory, unresolved: null };
+  const latest = addSeconds(at, MAX_REQUEST_SECONDS);
+  const happenedAt = now < latest ? now : latest;
+  const change = live.specReplicas - from;
+  const started = withChange(withIntent(state, unresolved, happenedAt), change, happenedAt);
+  const isOurs = intendedCounts(unresolved).includes(live.specReplicas);
+  const changes = isOurs ? [change] : widestChanges(unresolved);
+  const scaleEvents = [...state.scaleEvents, ...changes.map((one) => ({ at: happenedAt, change: one }))];
+  const zeroedBySelf = live.specReplicas === 0 && (isOurs || (isAtFrom && state.zeroedBySelf));
+  return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
+}
+
+/** Returns the largest possible change of an intent in each direction. */
+function widestChanges(intent: Intent): readonly number[] {
+  const changes = intendedCounts(intent).map((count) => count - intent.from);
+  return [Math.max(...changes, 0), Math.min(...changes, 0)].filter((change) => change !== 0);
+}

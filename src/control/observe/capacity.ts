@@ -1,0 +1,87 @@
+import type { Condition } from '../../decision/decision.js';
+import type { ClusterPod, ScaleTarget } from '../../kubernetes/types.js';
+import { secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Shortfall } from '../memory/memory.js';
+
+/** The default of the HPA for pods that start (cpu-initialization-period). */
+const STARTING_SECONDS = 300;
+
+/** Returns the shortfall of ready pods; null: there are enough. */
+export function shortfallOf(
+  before: Shortfall | null,
+  target: Pick<ScaleTarget, 'specReplicas'>,
+  { pods, now }: { readonly pods: readonly ClusterPod[]; readonly now: Instant },
+): Shortfall | null {
+  const wanted = target.specReplicas;
+  if (countReady(pods) >= wanted) return null;
+  if (before === null || wanted > before.wanted) return { since: now, wanted };
+  return before.wanted === wanted ? before : { since: before.since, wanted };
+}
+
+/** A shared value, because each past decision holds it. */
+const REACHED: Condition = {
+  type: 'TargetReached',
+  status: 'True',
+  reason: 'Reached',
+  message: 'as many pods are ready as the target is set to',
+};
+
+/**
+ * Returns the condition `TargetReached`: whether all wanted pods are ready, and why not. Reasons that waiting does not
+ * fix come first: Unschedulable, RolloutStuck, RolloutPaused; then Starting, for up to 300 s while no container waits
+ * with an error; else NotReady. A paused rollout still scales, but creates no pods of a new template.
+ */
+export function targetReached(
+  target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,
+  shortfall: Shortfall | null,
+  { pods, now }: { readonly pods: readonly ClusterPod[]; readonly now: Instant },
+): Condition {
+  if (shortfall === null) return REACHED;
+  const wanted = target.specReplicas;
+  const waiting = pods.filter((pod) => isAlive(pod) && pod.ready !== true);
+  const reason = whyShort(target, shortfall, { waiting, now });
+  const detail = describe(waiting, wanted - countReady(pods));
+  const rollout = ROLLOUT_WORDS[reason] ?? '';
+  const message = `${wanted} wanted, ${countReady(pods)} ready: ${detail}${rollout}`;
+  return { type: 'TargetReached', status: 'False', reason, message };
+}
+
+const ROLLOUT_WORDS: Readonly<Record<string, string>> = {
+  RolloutStuck: '; the rollout has exceeded its progressDeadlineSeconds',
+  RolloutPaused: '; spec.paused of the target is true',
+};
+
+function whyShort(
+  { rollout }: Pick<ScaleTarget, 'rollout'>,
+  { since }: Shortfall,
+  { waiting, now }: { readonly waiting: readonly ClusterPod[]; readonly now: Instant },
+): string {
+  if (waiting.some(({ trouble }) => trouble?.kind === 'unschedulable')) return 'Unschedulable';
+  if (rollout === 'stuck') return 'RolloutStuck';
+  if (rollout === 'paused') return 'RolloutPaused';
+  const hasWaitingContainer = waiting.some(({ trouble }) => trouble?.kind === 'waiting');
+  return !hasWaitingContainer && secondsBetween(since, now) < STARTING_SECONDS ? 'Starting' : 'NotReady';
+}
+
+/** `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
+function describe(waiting: readonly ClusterPod[], missing: number): string {
+  const groups = new Map<string, number>();
+  for (const { trouble } of waiting) {
+    const group = trouble === undefined ? 'not ready' : TROUBLE_WORDS[trouble.kind] + trouble.why;
+    groups.set(group, (groups.get(group) ?? 0) + 1);
+  }
+  if (missing > waiting.length) groups.set('not created', missing - waiting.length);
+  return [...groups].map(([group, count]) => `${count} ${group}`).join(', ');
+}
+
+const TROUBLE_WORDS = { unschedulable: 'unschedulable because of ', waiting: 'in ' } as const;
+
+function countReady(pods: readonly ClusterPod[]): number {
+  return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
+}
+
+/** Pods that terminate or have terminated are replaced. */
+function isAlive({ deleting, phase }: ClusterPod): boolean {
+  return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
+}

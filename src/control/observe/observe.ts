@@ -1,0 +1,133 @@
+import type { Condition } from '../../decision/decision.js';
+import type { Snapshot } from '../../decision/snapshot.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import { compareResourceVersions } from '../../kubernetes/resource-version.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import { addSeconds, latest } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { shortfallOf, targetReached } from './capacity.js';
+import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
+import { findOtherScaler } from './shared-targets.js';
+import type { CycleInput, CyclePorts } from '../ports.js';
+import { forNewTarget } from '../memory/memory.js';
+import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
+import type { Memory } from '../memory/memory.js';
+
+/** A complete snapshot, or why the target or its pods cannot be read. */
+export type Observation =
+  | {
+      readonly snapshot: Snapshot;
+      readonly target: ScaleTarget;
+      /** The memory for this target; fresh if the target was recreated. */
+      readonly memory: Memory;
+      /** Another autoscaler on the target; null: none. */
+      readonly otherScaler: OtherScaler | null;
+      /** The condition TargetReached. */
+      readonly capacity: Condition;
+    }
+  /** `target`: null if it could not be read. */
+  | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
+
+/** With older pods nothing is scaled down: a watch may be dead without an error. Source: reliability.md. */
+const STALE_CACHE_SECONDS = 180;
+
+/** Reads target, pods and metrics. A failed query is a sample, not an error. */
+export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
+  let target: ScaleTarget | null = null;
+  try {
+    // The queries of this round are in flight; if the target cannot be read, their results are unused.
+    const seen = await readTarget(input, ports.cluster);
+    target = seen.target;
+    return await observeTarget(input, ports, seen);
+  } catch (error) {
+    if (error instanceof KubernetesError) return { failure: error, target };
+    throw error;
+  }
+}
+
+async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTarget): Promise<Observation> {
+  const { scaler, now, signal } = input;
+  const { cluster } = ports;
+  const { namespace } = scaler;
+  const { target } = seen;
+  const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
+  const memory = withWriterCheck(input.memory, known, { target, now });
+  let pods: readonly ClusterPod[] = [];
+  const readPods = (): Snapshot['pods'] => (pods = cluster.listPods(namespace, target.selector));
+  const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
+  const stale = whyStale(cluster, namespace);
+  const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
+  const held = laterHold(metrics.holdScaleDownUntil, staleUntil);
+  const snapshot: Snapshot = {
+    scaler,
+    now,
+    target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
+    pods: metrics.pods,
+    samples: metrics.samples,
+    state: { ...memory.state, holdScaleDownUntil: held, holdReason: stale ?? metrics.holdReason },
+  };
+  const others = await cluster.listOtherScalers(namespace, signal);
+  const otherScaler = findOtherScaler(scaler, others);
+  const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
+  const capacity = targetReached(target, shortfall, { pods, now });
+  return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
+}
+
+/** Reads the target from the watch, or live while a change is unresolved: the watch may not show it yet. */
+async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
+  const { namespace, spec } = scaler;
+  const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
+  const generation = target.generation ?? null;
+  if (memory.unresolved === null) return { target, generation };
+  const scale = await cluster.readScale(namespace, spec.scaleTargetRef, signal);
+  const order = compareResourceVersions(target.resourceVersion, scale.resourceVersion);
+  const isCurrent = target.resourceVersion === scale.resourceVersion || (order !== null && order > 0);
+  return { target: { ...target, ...scale }, generation: isCurrent ? generation : null };
+}
+
+interface ReadTarget {
+  readonly target: ScaleTarget;
+  /** Null if it may be older than `target`. */
+  readonly generation: number | null;
+}
+
+function memoryOf(
+  memory: Memory,
+  { target, generation }: ReadTarget,
+  { now, epoch }: { readonly now: Instant; readonly epoch: string },
+): Memory {
+  if (memory.uid === null) return { ...memory, uid: target.uid };
+  if (memory.uid !== target.uid) return forNewTarget(memory, now, target.uid);
+  if (isUnderWay(memory, epoch, now)) return memory;
+  const { specReplicas, resourceVersion } = target;
+  return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
+}
+
+/** While a PATCH is unresolved, its count is not distinguishable from that of another client. */
+function withWriterCheck(
+  before: Memory,
+  memory: Memory,
+  { target, now }: { readonly target: ScaleTarget; readonly now: Instant },
+): Memory {
+  const { specReplicas: replicas, replicasManagers: managers = [] } = target;
+  const { unresolved } = before;
+  if (unresolved === null) {
+    return { ...memory, writer: afterRead(memory.writer, { replicas, managers, now }) };
+  }
+  const isSettled = memory.unresolved === null && before.uid === memory.uid;
+  const isMade = isSettled && intendedCounts(unresolved).includes(replicas);
+  return { ...memory, writer: afterOwnWrite(memory.writer, isMade ? replicas : null) };
+}
+
+function whyStale(cluster: Cluster, namespace: string): string | null {
+  const age = cluster.cacheAgeSeconds(namespace);
+  return age > STALE_CACHE_SECONDS
+    ? `the API server has sent nothing about the pods for ${Math.floor(age)} s`
+    : null;
+}
+
+function laterHold(a: Snapshot['now'] | null, b: Snapshot['now'] | null): Snapshot['now'] | null {
+  if (a === null) return b;
+  return b === null ? a : latest(a, b);
+}

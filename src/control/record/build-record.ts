@@ -1,0 +1,143 @@
+import type { Decision } from '../../decision/decision.js';
+import type { OtherScaler } from '../../kubernetes/types.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { noChange } from '../../telemetry/cycle-record.js';
+import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
+import type { ScaleResult } from '../change/change-replicas.js';
+import { changeReason, orderText } from './change-reason.js';
+import { conflictingWriterOf } from '../memory/conflicting-writer.js';
+import { nameOtherScaler } from '../observe/shared-targets.js';
+import {
+  cannotReadTarget,
+  heldCondition,
+  uniqueConditions,
+  updateFailed,
+  updateSucceeded,
+} from './loop-conditions.js';
+import { lastScales } from '../memory/memory.js';
+import { overrideOf } from './remember.js';
+import type { Observation } from '../observe/observe.js';
+import type { CycleInput } from '../ports.js';
+import type { Circumstances, Settled } from '../change/settle.js';
+import type { Hold } from '../change/why-held.js';
+
+/** Returns the record of a cycle that read its target, without the last changes of replicas. */
+export function buildRecord(
+  { scaler, now, answers }: CycleInput,
+  {
+    settled,
+    circumstances,
+    capacity,
+    seconds,
+  }: {
+    readonly settled: Settled;
+    readonly circumstances: Circumstances;
+    /** The condition TargetReached. */
+    readonly capacity: Decision['conditions'][number];
+    readonly seconds: CycleRecord['seconds'];
+  },
+): Omit<CycleRecord, 'lastScales'> {
+  const { snapshot, decision, order, hold, result, memory } = settled;
+  const { pause, degraded, isDryRun, otherScaler } = circumstances;
+  const held = { hold, pause, override: overrideOf(order, result), degraded: whyDegraded(degraded, result) };
+  return {
+    scaler,
+    at: now,
+    snapshot,
+    decision,
+    outcome: outcomeOf(settled, pause),
+    reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
+    conditions: [
+      ...conditionsOf(decision, result),
+      heldCondition(held),
+      capacity,
+      ...uniqueConditions(answers.duplicates?.(scalerKey(scaler)) ?? null),
+    ],
+    pause,
+    dryRun: isDryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    shadow: shadowOf(decision, hold, otherScaler),
+    seconds,
+  };
+}
+
+/** Returns the record of a cycle whose target could not be read: nothing was decided. */
+export function buildUnreadRecord(
+  { scaler, memory, now }: CycleInput,
+  {
+    observation,
+    pause,
+    isDryRun,
+    observeSeconds,
+  }: {
+    readonly observation: Extract<Observation, { failure: unknown }>;
+    readonly pause: Pause | null;
+    readonly isDryRun: boolean;
+    readonly observeSeconds: number;
+  },
+): CycleRecord {
+  return {
+    scaler,
+    at: now,
+    snapshot: null,
+    decision: null,
+    outcome: noChange(null),
+    conditions: cannotReadTarget(observation.failure),
+    pause,
+    dryRun: isDryRun,
+    conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    lastScales: lastScales(memory),
+    seconds: { observe: observeSeconds, decide: 0, act: 0 },
+  };
+}
+
+/** Only while the dry run is the hold: a decision under another hold does not predict what happens after the dry run. */
+function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
+  const theirReplicas = other?.desiredReplicas;
+  if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;
+  const difference = decision.desiredReplicas - theirReplicas;
+  return { beside: nameOtherScaler(other), theirReplicas, difference };
+}
+
+function whyDegraded(degraded: string | null, result: ScaleResult | null): string | null {
+  if (result?.kind === 'unannounced') return result.message;
+  return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
+}
+
+/** The outcome of the order; in a cycle that has to change nothing for a pause, what the pause prevented. */
+function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | null): Outcome {
+  const { currentReplicas: from, desiredReplicas: to } = order;
+  const text = orderText(decision, pause);
+  if (order.action === 'none' && text !== null && decision.action !== 'none') {
+    return { kind: 'paused', from, to: decision.desiredReplicas, message: text };
+  }
+  if (order.action === 'none') return noChange(from);
+  if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
+  if (result === null) return noChange(from);
+  switch (result.kind) {
+    case 'patched':
+      return result.replicas === to
+        ? { kind: 'patched', from, to, message: text ?? '' }
+        : {
+            kind: 'replaced',
+            from,
+            to: result.replicas,
+            message: `requested ${to}, but the server set ${result.replicas}`,
+          };
+    case 'moved':
+    case 'recreated':
+    case 'given-up':
+      return { kind: 'conflict', from, to, message: result.message };
+    case 'unannounced':
+      return { kind: 'held', from, to, message: result.message };
+    case 'failed':
+      return { kind: 'failed', from, to, message: result.message };
+    default:
+      return result satisfies never;
+  }
+}
+
+function conditionsOf(decision: Decision, result: ScaleResult | null): Decision['conditions'] {
+  if (result?.kind === 'patched') return updateSucceeded(decision, result.replicas);
+  return result?.kind === 'failed' ? updateFailed(decision, result.message) : decision.conditions;
+}

@@ -1,0 +1,37 @@
+import type { Decision } from '../../decision/decision.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+
+/**
+ * Returns the reason of the count if it is not the reason of the decision: `7 -> 3: paused by annotation, kept at 3
+ * (metrics ask for 9)` in a pause with a fixed count, `resumed: ...` for a change in the first cycle after a pause.
+ */
+export function changeReason(
+  decision: Decision,
+  {
+    order,
+    pause,
+    wasPaused,
+  }: {
+    readonly order: Decision;
+    readonly pause: Pause | null;
+    /** In the previous cycle. */
+    readonly wasPaused: boolean;
+  },
+): string | undefined {
+  const { currentReplicas: from, desiredReplicas: to } = order;
+  const text = orderText(decision, pause);
+  if (text !== null) return `${from === to ? `stays at ${to}` : `${from} -> ${to}`}: ${text}`;
+  return pause === null && wasPaused && from !== to ? `resumed: ${decision.reason}` : undefined;
+}
+
+/** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
+export function orderText(decision: Decision, pause: Pause | null): string | null {
+  if (pause === null || pause.replicas === null) return null;
+  const [subject = '', ...facts] = pause.message.split('; ');
+  return `${[subject.replace(/^scaling is /, ''), ...facts].join(', ')} (${withoutOrder(decision)})`;
+}
+
+function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
+  if (recommendedReplicas !== null) return `metrics ask for ${recommendedReplicas}`;
+  return metrics.length === 0 ? `${desiredReplicas} without the pause` : 'no metric has a value';
+}

@@ -1,0 +1,80 @@
+import type { Condition } from '../../decision/decision.js';
+import { rescaleReason } from '../../decision/explain.js';
+import type { TargetEvent } from '../../kubernetes/types.js';
+import { rescaleDirection } from '../../telemetry/cycle-record.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { orderText } from './change-reason.js';
+
+/** The reason of `ScalingActive` while the fallback replaces a metric. */
+const FALLBACK = 'FallbackActive';
+
+/** The state before a cycle, with all conditions in force. */
+export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
+
+/**
+ * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: a change of replicas, and each failure when it
+ * begins. A cycle equal to the previous one has none.
+ */
+export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
+  return [
+    ...rescaleEvents(before?.outcome ?? null, record),
+    ...conditionEvents(before?.conditions ?? [], record.conditions),
+    ...writerEvents(before, record),
+  ];
+}
+
+function rescaleEvents(
+  before: CycleRecord['outcome'] | null,
+  { scaler, decision, outcome, pause, reason: recordedReason }: CycleRecord,
+): readonly TargetEvent[] {
+  if (decision === null || outcome.to === null) return [];
+  const isResumed = pause === null && recordedReason !== undefined;
+  const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
+  const reason = orderText(decision, pause) ?? ownReason;
+  if (rescaleDirection(outcome) !== null) {
+    return [
+      { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
+    ];
+  }
+  if (outcome.kind !== 'failed' || (before?.kind === 'failed' && before.to === outcome.to)) return [];
+  const message = `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`;
+  return [{ type: 'Warning', reason: 'FailedRescale', message }];
+}
+
+function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly TargetEvent[] {
+  return after.flatMap((condition) => {
+    const old = before.find(({ type }) => type === condition.type);
+    if (old?.status === condition.status && old.reason === condition.reason) return [];
+    return [...eventOf(condition), ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
+  });
+}
+
+function writerEvents(before: Standing | null, { conflictingWriter }: CycleRecord): readonly TargetEvent[] {
+  if (conflictingWriter === undefined || before?.conflictingWriter !== undefined) return [];
+  return [{ type: 'Warning', reason: 'ConflictingWriter', message: conflictingWriter.message }];
+}
+
+function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
+  const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
+  const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
+  const isConflict = type === 'Held' && reason === 'ConflictingScaler';
+  const isFallback = type === 'ScalingActive' && reason === FALLBACK;
+  const isShort = type === 'TargetReached' && (reason === 'Unschedulable' || reason === 'RolloutStuck');
+  return isFailure || isFallback || isUnread || isConflict || isShort
+    ? [{ type: 'Warning', reason, message }]
+    : [];
+}
+
+function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
+  if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
+  return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
+}
+
+/** Under `ConflictingScaler` the condition does not show whether the pause goes on. */
+function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
+  const { type, reason, message } = condition;
+  if (type !== 'Held') return [];
+  if (reason === 'Paused') return [{ type: 'Normal', reason: 'ScalingPaused', message }];
+  if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
+  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is no longer paused' }];
+}

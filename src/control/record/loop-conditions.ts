@@ -1,0 +1,65 @@
+import type { Condition, Decision } from '../../decision/decision.js';
+import type { KubernetesError } from '../../kubernetes/types.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+import type { Memory } from '../memory/memory.js';
+import { degradedMessage } from '../change/why-held.js';
+import type { Hold } from '../change/why-held.js';
+
+/** Returns the condition of a cycle that could not read its target or its pods. */
+export function cannotReadTarget(failure: KubernetesError): readonly Condition[] {
+  const { message } = failure;
+  if (failure.kind === 'invalid_selector') {
+    return [{ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message }];
+  }
+  return [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+}
+
+/** Returns the conditions of the decision after its change was made. */
+export function updateSucceeded(decision: Decision, replicas: number): readonly Condition[] {
+  const message = `the target was set to ${replicas} replicas`;
+  return replace(decision, { type: 'AbleToScale', status: 'True', reason: 'SucceededRescale', message });
+}
+
+/** Returns the conditions of the decision after its change failed. */
+export function updateFailed(decision: Decision, message: string): readonly Condition[] {
+  return replace(decision, { type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale', message });
+}
+
+function replace({ conditions }: Decision, condition: Condition): readonly Condition[] {
+  return [condition, ...conditions.filter(({ type }) => type !== condition.type)];
+}
+
+/**
+ * Returns the condition `Held`. A pause is reported while it is in force, even in a cycle that it does not affect; only
+ * another autoscaler takes precedence.
+ */
+export function heldCondition(cycle: {
+  readonly hold: Hold | null;
+  readonly pause: Pause | null;
+  readonly override: Memory['override'];
+  readonly degraded: string | null;
+}): Condition {
+  const { hold, pause, override, degraded } = cycle;
+  if (pause !== null && hold?.reason !== 'ConflictingScaler') {
+    const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
+    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pause.message}${more}` };
+  }
+  if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (override !== null) {
+    const message = `${override.wanted} replicas were requested, but the server set ${override.got}`;
+    return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
+  }
+  if (degraded !== null) {
+    return { type: 'Held', status: 'True', reason: 'StateDegraded', message: degradedMessage(degraded) };
+  }
+  return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
+}
+
+/** Returns the condition `MetricsUnique`; none if no duplicates were ever found. */
+export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
+  if (duplicates === null) return [];
+  const type = 'MetricsUnique';
+  return duplicates.length === 0
+    ? [{ type, status: 'True', reason: 'NoDuplicates', message: 'each series exists once' }]
+    : [{ type, status: 'False', reason: 'DuplicateSeries', message: duplicates.join('; ') }];
+}

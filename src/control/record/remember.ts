@@ -1,0 +1,68 @@
+import type { Decision } from '../../decision/decision.js';
+import type { Snapshot, State } from '../../decision/snapshot.js';
+import { latest } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { ScaleResult } from '../change/change-replicas.js';
+import { afterOwnWrite } from '../memory/conflicting-writer.js';
+import { forNewTarget } from '../memory/memory.js';
+import { withChange, withoutChange } from '../memory/state-after-change.js';
+import type { Memory } from '../memory/memory.js';
+
+/** A finished cycle. */
+export interface FinishedCycle {
+  /** The instant of the round. */
+  readonly now: Instant;
+  /** Time of the response to the change. */
+  readonly endedAt: Instant;
+  readonly snapshot: Snapshot;
+  readonly decision: Decision;
+  readonly result: ScaleResult | null;
+  readonly isHeld: boolean;
+}
+
+/** Returns the memory after a cycle: the state of the decision, without its change if that was not made. */
+export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
+  const { now, snapshot, decision, result, isHeld } = cycle;
+  if (result?.kind === 'recreated') return forNewTarget(memory, now, null);
+  const unchanged = withoutChange(decision.state, memory.state, decision.currentReplicas);
+  const isKept =
+    decision.desiredReplicas === memory.override?.wanted &&
+    snapshot.target.specReplicas === memory.override.got;
+  const override = overrideOf(decision, result) ?? (isKept ? memory.override : null);
+  if (result?.kind === 'failed' && result.unresolved !== null) {
+    return { ...memory, override, state: unchanged, unresolved: result.unresolved };
+  }
+  if (result?.kind !== 'patched') {
+    // A held order does not set `zeroedBySelf`, even if the target is at 0 already.
+    const isInForce = decision.action === 'none' && !isHeld;
+    return { ...memory, override, state: isInForce ? decision.state : unchanged };
+  }
+  // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
+  const writer = afterOwnWrite(memory.writer, result.replicas);
+  const settled = { ...memory, override, unresolved: null, writer };
+  if (result.replicas === decision.desiredReplicas) return { ...settled, state: madeAt(cycle) };
+  return { ...settled, state: overridden(unchanged, cycle, result.replicas) };
+}
+
+/** Returns the count that an admission webhook set instead of the requested one; null: there is none. */
+export function overrideOf(decision: Decision, result: ScaleResult | null): Memory['override'] {
+  if (result?.kind !== 'patched' || result.replicas === decision.desiredReplicas) return null;
+  return { wanted: decision.desiredReplicas, got: result.replicas };
+}
+
+/** Returns the state with the change at the time of its response: it may have waited for its turn. */
+function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle): State {
+  const { state } = decision;
+  const change = decision.desiredReplicas - snapshot.target.specReplicas;
+  const at = latest(now, endedAt);
+  const scaleEvents = state.scaleEvents.map((event) => (event.at === now ? { ...event, at } : event));
+  return withChange({ ...state, scaleEvents }, change, at);
+}
+
+/** Windows and policies count the change that the admission webhook made. */
+function overridden(state: State, { now, endedAt, decision }: FinishedCycle, replicas: number): State {
+  const change = replicas - decision.currentReplicas;
+  if (change === 0) return state;
+  const at = latest(now, endedAt);
+  return withChange({ ...state, scaleEvents: [...state.scaleEvents, { at, change }] }, change, at);
+}

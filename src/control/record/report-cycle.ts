@@ -1,0 +1,46 @@
+import type { ScaleTarget, TargetEvent } from '../../kubernetes/types.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { OutcomeKind } from '../../telemetry/cycle-record.js';
+import type { Recorder } from '../../telemetry/recorder.js';
+import type { Log } from '../../units/log.js';
+import type { CycleOutput } from '../ports.js';
+import { kubernetesEvents } from './kubernetes-events.js';
+
+export interface CycleReportPorts {
+  readonly recorder: Recorder;
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  readonly isLeading: () => boolean;
+  readonly log: Log;
+  /** Another observer of all reported cycles. */
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}
+
+/** Outcomes of a decision that has reached the API server. */
+const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
+
+/**
+ * Reports a cycle to ledger, metrics, log, Events and the observer. Of a cycle that was canceled with its term, reports
+ * only a change of replicas: its failed queries are no failures. Never throws, so that the caller keeps the memory of
+ * the cycle.
+ */
+export function reportCycle(
+  output: CycleOutput,
+  { isCanceled }: { readonly isCanceled: boolean },
+  ports: CycleReportPorts,
+): void {
+  const { record, target } = output;
+  const key = scalerKey(record.scaler);
+  if (isCanceled && !SENT.has(record.outcome.kind)) return;
+  try {
+    const { before } = ports.recorder.record(record);
+    const standing = before === null ? null : { ...before.record, conditions: before.conditions };
+    if (target !== null) {
+      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event);
+    }
+    ports.onCycle?.(output);
+  } catch (error) {
+    ports.log.error('failed to record cycle', { scaler: key, error });
+  }
+  // The term may end during a cycle: a standby logs its result, but exposes no scaler that the leader exposes.
+  if (!ports.isLeading()) ports.recorder.remove(key);
+}

@@ -1,0 +1,109 @@
+import type { ScalerSpec } from '../scaler/spec.js';
+import { addSeconds } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import type { Activation } from './activation.js';
+import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
+import { stepWindowSeconds } from './limits/step-limit.js';
+import { failingKey } from './proposals/fallback.js';
+import type { JudgedMetric } from './proposals/propose.js';
+import type { Recommendation, Snapshot, State } from './snapshot.js';
+
+/** The longest period of the HPA's default policies, which apply to a document without `behavior`. */
+const DEFAULT_POLICY_PERIOD_SECONDS = 15;
+
+/**
+ * Returns the recommendations that this decision starts from. For the first decision of a scaler the current count is
+ * one, made now, so that nothing scales down during the first window. An empty list is not a first decision.
+ * (algorithm.md, point 26)
+ */
+export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
+  return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
+}
+
+export interface Outcome {
+  readonly desired: number;
+  /** The recommendation to store; null if none was made. */
+  readonly recommended: number | null;
+  /** Null if the decision used no metric. */
+  readonly metrics: readonly JudgedMetric[] | null;
+  /** Null if activation does not apply. */
+  readonly activation: Activation | null;
+}
+
+/** Returns the state that the next decision starts from, if this one is carried out. (algorithm.md, step 7) */
+export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
+  const { now, state, scaler, target } = snapshot;
+  const change = outcome.desired - target.specReplicas;
+  const seeded = seedRecommendations(snapshot);
+  const recommended = outcome.recommended === null ? [] : [{ at: now, replicas: outcome.recommended }];
+  const event = change === 0 ? [] : [{ at: now, change }];
+  return {
+    ...state,
+    lastScaleUp: change > 0 ? now : state.lastScaleUp,
+    lastScaleDown: change < 0 ? now : state.lastScaleDown,
+    recommendations: notBefore(
+      [...seeded, ...recommended],
+      addSeconds(now, -longestWindowSeconds(scaler.spec)),
+    ),
+    scaleEvents: notBefore(
+      [...state.scaleEvents, ...event],
+      addSeconds(now, -longestPeriodSeconds(scaler.spec)),
+    ),
+    downscaleProposals: downscaleProposals(snapshot, outcome),
+    failingSince: failingSince(snapshot, outcome.metrics),
+    zeroedBySelf: zeroedBySelf(snapshot, outcome),
+    inactiveSince:
+      outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
+  };
+}
+
+function downscaleProposals(
+  { scaler, now, target, state }: Snapshot,
+  { recommended }: Outcome,
+): State['downscaleProposals'] {
+  const { downscaleConfirmation } = scaler.spec;
+  if (downscaleConfirmation === null || recommended === null) return [];
+  const asking = { now, current: target.specReplicas, recommended, state };
+  return nextDownscaleProposals(asking, downscaleConfirmation);
+}
+
+/** A 0 is ours if this decision sets it, or if it already was: a decision that keeps a 0 does not show who set it. */
+function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
+  return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
+}
+
+/**
+ * Without pods it is normal for a metric to have no value: the time does not count at 0 replicas, so that a workload
+ * that scales up from 0 does not use its fallback at once.
+ */
+function failingSince(
+  { now, state, target }: Snapshot,
+  metrics: readonly JudgedMetric[] | null,
+): ReadonlyMap<string, Instant> {
+  if (target.specReplicas === 0) return new Map();
+  if (metrics === null) return state.failingSince;
+  const failing = metrics.filter(({ result }) => result.proposal === null || result.fallback !== undefined);
+  return new Map(
+    failing.map(({ spec }) => {
+      const key = failingKey(spec);
+      return [key, state.failingSince.get(key) ?? now];
+    }),
+  );
+}
+
+function notBefore<T extends { readonly at: Instant }>(entries: readonly T[], start: Instant): readonly T[] {
+  return entries.filter(({ at }) => at >= start);
+}
+
+function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {
+  if (behavior === null) return downscaleStabilizationSeconds;
+  return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
+}
+
+function longestPeriodSeconds(spec: ScalerSpec): number {
+  const { behavior, maxScaleDownPercentPerWindow } = spec;
+  const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);
+  if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
+  const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
+  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
+}

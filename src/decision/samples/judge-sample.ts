@@ -1,0 +1,73 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { ContainersSample, ErrorSample, PodsSample, Sample, ValuesSample } from '../snapshot.js';
+import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './sample-rules.js';
+
+export type ValueSample = ContainersSample | PodsSample | ValuesSample;
+
+const FORM = {
+  Resource: 'containers',
+  ContainerResource: 'containers',
+  Pods: 'pods',
+  Object: 'values',
+  External: 'values',
+} as const;
+
+/**
+ * Returns the sample that the decision uses: an error for numbers that cannot be a measurement (NaN, infinite,
+ * negative, the wrong number of series), and the value 0 for an error that the document reads as zero (`onMissing`,
+ * `onNaN`).
+ */
+export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
+  const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
+  return judged.form === 'error' && isReadAsZero(metric, judged.kind) ? ZERO : judged;
+}
+
+const ZERO: ValuesSample = {
+  form: 'values',
+  // No series, so no time of a sample; the age of a total is never used.
+  at: 0 as ValuesSample['at'],
+  partial: null,
+  values: [0],
+};
+
+function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
+  if (sample.form !== FORM[metric.type]) {
+    return errorSample('invalid', `a sample of ${sample.form} for a metric of type ${metric.type}`);
+  }
+  const values = numbersOf(sample);
+  if (sample.form === 'values' && values.length === 0)
+    return errorSample('missing', 'the query returned no series');
+  const error = errorOfNumbers(values);
+  if (error !== null) return error;
+  const countError = seriesCountError(metric, values.length);
+  return countError === null ? null : errorSample('invalid', countError);
+}
+
+/** The reading of an answer drops NaN. A sample that holds one anyway is invalid, so that no arithmetic sees it. */
+function errorOfNumbers(values: readonly number[]): ErrorSample | null {
+  const { error, partial } = judgeValues(values);
+  return error ?? (partial === null ? null : errorSample('invalid', partial));
+}
+
+/**
+ * Returns the sample in a form that JSON can hold: JSON turns NaN and infinite numbers into null, so a sample with one
+ * becomes the error that the decision reads it as.
+ */
+export function writableSample(sample: Sample): Sample {
+  if (sample.form === 'error') return sample;
+  const values = numbersOf(sample);
+  return values.every(Number.isFinite) ? sample : (errorOfNumbers(values) ?? sample);
+}
+
+function numbersOf(sample: ValueSample): readonly number[] {
+  switch (sample.form) {
+    case 'values':
+      return sample.values;
+    case 'pods':
+      return [...sample.pods.values()];
+    case 'containers':
+      return [...sample.containers.values()].flatMap((containers) => [...containers.values()]);
+    default:
+      return sample satisfies never;
+  }
+}

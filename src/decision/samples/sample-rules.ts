@@ -1,0 +1,46 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { ErrorSample, SampleErrorKind } from '../snapshot.js';
+
+export interface ValuesVerdict {
+  /** Null if at least one value is usable, or if there are no values at all. */
+  readonly error: ErrorSample | null;
+  /** Why the usable values are not all of them. */
+  readonly partial: string | null;
+}
+
+/**
+ * Judges the values of all series of one metric. A single infinite or negative value makes the sample `invalid`. If all
+ * values are NaN, it is `nan`; if some are, they are dropped and the sample is partial.
+ */
+export function judgeValues(values: readonly number[]): ValuesVerdict {
+  let nanCount = 0;
+  for (const value of values) {
+    if (Number.isNaN(value)) nanCount += 1;
+    else if (value < 0 || value === Infinity)
+      return { error: errorSample('invalid', faultOf(value)), partial: null };
+  }
+  if (nanCount === 0) return { error: null, partial: null };
+  if (nanCount < values.length)
+    return { error: null, partial: `${nanCount} of ${values.length} series are NaN` };
+  const message = nanCount === 1 ? 'the value is NaN' : `all ${nanCount} series are NaN`;
+  return { error: errorSample('nan', message), partial: null };
+}
+
+function faultOf(value: number): string {
+  return `a series has the value ${value}, which is ${value < 0 ? 'negative' : 'not finite'}`;
+}
+
+/** Returns why a metric cannot have that many series, or null: an Object metric has exactly one. */
+export function seriesCountError({ type }: MetricSpec, count: number): string | null {
+  return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
+}
+
+/** Returns whether the document reads an error of this kind as 0: `onMissing: zero`, `onNaN: zero`. */
+export function isReadAsZero(metric: MetricSpec, kind: SampleErrorKind): boolean {
+  if (metric.type !== 'Object' && metric.type !== 'External') return false;
+  return (kind === 'missing' && metric.onMissing === 'zero') || (kind === 'nan' && metric.onNaN === 'zero');
+}
+
+export function errorSample(kind: SampleErrorKind, error: string): ErrorSample {
+  return { form: 'error', kind, error };
+}

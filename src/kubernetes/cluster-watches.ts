@@ -1,0 +1,127 @@
+import type { TargetRef } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
+import { createInformers, type Informer, type Informers } from './watch/informers.js';
+import type { Log } from '../units/log.js';
+import { createObjectStore, type ObjectStore } from './watch/object-store.js';
+import { createPodStore, type PodStore } from './pods/pod-store.js';
+import { createPodReader } from './pods/watched-pod.js';
+import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
+import type { Transport } from './requests/transport.js';
+import { KubernetesError } from './types.js';
+
+export type TargetStore = ObjectStore<WatchedTarget>;
+
+/** The watches of pods and of the scaled kinds of apps/v1, in the namespaces that have scale targets. */
+export interface Watches {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
+  readonly isSynced: () => boolean;
+  /** One watch covers all namespaces. */
+  readonly isClusterWide: () => boolean;
+  /** Returns null for a namespace that is not followed. */
+  readonly podsOf: (namespace: string) => Informer<PodStore> | null;
+  /** Returns null for a kind that is not followed in the namespace. */
+  readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
+  /** Returns seconds since the last event of the stalest informer of a namespace; infinite if never. */
+  readonly ageSeconds: (namespace: string) => number;
+  /** See `Cluster.problemOf`. */
+  readonly problemOf: (namespace: string) => KubernetesError | null;
+}
+
+export interface WatchesOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The only namespaces that may be watched; empty: all. */
+  readonly namespaces: readonly string[];
+}
+
+/** More namespaces share one watch of the whole cluster. */
+const MAX_NAMESPACES = 20;
+const STALE_SECONDS = 180;
+/** Failures that a retry does not fix: what was read before must not be used. Not `unauthorized`: tokens rotate. */
+const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
+
+/** Returns watches that start with the first `follow`. */
+export function createWatches(options: WatchesOptions): Watches {
+  const pods = createInformers({
+    ...options,
+    root: '/api/v1',
+    plural: 'pods',
+    createStore: createPodStore,
+    convert: createPodReader(),
+  });
+  const targets = new Map<string, Informers<TargetStore>>(
+    ['deployments', 'statefulsets', 'replicasets'].map((plural) => [
+      plural,
+      createInformers({
+        ...options,
+        root: APPS_ROOT,
+        plural,
+        createStore: createObjectStore<WatchedTarget>,
+        convert: readWatchedTarget,
+      }),
+    ]),
+  );
+  let isClusterWide = false;
+
+  const informersOf = (namespace: string): readonly Informer<unknown>[] =>
+    [pods.of(namespace), ...[...targets.values()].map((informers) => informers.of(namespace))].filter(
+      (informer) => informer !== null,
+    );
+
+  return {
+    run: async (signal) => {
+      await Promise.all([pods, ...targets.values()].map((informers) => informers.run(signal)));
+    },
+    follow: (followed) => {
+      const known = followed.filter(
+        ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
+      );
+      const namespaces = distinct(known);
+      // Never back to one watch per namespace: each change of scope lists everything again.
+      isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
+      const scopes = (of: readonly string[]): readonly (string | null)[] =>
+        isClusterWide && of.length > 0 ? [null] : of;
+      pods.want(scopes(namespaces));
+      for (const [plural, informers] of targets)
+        informers.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
+    },
+    isSynced: () => [pods, ...targets.values()].every((informers) => informers.isSynced()),
+    isClusterWide: () => isClusterWide,
+    podsOf: (namespace) => pods.of(namespace),
+    targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,
+    ageSeconds: (namespace) => ageOf(informersOf(namespace)),
+    problemOf: (namespace) => problemOf(namespace, informersOf(namespace)),
+  };
+}
+
+function distinct(targets: readonly { readonly namespace: string }[]): readonly string[] {
+  return [...new Set(targets.map(({ namespace }) => namespace))];
+}
+
+function ageOf(informers: readonly Informer<unknown>[]): number {
+  if (informers.length === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
+}
+
+/** Returns why an informer must not be used; null while it may. */
+export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
+  const failure = reflector.failure();
+  if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;
+  return null;
+}
+
+function problemOf(namespace: string, informers: readonly Informer<unknown>[]): KubernetesError | null {
+  for (const informer of informers) {
+    const problem = problemOfInformer(informer);
+    if (problem !== null) return problem;
+  }
+  const what = `reading pods and targets in namespace ${namespace}`;
+  if (informers.length === 0 || !informers.every(({ reflector }) => reflector.isSynced()))
+    return new KubernetesError('connection', `${what}: not listed yet`);
+  const age = ageOf(informers);
+  if (age <= STALE_SECONDS) return null;
+  const failure = informers.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
+  return failure ?? new KubernetesError('timeout', `${what}: no event for ${Math.floor(age)} s`);
+}

@@ -1,0 +1,166 @@
+import { secondsBetween } from '../units/time.js';
+import type { Clock } from '../units/clock.js';
+import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } from './event-body.js';
+import type { JsonObject } from './json.js';
+import type { Log } from '../units/log.js';
+import type { Transport } from './requests/transport.js';
+import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
+
+/** Sends Events in the background. */
+export interface EventRecorder {
+  /** Queues an Event; never throws. */
+  readonly record: (target: ScaleTarget, event: TargetEvent) => void;
+  /** Resolves when every queued Event has been sent or dropped. */
+  readonly idle: () => Promise<void>;
+}
+
+export interface EventRecorderOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `reportingInstance`: the pod name. */
+  readonly instance: string;
+}
+
+const MAX_QUEUE = 1000;
+const MAX_SERIES = 4096;
+const SERIES_SECONDS = 360;
+/** Per target: a burst of Events, then one every five minutes. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+const CORE_MS = 600_000;
+const DEADLINE_MS = 5000;
+
+interface Budget {
+  readonly tokens: number;
+  readonly atMs: number;
+}
+
+/**
+ * Returns a recorder that counts a repeated Event on the same target within six minutes instead of creating another.
+ * Drops Events beyond the rate limit of a target or the queue of 1,000. Uses the core API for ten minutes after
+ * events.k8s.io was forbidden or missing. Source: reliability.md, W26; the rate limit is that of client-go
+ * (tools/record/events_cache.go).
+ */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { clock, log } = options;
+  const series = new Map<string, SeenEvent>();
+  const budgets = new Map<string, Budget>();
+  const queue: SeenEvent[] = [];
+  let working: Promise<void> | null = null;
+  let coreUntilMs = Number.NEGATIVE_INFINITY;
+
+  const spend = (uid: string): boolean => {
+    const now = clock.monotonicMs();
+    const before = budgets.get(uid) ?? { tokens: BURST, atMs: now };
+    const tokens = Math.min(BURST, before.tokens + (now - before.atMs) / REFILL_MS);
+    keepNewest(budgets, uid, { tokens: tokens >= 1 ? tokens - 1 : tokens, atMs: now });
+    return tokens >= 1;
+  };
+
+  const observe = (target: ScaleTarget, event: TargetEvent): SeenEvent => {
+    const key = [target.uid, event.type, event.reason, event.message].join('\n');
+    const now = clock.now();
+    const before = series.get(key);
+    const isRepeated = before !== undefined && secondsBetween(before.lastAt, now) <= SERIES_SECONDS;
+    const suffix = `${now.toString(16)}${Math.floor(clock.random() * 2 ** 32).toString(16)}`;
+    const seen: SeenEvent = isRepeated
+      ? { ...before, lastAt: now, count: before.count + 1 }
+      : {
+          target,
+          event,
+          name: `${target.ref.name}.${suffix}.${series.size}`,
+          firstAt: now,
+          lastAt: now,
+          count: 1,
+        };
+    keepNewest(series, key, seen);
+    return seen;
+  };
+
+  const send = async (seen: SeenEvent): Promise<void> => {
+    try {
+      if (clock.monotonicMs() >= coreUntilMs) {
+        try {
+          await sendTo(options, seen, NEW_API);
+          return;
+        } catch (error) {
+          if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
+            throw error;
+        }
+        // A namespace that is being deleted answers 404 too: only a success shows that events.k8s.io is missing.
+        await sendTo(options, seen, CORE_API);
+        coreUntilMs = clock.monotonicMs() + CORE_MS;
+        return;
+      }
+      await sendTo(options, seen, CORE_API);
+    } catch (error) {
+      log.debug('failed to send Event', { reason: seen.event.reason, error: String(error) });
+    }
+  };
+
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await send(next);
+    working = null;
+  };
+
+  return {
+    record: (target, event) => {
+      const seen = observe(target, event);
+      if (queue.length >= MAX_QUEUE || !spend(target.uid)) {
+        log.debug('Event dropped', { reason: event.reason });
+        return;
+      }
+      queue.push(seen);
+      working ??= work();
+    },
+    idle: () => working ?? Promise.resolve(),
+  };
+}
+
+/** Bounds a map that lives as long as the service: evicts the least recently used entry. */
+function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.size > MAX_SERIES ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+interface EventApi {
+  readonly root: string;
+  readonly create: (seen: SeenEvent, reporter: { readonly instance: string }) => JsonObject;
+  readonly patch: (seen: SeenEvent) => JsonObject;
+}
+
+const NEW_API: EventApi = { root: '/apis/events.k8s.io/v1', create: newEventBody, patch: seriesPatch };
+const CORE_API: EventApi = { root: '/api/v1', create: coreEventBody, patch: corePatch };
+
+async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: EventApi): Promise<void> {
+  const path = `${api.root}/namespaces/${encodeURIComponent(seen.target.namespace)}/events`;
+  const common = { lane: 'events', resource: 'events', deadlineMs: DEADLINE_MS } as const;
+  const doing = `recording event ${seen.event.reason}`;
+  if (seen.count > 1) {
+    try {
+      await options.transport.request({
+        ...common,
+        method: 'PATCH',
+        verb: 'patch',
+        path: `${path}/${encodeURIComponent(seen.name)}`,
+        body: api.patch(seen),
+        doing,
+      });
+      return;
+    } catch (error) {
+      // The first Event was dropped, or the cluster has deleted it after its TTL of one hour.
+      if (!(error instanceof KubernetesError) || error.kind !== 'not_found') throw error;
+    }
+  }
+  await options.transport.request({
+    ...common,
+    method: 'POST',
+    verb: 'create',
+    path,
+    body: api.create(seen, options),
+    doing,
+  });
+}

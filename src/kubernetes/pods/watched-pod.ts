@@ -1,0 +1,121 @@
+import type { Pod, PodPhase } from '../../decision/snapshot.js';
+import { parseQuantity, type Milli } from '../../units/quantity.js';
+import { parseInstant, type Instant } from '../../units/time.js';
+import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../json.js';
+import type { WatchedObject } from '../watch/object-store.js';
+import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
+import { createTroubleReader } from './pod-trouble.js';
+import type { ClusterPod, PodTrouble } from '../types.js';
+
+export interface WatchedPod extends WatchedObject {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly pod: ClusterPod;
+  /** Absent without an annotation, to save memory: few of 100,000 pods have one. */
+  readonly cost?: WrittenCost;
+}
+
+type Requests = ReadonlyMap<string, Milli>;
+
+const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+
+/** The pool is cleared at this size; a cluster has a few sets of requests per workload. */
+const MAX_POOL = 10_000;
+
+/**
+ * Returns a function that converts an API pod, or returns null if it has no name. Pods with the same resource requests
+ * share one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
+ */
+export function createPodReader(): (object: JsonObject) => WatchedPod | null {
+  const pool = new Map<string, Pod['requests']>();
+  const share = (spec: JsonObject | null): Pod['requests'] => {
+    const written = requestingContainers(spec).map((container) => [
+      textIn(container, 'name') ?? '',
+      objectIn(objectIn(container, 'resources'), 'requests'),
+    ]);
+    const key = JSON.stringify(written);
+    const known = pool.get(key);
+    if (known !== undefined) return known;
+    const requests = containerRequests(spec);
+    if (pool.size >= MAX_POOL) pool.clear();
+    pool.set(key, requests);
+    return requests;
+  };
+  const troubleOf = createTroubleReader();
+  return (object) => readPod(object, share, troubleOf);
+}
+
+function readPod(
+  object: JsonObject,
+  share: (spec: JsonObject | null) => Pod['requests'],
+  troubleOf: (status: JsonObject | null) => PodTrouble | undefined,
+): WatchedPod | null {
+  const metadata = objectIn(object, 'metadata');
+  const namespace = textIn(metadata, 'namespace') ?? '';
+  const name = textIn(metadata, 'name') ?? '';
+  if (namespace === '' || name === '') return null;
+  const spec = objectIn(object, 'spec');
+  const status = objectIn(object, 'status');
+  const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
+  const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
+  const trouble = isReady === true ? undefined : troubleOf(status);
+  const cost = readDeletionCost(metadata);
+  return {
+    namespace,
+    name,
+    resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    ...(cost === null ? {} : { cost }),
+    labels: textsIn(metadata, 'labels'),
+    pod: {
+      name,
+      phase: phaseOf(textIn(status, 'phase')),
+      deleting: textIn(metadata, 'deletionTimestamp') !== null,
+      startTime: instantIn(status, 'startTime'),
+      ready: isReady,
+      readyChangedAt: ready === undefined ? null : instantIn(ready, 'lastTransitionTime'),
+      requests: share(spec),
+      podRequests: podRequests(spec),
+      ...(trouble === undefined ? {} : { trouble }),
+    },
+  };
+}
+
+function phaseOf(text: string | null): PodPhase {
+  return text !== null && PHASES.includes(text) ? (text as PodPhase) : 'Unknown';
+}
+
+function instantIn(parent: JsonObject | null, key: string): Instant | null {
+  const text = textIn(parent, key);
+  return text === null ? null : parseInstant(text);
+}
+
+/** Returns the containers and the sidecars: init containers with restartPolicy Always. */
+export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
+  const sidecars = objectsIn(spec, 'initContainers').filter(
+    (container) => textIn(container, 'restartPolicy') === 'Always',
+  );
+  return [...objectsIn(spec, 'containers'), ...sidecars];
+}
+
+function containerRequests(spec: JsonObject | null): Pod['requests'] {
+  return new Map(
+    requestingContainers(spec).map((container) => [
+      textIn(container, 'name') ?? '',
+      readRequests(objectIn(objectIn(container, 'resources'), 'requests')),
+    ]),
+  );
+}
+
+function podRequests(spec: JsonObject | null): Requests | null {
+  const requests = readRequests(objectIn(objectIn(spec, 'resources'), 'requests'));
+  return requests.size === 0 ? null : requests;
+}
+
+/** An invalid quantity counts as missing, which the decision reports. */
+function readRequests(written: JsonObject | null): Requests {
+  const requests = new Map<string, Milli>();
+  for (const [resource, value] of Object.entries(written ?? {})) {
+    const milli = typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : null;
+    if (milli !== null) requests.set(resource, milli);
+  }
+  return requests;
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+
+import { onAbort } from '../../units/abort.js';
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const KEEP_ALIVE_MS = 15_000;
+
+export interface WatchStream {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Destroys the connection. */
+  readonly close: () => void;
+}
+
+/** Reads at most 64 KiB of a body until `signal` is aborted; returns what was read if that fails. */
+export async function readText(body: IncomingMessage, signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const stop = (): void => void body.destroy();
+  const forget = onAbort(signal, stop);
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= MAX_REFUSAL_BYTES) break;
+    }
+  } catch {
+    // The status alone is enough for an error.
+  } finally {
+    forget();
+    body.destroy();
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** Returns the body of a watch as a stream; `signal` and `close` destroy its connection. */
+export function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
+  // axios sets 60 s on every socket, which notices a dead peer too late.
+  body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  const stop = (): void => void body.destroy();
+  if (signal?.aborted === true) stop();
+  if (signal !== undefined) body.on('close', onAbort(signal, stop));
+  // The reader sees the error; without a listener an error between two reads would end the process.
+  body.on('error', () => undefined);
+  return { chunks: body as AsyncIterable<Buffer>, close: stop };
+}

@@ -1,0 +1,99 @@
+import { parseInstant, type Instant } from '../../units/time.js';
+import { objectIn, textIn, textsIn, type JsonObject } from '../json.js';
+import type { Transport } from '../requests/transport.js';
+import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+
+export interface StateMapPlace {
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface StateMap {
+  readonly resourceVersion: string;
+  /** `metadata.creationTimestamp`; null if missing. */
+  readonly createdAt: Instant | null;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** Entries to set (null: to remove) if the ConfigMap still has `resourceVersion`. */
+export interface StateMapChange {
+  readonly resourceVersion: string;
+  readonly data: Readonly<Record<string, string | null>>;
+}
+
+/** D of reliability.md, W10: a later write is of no use. */
+export const STATE_WRITE_MS = 5000;
+const READ_MS = 5000;
+
+/** Reads a ConfigMap of state with a live GET. Throws `KubernetesError`. */
+export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
+  const doing = `reading ${label(place)}`;
+  const answer = await place.transport.request({
+    lane: 'read',
+    method: 'GET',
+    path: pathOf(place),
+    doing,
+    verb: 'get',
+    resource: 'configmaps',
+    deadlineMs: READ_MS,
+  });
+  const metadata = objectIn(answer, 'metadata');
+  return {
+    resourceVersion: versionIn(answer, doing),
+    createdAt: parseInstant(textIn(metadata, 'creationTimestamp') ?? ''),
+    data: textsIn(answer, 'data'),
+  };
+}
+
+/**
+ * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
+ * changed. Never retried here: after a timeout the write may have succeeded.
+ */
+export async function patchStateMap(
+  place: StateMapPlace,
+  { resourceVersion, data }: StateMapChange,
+): Promise<string> {
+  const doing = `writing ${label(place)}`;
+  const answer = await place.transport.request({
+    lane: 'write',
+    method: 'PATCH',
+    path: pathOf(place),
+    query: { fieldManager: 'promscaler' },
+    body: { metadata: { resourceVersion }, data },
+    doing,
+    verb: 'patch',
+    resource: 'configmaps',
+    deadlineMs: STATE_WRITE_MS,
+  });
+  return versionIn(answer, doing);
+}
+
+/** Returns the message of a failure with its fix. */
+export function explainStateFailure(
+  { kind, message }: KubernetesError,
+  { namespace, name }: Pick<StateMapPlace, 'namespace' | 'name'>,
+  verb: 'get' | 'patch',
+): string {
+  const advice: Partial<Record<KubernetesErrorKind, string>> = {
+    not_found: `ConfigMap ${name} does not exist in namespace ${namespace}; the chart creates promscaler-state-00 to -15`,
+    forbidden: `the service account needs permission to ${verb} ConfigMap ${name} in namespace ${namespace}`,
+  };
+  const advised = advice[kind];
+  return advised === undefined ? message : `${advised} (${message})`;
+}
+
+function pathOf({ namespace, name }: StateMapPlace): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(name)}`;
+}
+
+function label({ namespace, name }: StateMapPlace): string {
+  return `ConfigMap ${namespace}/${name}`;
+}
+
+function versionIn(answer: JsonObject, doing: string): string {
+  const version = textIn(objectIn(answer, 'metadata'), 'resourceVersion') ?? '';
+  if (textIn(answer, 'kind') !== 'ConfigMap' || version === '')
+    throw new KubernetesError('bad_answer', `${doing}: the response is not a ConfigMap`);
+  return version;
+}

@@ -1,0 +1,225 @@
+import * as z from 'zod';
+
+import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+/** A change of replicas, stored before its PATCH is sent. */
+export interface Intent {
+  /** The term of the leader that stored it. */
+  readonly epoch: string;
+  readonly from: number;
+  readonly to: number;
+  /** Counts of earlier PATCHes with the same precondition and an unknown outcome: at most one of all succeeds. */
+  readonly earlier: readonly number[];
+  /** The precondition of its PATCH. */
+  readonly resourceVersion: string;
+  /** `metadata.generation` of the target before the PATCH, or an older one; null if its kind has none. */
+  readonly generation: number | null;
+  readonly at: Instant;
+}
+
+/** Returns every count that an intent may have set, its own first. */
+export function intendedCounts({ to, earlier }: Intent): readonly number[] {
+  return [to, ...earlier];
+}
+
+export interface StoredState extends Pick<
+  State,
+  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince'
+> {
+  /** `metadata.uid` of the target. */
+  readonly uid: string;
+  /** A change with an unknown outcome; null: none. The other fields are from before it. */
+  readonly intent: Intent | null;
+}
+
+export interface StoredEntry extends StoredState {
+  /** The term of the leader that wrote it. */
+  readonly epoch: string;
+}
+
+/** Why an entry is invalid for this version, which then leaves it unchanged. */
+export interface EntryProblem {
+  readonly problem: string;
+}
+
+/** Longer entries are not written. Source: reliability.md, W8. */
+export const MAX_ENTRY_BYTES = 4096;
+/** How far the clock of another writer may be ahead of ours. Source: reliability.md, W14. */
+const CLOCK_SKEW_SECONDS = 60;
+/** More events are merged, so that an entry stays within 4 KiB. */
+const MAX_EVENTS = 64;
+const SCHEMA_VERSION = 1;
+
+const instant = z.string().transform((text, context): Instant => {
+  const parsed = parseInstant(text);
+  if (parsed !== null) return parsed;
+  context.addIssue({ code: 'custom', message: 'must be an RFC 3339 time' });
+  return z.NEVER;
+});
+const replicas = z.int().min(0).max(MAX_REPLICAS);
+const entrySchema = z.strictObject({
+  v: z.literal(SCHEMA_VERSION),
+  epoch: z.string().min(1),
+  uid: z.string().min(1),
+  lastScaleUp: instant.optional(),
+  lastScaleDown: instant.optional(),
+  scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)])).optional(),
+  zeroedBySelf: z.literal(true).optional(),
+  failingSince: z.record(z.string().min(1), instant).optional(),
+  intent: z
+    .strictObject({
+      epoch: z.string().min(1),
+      from: replicas,
+      to: replicas,
+      earlier: z.array(replicas).optional(),
+      resourceVersion: z.string().min(1),
+      generation: z.int().min(0).optional(),
+      at: instant,
+    })
+    .optional(),
+});
+
+/**
+ * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first, at the later time, which a rate
+ * policy counts for longer. `failingSince` is omitted if it makes the entry longer than 4 KiB: a fallback that starts
+ * over is late, but an entry that cannot be written blocks scale-down.
+ */
+export function writeEntry(epoch: string, state: StoredState): string {
+  const text = textOf(epoch, state);
+  if (state.failingSince.size === 0 || Buffer.byteLength(text) <= MAX_ENTRY_BYTES) return text;
+  return textOf(epoch, { ...state, failingSince: new Map() });
+}
+
+function textOf(epoch: string, state: StoredState): string {
+  const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
+  const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
+  const events = mergeOldEvents(scaleEvents).map(({ at, change }) => [formatInstant(at), change]);
+  const failing = [...failingSince].map(([metric, at]) => [metric, formatInstant(at)] as const);
+  return JSON.stringify({
+    v: SCHEMA_VERSION,
+    epoch,
+    uid,
+    lastScaleUp: time(lastScaleUp),
+    lastScaleDown: time(lastScaleDown),
+    scaleEvents: events.length === 0 ? undefined : events,
+    zeroedBySelf: zeroedBySelf ? true : undefined,
+    failingSince: failing.length === 0 ? undefined : Object.fromEntries(failing),
+    intent: intent === null ? undefined : jsonOf(intent),
+  });
+}
+
+function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
+  const { earlier, generation, at } = intent;
+  return {
+    ...intent,
+    earlier: earlier.length === 0 ? undefined : [...earlier],
+    generation: generation ?? undefined,
+    at: formatInstant(at),
+  };
+}
+
+/** Merges the oldest events of each direction in pairs, each at its later time. */
+function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
+  if (events.length <= MAX_EVENTS) return events;
+  const ups = events.filter(({ change }) => change > 0);
+  const downs = events.filter(({ change }) => change < 0);
+  return [...mergeOldest(ups, MAX_EVENTS / 2), ...mergeOldest(downs, MAX_EVENTS / 2)].sort(
+    (a, b) => a.at - b.at,
+  );
+}
+
+function mergeOldest(events: readonly ScaleEvent[], max: number): readonly ScaleEvent[] {
+  let left = [...events];
+  while (left.length > max) {
+    const surplus = left.length - max;
+    const joined: ScaleEvent[] = [];
+    for (let index = 0; index < left.length; index += 1) {
+      const [first, second] = [left[index], left[index + 1]];
+      if (first === undefined) break;
+      if (second === undefined || index - joined.length >= surplus) joined.push(first);
+      else {
+        joined.push({ at: second.at, change: first.change + second.change });
+        index += 1;
+      }
+    }
+    left = joined;
+  }
+  return left;
+}
+
+/** Parses an entry; returns the problem if it is invalid or of a newer schema version. */
+export function readEntry(text: string): StoredEntry | EntryProblem {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { problem: 'not valid JSON' };
+  }
+  const version = versionOf(json);
+  if (version !== null && version > SCHEMA_VERSION)
+    return {
+      problem: `its schema version is ${version}, this version of promscaler supports ${SCHEMA_VERSION}`,
+    };
+  const parsed = entrySchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue === undefined || issue.path.length === 0 ? 'entry' : issue.path.join('.');
+    return { problem: `${place} is invalid: ${issue?.message ?? 'invalid'}` };
+  }
+  const { epoch, uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } =
+    parsed.data;
+  return {
+    epoch,
+    uid,
+    lastScaleUp: lastScaleUp ?? null,
+    lastScaleDown: lastScaleDown ?? null,
+    scaleEvents: (scaleEvents ?? []).map(([at, change]) => ({ at, change })),
+    zeroedBySelf: zeroedBySelf ?? false,
+    failingSince: new Map(Object.entries(failingSince ?? {})),
+    intent:
+      intent === undefined
+        ? null
+        : { ...intent, earlier: intent.earlier ?? [], generation: intent.generation ?? null },
+  };
+}
+
+function versionOf(json: unknown): number | null {
+  if (typeof json !== 'object' || json === null || !('v' in json)) return null;
+  return typeof json.v === 'number' ? json.v : null;
+}
+
+/**
+ * Returns the entry with each time more than 60 s ahead of `now` replaced by `now`: a window that starts in the future
+ * would hold for too long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
+ */
+export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
+  const isAhead = (at: Instant | null): boolean =>
+    at !== null && secondsBetween(now, at) > CLOCK_SKEW_SECONDS;
+  const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent } = entry;
+  const changes = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
+  const times = [...changes, ...failingSince.values()];
+  if (!times.some(isAhead)) return entry;
+  return {
+    ...entry,
+    lastScaleUp: isAhead(lastScaleUp) ? now : lastScaleUp,
+    lastScaleDown: isAhead(lastScaleDown) ? now : lastScaleDown,
+    scaleEvents: scaleEvents.map((event) => (isAhead(event.at) ? { ...event, at: now } : event)),
+    failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
+    intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
+  };
+}
+
+/** The longest forbidden window. */
+const LONGEST_WINDOW_SECONDS = 86_400;
+
+/** Returns whether no window could still use the entry. */
+export function isSpent(
+  { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
+  now: Instant,
+): boolean {
+  const start = addSeconds(now, -LONGEST_WINDOW_SECONDS);
+  const times = [lastScaleUp, lastScaleDown, ...scaleEvents.map(({ at }) => at)];
+  return intent === null && times.every((at) => at === null || at < start);
+}

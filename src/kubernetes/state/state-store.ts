@@ -1,0 +1,177 @@
+import type { Clock } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { Log } from '../../units/log.js';
+import type { KnownEntry, PutResult } from './choose-writes.js';
+import { createStateBucket, type StateBucket } from './bucket.js';
+import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
+import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
+import type { Transport } from '../requests/transport.js';
+
+/** The stored state of a scaler. `text` is the entry, the base of the next write; null: no entry. */
+export type StateReading =
+  /** State is kept in memory only. */
+  | { readonly kind: 'off'; readonly text: null }
+  /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
+  | {
+      readonly kind: 'entry';
+      readonly text: string;
+      readonly entry: StoredEntry;
+      readonly isOwn: boolean;
+      readonly since: Instant | null;
+    }
+  /** No entry. `since`: when the ConfigMap was created; null: unknown. */
+  | { readonly kind: 'none'; readonly text: null; readonly since: Instant | null }
+  /** The ConfigMap is unusable, or the entry invalid. */
+  | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
+
+/** Replaces the entry `base`, the text of the last reading or write. */
+export interface StateWrite {
+  readonly scaler: ScalerName;
+  readonly base: string | null;
+  readonly state: StoredState;
+}
+
+/** Persists what must survive a crash. Failures are part of the results; nothing throws. Source: reliability.md, W8-W14. */
+export interface StateStore {
+  /** Reads all ConfigMaps, at startup. */
+  readonly load: () => Promise<void>;
+  /** Reads all ConfigMaps again: to be awaited when this process becomes the leader, before it writes. */
+  readonly reload: () => Promise<void>;
+  /** Returns the state of a scaler from memory; only an unusable ConfigMap is read again, at most every 10 s. */
+  readonly read: (scaler: ScalerName) => Promise<StateReading>;
+  /** Writes now, in one PATCH with other writes to the same ConfigMap. */
+  readonly put: (write: StateWrite) => Promise<PutResult>;
+  /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
+  readonly putLater: (write: StateWrite) => void;
+  /** Writes what `putLater` left: before this process exits or stops leading. */
+  readonly flush: () => Promise<void>;
+  /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
+  readonly setKnown: (scalers: readonly ScalerName[]) => void;
+}
+
+export interface StateStoreOptions {
+  readonly transport: Transport;
+  /** The namespace of the service. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Evaluated just before each write. */
+  readonly leadership: { readonly epoch: () => string; readonly mayWrite: () => boolean };
+}
+
+/** How long an entry outlives its scaler: the longest forbidden window. */
+const KEEP_MS = 86_400_000;
+/** Longer than a former leader can still believe that it leads. */
+const FORMER_LEADER_MS = 30_000;
+
+/** Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first use. */
+export function createStateStore(options: StateStoreOptions): StateStore {
+  const { clock, leadership } = options;
+  let knownKeys: ReadonlySet<string> = new Set();
+  const absentSinceMs = new Map<string, number>();
+
+  const isOrphaned = (key: string, entry: StoredEntry): boolean => {
+    if (knownKeys.has(key)) {
+      absentSinceMs.delete(key);
+      return false;
+    }
+    const nowMs = clock.monotonicMs();
+    const since = absentSinceMs.get(key) ?? nowMs;
+    absentSinceMs.set(key, since);
+    return nowMs - since >= KEEP_MS && isSpent(entry, clock.now());
+  };
+
+  const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry): boolean =>
+    !('problem' in content) &&
+    foreignSinceMs !== null &&
+    clock.monotonicMs() - foreignSinceMs < FORMER_LEADER_MS &&
+    isLaterTerm(content.epoch, leadership.epoch());
+
+  const buckets = Array.from({ length: STATE_BUCKETS }, (_, index) =>
+    createStateBucket({
+      ...options,
+      name: configMapName(index),
+      mayWrite: leadership.mayWrite,
+      isWrittenByLaterTerm,
+      isSpent: isOrphaned,
+    }),
+  );
+  const ofScaler = (scaler: ScalerName): { readonly key: string; readonly bucket: StateBucket } | null => {
+    const bucket = buckets[bucketOf(scaler)];
+    const key = entryKey(scaler);
+    return key === null || bucket === undefined ? null : { key, bucket };
+  };
+  const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
+    await Promise.all(buckets.map(work));
+  };
+
+  return {
+    load: () => all((bucket) => bucket.settle()),
+    reload: () => all((bucket) => bucket.reload()),
+    flush: () => all((bucket) => bucket.flush()),
+    read: async (scaler) => {
+      const place = ofScaler(scaler);
+      if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
+      await place.bucket.settle(place.key);
+      return readingOf(place.bucket, place.key);
+    },
+    put: async ({ scaler, base, state }) => {
+      const place = ofScaler(scaler);
+      if (place === null) return { kind: 'failed', message: tooLong(scaler) };
+      const text = writeEntry(leadership.epoch(), state);
+      return place.bucket.put({ key: place.key, base, text });
+    },
+    putLater: ({ scaler, base, state }) => {
+      const place = ofScaler(scaler);
+      if (place === null) return;
+      place.bucket.putLater({ key: place.key, base, text: writeEntry(leadership.epoch(), state) });
+    },
+    setKnown: (scalers) => {
+      knownKeys = new Set(scalers.map(entryKey).filter((key) => key !== null));
+    },
+  };
+}
+
+/** Returns a store that persists nothing: every reading is `off`, every write succeeds. */
+export function stateInMemory(): StateStore {
+  const nothing = (): Promise<void> => Promise.resolve();
+  return {
+    load: nothing,
+    reload: nothing,
+    flush: nothing,
+    read: () => Promise.resolve({ kind: 'off', text: null }),
+    put: () => Promise.resolve({ kind: 'written', stored: null }),
+    putLater: () => undefined,
+    setKnown: () => undefined,
+  };
+}
+
+function readingOf(bucket: StateBucket, key: string): StateReading {
+  const known = bucket.get(key);
+  const text = known?.text ?? null;
+  const problem = bucket.problem();
+  if (problem !== null) return { kind: 'unusable', text, message: problem };
+  if (known === undefined) return { kind: 'none', text: null, since: bucket.createdAt() };
+  const { content } = known;
+  if ('problem' in content) {
+    const message = `state entry ${key} is invalid: ${content.problem}. Remove the entry to start over`;
+    return { kind: 'unusable', text, message };
+  }
+  const isOwn = bucket.isOwn(key, known.text);
+  return { kind: 'entry', text: known.text, entry: content, isOwn, since: bucket.createdAt() };
+}
+
+function tooLong({ namespace, name }: ScalerName): string {
+  return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
+}
+
+/** Compares the `leaseTransitions` that terms begin with; false if one of them has none. */
+function isLaterTerm(term: string, than: string): boolean {
+  const [a, b] = [transitionsOf(term), transitionsOf(than)];
+  return a !== null && b !== null && a > b;
+}
+
+function transitionsOf(term: string): number | null {
+  const match = /^(\d+)\//.exec(term);
+  return match === null ? null : Number(match[1]);
+}

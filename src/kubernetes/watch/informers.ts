@@ -1,0 +1,118 @@
+import { onAbort } from '../../units/abort.js';
+import type { Clock } from '../../units/clock.js';
+import type { JsonObject } from '../json.js';
+import { resourceScope } from './list-pages.js';
+import type { Log } from '../../units/log.js';
+import type { ObjectStore, WatchedObject } from './object-store.js';
+import { createReflector, type Reflector } from './reflector.js';
+import type { Transport } from '../requests/transport.js';
+import type { KubernetesError } from '../types.js';
+
+/** A store, and the reflector that fills it. */
+export interface Informer<S> {
+  readonly store: S;
+  readonly reflector: Reflector;
+}
+
+/** The informers of one resource: one per namespace, or one for the whole cluster. */
+export interface Informers<S> {
+  /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
+  readonly want: (namespaces: readonly (string | null)[]) => void;
+  /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
+  readonly of: (namespace: string) => Informer<S> | null;
+  readonly isSynced: () => boolean;
+  /** Runs the wanted informers until `signal` is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `/api/v1`, `/apis/apps/v1`. */
+  readonly root: string;
+  readonly plural: string;
+  readonly createStore: () => S;
+  readonly convert: (object: JsonObject) => T | null;
+  /** See `ReflectorOptions`. */
+  readonly fixFor?: (error: KubernetesError) => string | null;
+}
+
+interface RunningInformer<S> extends Informer<S> {
+  readonly scope: string | null;
+  readonly stop: AbortController;
+  isWanted: boolean;
+  isStarted: boolean;
+}
+
+/**
+ * Watches nothing before `run` and after it. An informer that is no longer wanted runs until the ones that replace it
+ * have listed, so that no caller finds an empty store in between.
+ */
+export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
+  options: InformersOptions<T, S>,
+): Informers<S> {
+  const informers = new Map<string | null, RunningInformer<S>>();
+  const running = new Set<Promise<void>>();
+  let runSignal: AbortSignal | null = null;
+
+  const isSynced = (): boolean =>
+    [...informers.values()].every((informer) => !informer.isWanted || informer.reflector.isSynced());
+
+  const create = (scope: string | null): RunningInformer<S> => {
+    const store = options.createStore();
+    const resource = resourceScope(options.root, options.plural, scope);
+    const reflector = createReflector<T>({ ...options, scope: resource, store });
+    reflector.onChange(prune);
+    return { scope, store, reflector, stop: new AbortController(), isWanted: true, isStarted: false };
+  };
+
+  const prune = (): void => {
+    if (!isSynced()) return;
+    for (const [scope, informer] of informers) {
+      if (informer.isWanted) continue;
+      informer.stop.abort();
+      informers.delete(scope);
+    }
+  };
+
+  const startAll = (): void => {
+    if (runSignal === null || runSignal.aborted) return;
+    for (const informer of informers.values()) {
+      if (informer.isStarted) continue;
+      informer.isStarted = true;
+      const done = informer.reflector.run(informer.stop.signal).finally(() => running.delete(done));
+      running.add(done);
+    }
+  };
+
+  return {
+    want: (namespaces) => {
+      for (const informer of informers.values()) informer.isWanted = namespaces.includes(informer.scope);
+      for (const scope of namespaces) if (!informers.has(scope)) informers.set(scope, create(scope));
+      startAll();
+      prune();
+    },
+    of: (namespace) => {
+      const fitting = [informers.get(namespace), informers.get(null)].filter(
+        (informer) => informer !== undefined,
+      );
+      const listed = fitting.filter((informer) => informer.reflector.isSynced());
+      const wanted = (informer: RunningInformer<S>): boolean => informer.isWanted;
+      return listed.find(wanted) ?? listed[0] ?? fitting.find(wanted) ?? null;
+    },
+    isSynced,
+    run: async (signal) => {
+      runSignal = signal;
+      const stop = (): void => {
+        for (const informer of informers.values()) informer.stop.abort();
+      };
+      if (signal.aborted) return;
+      const stopped = new Promise<void>((resolve) => onAbort(signal, resolve));
+      startAll();
+      await stopped;
+      stop();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { TargetRef } from '../scaler/spec.js';
+import type { ScalableKind } from './discovery.js';
+import type { JsonObject } from './json.js';
+import type { Transport } from './requests/transport.js';
+import { nameTarget } from './targets.js';
+
+/** A workload, and the API that serves it. */
+export interface WorkloadPlace {
+  readonly transport: Transport;
+  readonly kind: ScalableKind;
+  readonly namespace: string;
+  readonly ref: TargetRef;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the path of a workload: `/apis/apps/v1/namespaces/shop/deployments/web`. */
+export function workloadPath({
+  kind,
+  namespace,
+  ref,
+}: Pick<WorkloadPlace, 'kind' | 'namespace' | 'ref'>): string {
+  return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
+}
+
+/** Reads a workload with a live GET. Throws `KubernetesError`. */
+export function readWorkload(place: WorkloadPlace, deadlineMs: number): Promise<JsonObject> {
+  const { transport, kind, namespace, ref, signal } = place;
+  return transport.request({
+    lane: 'read',
+    method: 'GET',
+    path: workloadPath(place),
+    doing: `reading ${nameTarget(namespace, ref)}`,
+    verb: 'get',
+    resource: kind.plural,
+    deadlineMs,
+    signal,
+  });
+}

@@ -1,0 +1,82 @@
+import { type Finding, type Path, finding } from './problems/finding.js';
+
+/** No document is nested deeper on purpose, and recursion must be bounded. */
+export const MAX_DEPTH = 64;
+
+export type PlainObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object of plain JSON: not a list, not null. */
+export function isPlainObject(value: unknown): value is PlainObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns a copy without members that are null, which count as unset, as in Kubernetes. Nulls in lists stay. More than
+ * 64 levels and keys named `__proto__` are findings.
+ */
+export function readPlain(value: unknown): {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+} {
+  const findings: Finding[] = [];
+  const copy = (item: unknown, path: Path): unknown => {
+    if (path.length >= MAX_DEPTH && typeof item === 'object' && item !== null) {
+      findings.push(finding('too-deep', path, `nested deeper than ${MAX_DEPTH} levels`));
+      return undefined;
+    }
+    if (Array.isArray(item)) return item.map((entry: unknown, index) => copy(entry, [...path, index]));
+    if (!isPlainObject(item)) return item;
+    const members: [string, unknown][] = [];
+    for (const [key, member] of Object.entries(item)) {
+      if (key === '__proto__') {
+        const message = 'a field cannot be called __proto__';
+        findings.push({ ...finding('reserved-key', [...path, key], message), at: 'key' });
+      } else if (member !== null && member !== undefined) members.push([key, copy(member, [...path, key])]);
+    }
+    return Object.fromEntries(members);
+  };
+  return { value: copy(value, []), findings };
+}
+
+/** Returns the value at `path`, or undefined. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof step === 'number') current = Array.isArray(current) ? (current as unknown[])[step] : undefined;
+    else current = isPlainObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
+  }
+  return current;
+}
+
+/**
+ * Returns a copy without the value at `path`. An entry of a list becomes undefined, so that the indexes of the others
+ * stay the same.
+ */
+export function without(value: unknown, path: Path): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return undefined;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => (index === step ? without(item, rest) : item));
+  }
+  if (!isPlainObject(value) || typeof step === 'number' || !Object.hasOwn(value, step)) return value;
+  const { [step]: member, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
+}
+
+/** Merges objects key by key. Any other value in `over`, null included, replaces that in `base`. */
+export function mergePlain(base: unknown, over: unknown): unknown {
+  if (over === undefined) return base;
+  if (!isPlainObject(base) || !isPlainObject(over)) return over;
+  const merged = new Map<string, unknown>(Object.entries(base));
+  for (const [key, member] of Object.entries(over)) merged.set(key, mergePlain(merged.get(key), member));
+  return Object.fromEntries(merged);
+}
+
+/** Freezes a value and everything in it, and returns it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

@@ -1,0 +1,23 @@
+import { type Finding, capFindings } from './finding.js';
+import type { Place, Problem } from './problem.js';
+
+/** A document as it was read, before it is checked. */
+export interface LocatedDocument {
+  /** Plain JSON; undefined if the document could not be read. */
+  readonly value: unknown;
+  /** Problems found while reading. A YAML document with duplicate keys has both these and a value. */
+  readonly problems: readonly Problem[];
+  /** Returns the problem of a finding: with the file and, for a YAML text, line and column. */
+  readonly place: (finding: Finding) => Problem;
+}
+
+/** Returns the problems of at most `MAX_FINDINGS` findings, sorted by line and column. */
+export function placeAll(findings: readonly Finding[], place: LocatedDocument['place']): readonly Problem[] {
+  return capFindings(findings)
+    .map(place)
+    .sort((a, b) => compare(a.place, b.place));
+}
+
+function compare(a: Place | null, b: Place | null): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+}

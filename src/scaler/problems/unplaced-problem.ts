@@ -1,0 +1,27 @@
+import { type Finding, formatPath } from './finding.js';
+import { PROBLEM_CLASSES } from './problem-codes.js';
+import type { Problem } from './problem.js';
+
+/** A message may repeat a name of the document, and a path its keys, of up to 1 MiB. */
+const LONGEST_MESSAGE = 1000;
+const LONGEST_PATH = 500;
+
+/** Returns the problem of a finding without line and column: of a file as a whole, or of a value that has no text. */
+export function unplacedProblem(
+  { code, message, path = [] }: Pick<Finding, 'code' | 'message'> & Partial<Pick<Finding, 'path'>>,
+  file: string | null = null,
+): Problem {
+  return {
+    code,
+    severity: PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error',
+    message: cutOff(message, LONGEST_MESSAGE),
+    file,
+    place: null,
+    path: cutOff(formatPath(path), LONGEST_PATH),
+    sourceLine: null,
+  };
+}
+
+function cutOff(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
+}

@@ -1,0 +1,155 @@
+import type { Finding, IsBroken, Path } from '../problems/finding.js';
+import { finding, formatPath, formatValue } from '../problems/finding.js';
+import { checkMetricForm } from './metric-form-rules.js';
+import { checkMetricQuery } from './query-rules.js';
+import { PRESETS, BUILT_IN } from '../schema/presets.js';
+import { identityOf } from '../resolve/resolve-metric.js';
+import { toleranceNumber } from '../resolve/resolve-spec.js';
+import { checkDeletionCost } from './deletion-cost-rules.js';
+import { checkFallback } from './fallback-rules.js';
+import { checkActivation } from './activation-rules.js';
+import { checkSchedules } from './schedule-rules.js';
+import { checkTargetUnit } from './target-rules.js';
+import { type ServiceFacts, isMetricsql } from './admission-rules.js';
+import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
+
+type LooseSpec = Loose<SpecInput>;
+
+/**
+ * Checks all rules over several fields on everything that could be read. `service` has the flavor of each data source;
+ * default: prometheus. Source: contract.md section 2.
+ */
+export function checkRules(
+  document: Loose<DocumentInput>,
+  isBroken: IsBroken,
+  service?: Pick<ServiceFacts, 'sources'>,
+): readonly Finding[] {
+  const spec = document.spec ?? {};
+  return [
+    ...checkBounds(spec, isBroken),
+    ...checkTarget(spec),
+    ...checkTolerances(spec),
+    ...checkScaleUpLimit(spec),
+    ...checkStabilization(spec, isBroken),
+    ...checkSchedules(spec, isBroken),
+    ...checkActivation(spec),
+    ...checkFallback(spec, isBroken),
+    ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
+    ...checkMetrics(spec.metrics ?? [], isBroken, service),
+  ];
+}
+
+function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
+  const findings: Finding[] = [];
+  const { minReplicas, maxReplicas, metrics } = spec;
+  if (minReplicas !== undefined && maxReplicas !== undefined && maxReplicas < minReplicas) {
+    const message = `spec.minReplicas is ${minReplicas}, must be at most spec.maxReplicas (${maxReplicas})`;
+    findings.push(finding('replica-bounds', ['spec', 'minReplicas'], message));
+  }
+  const total = (metrics ?? []).some(
+    (metric) => metric?.object !== undefined || metric?.external !== undefined,
+  );
+  const zero = findZero(spec);
+  if (zero !== null && !total && !isBroken(['spec', 'metrics'])) {
+    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other metric has a value`;
+    findings.push(finding('scale-to-zero', zero, message));
+  }
+  return findings;
+}
+
+/** Returns the path of the first `minReplicas` of 0. */
+function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
+  if (minReplicas === 0) return ['spec', 'minReplicas'];
+  const index = (schedules ?? []).findIndex((schedule) => schedule?.minReplicas === 0);
+  return index < 0 ? null : ['spec', 'schedules', index, 'minReplicas'];
+}
+
+function checkTarget({ scaleTargetRef }: LooseSpec): readonly Finding[] {
+  if (scaleTargetRef?.kind !== 'DaemonSet') return [];
+  const message =
+    'spec.scaleTargetRef.kind is DaemonSet: it runs one pod on each node and has no replicas that could be scaled';
+  return [finding('daemon-set', ['spec', 'scaleTargetRef', 'kind'], message)];
+}
+
+function checkTolerances(spec: LooseSpec): readonly Finding[] {
+  const { tolerance, behavior } = spec;
+  const places: readonly (readonly [Path, string | number | undefined])[] = [
+    [['spec', 'tolerance'], tolerance],
+    [['spec', 'behavior', 'scaleUp', 'tolerance'], behavior?.scaleUp?.tolerance],
+    [['spec', 'behavior', 'scaleDown', 'tolerance'], behavior?.scaleDown?.tolerance],
+  ];
+  return places
+    .filter(([, value]) => (toleranceNumber(value) ?? 0) > 1)
+    .map(([path, value]) => {
+      const message = `${formatPath(path)} is ${formatValue(value)}, must be at most 1 (0.1 is 10 %)`;
+      return finding('tolerance-above-one', path, message);
+    });
+}
+
+/** CHPA's limit is `max(minimum, trunc(factor x replicas))`: with factor 1 only the minimum allows a scale-up. */
+function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
+  const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
+  const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
+  if (spec.scaleUpLimitFactor !== 1 || minimum > minReplicas) return [];
+  const message =
+    `spec.scaleUpLimitFactor is 1 and the scaleUpLimitMinimum of ${minimum} is not above minReplicas (${minReplicas}): ` +
+    'this never scales up';
+  return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
+}
+
+/** Without stabilization, one bad result scales down. Source: reliability.md, decision 4. */
+function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
+  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
+  if (downscaleConfirmation !== undefined) return [];
+  const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
+  const window = behavior?.scaleDown?.stabilizationWindowSeconds;
+  const isOff = behavior === undefined ? scalerWide === 0 : (window ?? scalerWide) === 0;
+  if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
+  const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
+  const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
+  const message = `${cause} turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row`;
+  return [finding('unconfirmed-scale-down', path, message)];
+}
+
+function stabilizationPath(hasWindow: boolean, hasScalerWide: boolean): Path {
+  if (hasWindow) return ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'];
+  return hasScalerWide ? ['spec', 'downscaleStabilizationSeconds'] : ['spec', 'preset'];
+}
+
+function checkMetrics(
+  metrics: readonly (Loose<MetricInput> | undefined)[],
+  isBroken: IsBroken,
+  service: Pick<ServiceFacts, 'sources'> | undefined,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const seen = new Map<string, number>();
+  metrics.forEach((metric, index) => {
+    if (metric === undefined) return;
+    const path = ['spec', 'metrics', index];
+    const formFindings = checkMetricForm(metric, path, isBroken);
+    findings.push(
+      ...formFindings,
+      ...checkTargetUnit(metric, path),
+      ...checkMetricQuery(metric, path, { isBroken, isWellFormed: formFindings.length === 0, service }),
+    );
+    const key = metricKey(metric);
+    const first = key === null ? undefined : seen.get(key);
+    if (key === null) return;
+    if (first === undefined) seen.set(key, index);
+    else findings.push(duplicate(path, key, first));
+  });
+  return findings;
+}
+
+/** Type and identity of a metric, which must be unique. */
+function metricKey(metric: Loose<MetricInput>): string | null {
+  const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
+  const member = members.find((candidate) => metric[candidate] !== undefined);
+  const identity = identityOf(metric);
+  return member === undefined || identity === null ? null : `${member} ${identity}`;
+}
+
+function duplicate(path: Path, key: string, first: number): Finding {
+  const message = `${formatPath(path)} is ${key}, like spec.metrics[${first}]: set another metric.name in one of them`;
+  return finding('duplicate-metric', path, message);
+}

@@ -1,0 +1,181 @@
+import { type QueryFacts, analyzeQuery } from '../../promql/analyze.js';
+import { type Expression, unwrap } from '../../promql/expressions.js';
+import { mayHave } from '../../promql/label-sets.js';
+import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
+import { excerpt } from '../../promql/types.js';
+import { labelText } from '../../promql/vector-selectors.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import type { Loose, MetricInput } from '../schema/document-schema.js';
+import type { LabelSelectorInput } from '../schema/metric-schema.js';
+
+export interface LocatedQuery {
+  readonly query: string;
+  readonly path: Path;
+  readonly isMetricsql: boolean;
+}
+
+type Body = Loose<NonNullable<MetricInput['object']>>;
+
+/** Checks types and labels of a query's result, and its treatment of missing data, by the syntax tree. */
+export function checkQueryResult(
+  placed: LocatedQuery,
+  body: Body,
+  member: 'pods' | 'object' | 'external',
+): readonly Finding[] {
+  const facts = analyzeQuery(placed.query);
+  if (facts === null) return [];
+  const typeFindings = checkTypes(placed);
+  if (typeFindings.some(({ code }) => code === 'query-type')) return typeFindings;
+  return [
+    ...typeFindings,
+    ...checkFiller(placed, facts, member),
+    ...(member === 'pods' ? checkPodLabel(placed) : []),
+    ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
+    ...checkFilter(placed, facts, { member, onMissing: body.onMissing }),
+    ...checkMatching(placed, facts),
+    ...checkPatterns(placed),
+  ];
+}
+
+/** Checks the types of operands and of the result. The server rejects such queries. */
+export function checkTypes(placed: LocatedQuery): readonly Finding[] {
+  const { query, path, isMetricsql } = placed;
+  const facts = analyzeQuery(query);
+  if (facts === null) return [];
+  const name = formatPath(path);
+  const findings = facts.problems.map((problem): Finding => {
+    const mayPass = problem.isMetricsql && isMetricsql;
+    const note = problem.isMetricsql
+      ? ` (as MetricsQL ${mayPass ? 'it cannot be checked here' : NEEDS_METRICSQL})`
+      : '';
+    const message = `${name}: ${problem.message}${note}`;
+    return { ...finding(mayPass ? 'query-unknown' : 'query-type', path, message), offset: problem.offset };
+  });
+  if (findings.length > 0 || (facts.type !== 'range' && facts.type !== 'string')) return findings;
+  const message =
+    facts.type === 'string'
+      ? `${name}: the query returns a string, a metric is a number`
+      : `${name}: the query returns a range vector, a metric needs an instant vector: wrap it in rate(...) or avg_over_time(...), or remove the range`;
+  return [finding('query-type', path, message)];
+}
+
+/** A constant in place of missing data turns a failed scrape into no load. */
+function checkFiller(
+  { query, path }: LocatedQuery,
+  { filler }: QueryFacts,
+  member: 'pods' | 'object' | 'external',
+): readonly Finding[] {
+  if (filler === null) return [];
+  const { value, isWhole, from } = filler;
+  const number = value === null ? 'a number' : String(value);
+  const where = isWhole ? '' : ' in a part of the query';
+  const scales = value === 0 ? ', which scales down' : '';
+  const isTotal = member !== 'pods';
+  const instead =
+    isTotal && isWhole && value === 0
+      ? ', or write onMissing: zero if no series means 0'
+      : isTotal && !isWhole
+        ? ', or add a guard that is true only while the data is there, such as count(up{job="NAME"} == 1) > 0'
+        : '; spec.fallback sets replicas for a metric without a value';
+  const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove it${instead}`;
+  return [{ ...finding('vector-zero', path, message), offset: from }];
+}
+
+/** Checks that the result of a query per pod has the label `pod`. */
+export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
+  const facts = analyzeQuery(query);
+  if (facts === null || mayHave(facts.labels, 'pod')) return [];
+  const { isOpen, names } = facts.labels;
+  const other = isOpen ? undefined : [...names].find((name) => /pod/i.test(name));
+  const instead =
+    other === undefined
+      ? 'aggregate by (pod); a total over all pods is an External metric'
+      : other.toLowerCase() === 'pod'
+        ? `label names are case-sensitive, write pod instead of ${other}`
+        : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
+  const message = `${formatPath(path)}: its result has no label "pod", so no series belongs to a pod: ${instead}`;
+  return [finding('no-pod-label', path, message)];
+}
+
+function checkSelectorLabels(
+  selector: Loose<LabelSelectorInput> | undefined,
+  { labels }: QueryFacts,
+  body: Path,
+): readonly Finding[] {
+  const path = [...body, 'metric', 'selector'];
+  const report = (label: string, place: Path, at: 'key' | 'value'): readonly Finding[] => {
+    if (mayHave(labels, label)) return [];
+    const message = `${formatPath(place)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
+    return [{ ...finding('selector-label', place, message), at }];
+  };
+  const labelFindings = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
+    report(label, [...path, 'matchLabels', label], 'key'),
+  );
+  const expressionFindings = (selector?.matchExpressions ?? []).flatMap((expression, index) => {
+    const { key, operator, values = [] } = expression ?? {};
+    const isIn = operator === 'In' && values.length > 0;
+    if (key === undefined || (!isIn && operator !== 'Exists')) return [];
+    return report(key, [...path, 'matchExpressions', index, 'key'], 'value');
+  });
+  return [...labelFindings, ...expressionFindings];
+}
+
+/** Where the outermost comparison is false there is no series, and the replica count is held. */
+function checkFilter(
+  { query, path }: LocatedQuery,
+  { expressions }: QueryFacts,
+  { member, onMissing }: { readonly member: string; readonly onMissing: string | undefined },
+): readonly Finding[] {
+  const whole = unwrap(expressions, expressions.length - 1);
+  if (whole?.form !== 'binary' || whole.isBool || onMissing === 'zero') return [];
+  if (!['==', '!=', '<', '<=', '>', '>='].includes(whole.operator) || keepsValues(query, expressions, whole))
+    return [];
+  const { operator, operatorFrom } = whole;
+  const instead = member === 'pods' ? '' : `, or write ${operator} bool for 1 and 0`;
+  const message = `${formatPath(path)}: where the comparison ${operator} is false, the metric is missing, which never scales down: remove it${instead}`;
+  return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
+}
+
+/** `x >= 0`, `x > -1` and `x != -1` remove only values that do not occur; `x == x` removes NaN. */
+function keepsValues(
+  query: string,
+  expressions: readonly Expression[],
+  { operator, operands }: Extract<Expression, { readonly form: 'binary' }>,
+): boolean {
+  const [left, right] = operands.map((operand) => unwrap(expressions, operand));
+  if (left === undefined || right === undefined) return true;
+  if (operator === '==' && query.slice(left.from, left.to) === query.slice(right.from, right.to)) return true;
+  const bound = right.form === 'number' ? Number(right.text) : NaN;
+  return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
+}
+
+/** Both sides can never have equal labels: one has none, the other is aggregated by some. */
+function checkMatching(
+  { path, isMetricsql, query }: LocatedQuery,
+  { unmatched, expressions }: QueryFacts,
+): readonly Finding[] {
+  const expression = unmatched === null ? undefined : expressions[unmatched];
+  if (isMetricsql || expression?.form !== 'binary') return [];
+  const { operator, operatorFrom, operands } = expression;
+  const [left, right] = operands.map((operand) => expressions[operand]);
+  if (left === undefined || right === undefined) return [];
+  const message = `${formatPath(path)}: no series match across ${operator}, because the labels of ${excerpt(query, left)} and ${excerpt(query, right)} differ: write ${operator} on () group_left () or aggregate both sides by the same labels`;
+  return [{ ...finding('no-match', path, message), offset: operatorFrom }];
+}
+
+const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
+
+/** `$pods` is a regular expression: no pod has this string as its name. */
+export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
+  const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
+  return selectors.flatMap((expression) => {
+    if (expression.form !== 'selector') return [];
+    return expression.matchers.flatMap(({ label, operator, value, offset }) => {
+      const variable = PATTERN_VARIABLE.exec(value)?.[1];
+      if (variable === undefined || (operator !== '=' && operator !== '!=')) return [];
+      const right = `${labelText(label)}${operator === '=' ? '=~' : '!~'}"${value}"`;
+      const message = `${formatPath(path)}: $${variable} is a regular expression, which ${operator} compares as a string: write ${right}`;
+      return [{ ...finding('pattern-as-text', path, message), offset }];
+    });
+  });
+}

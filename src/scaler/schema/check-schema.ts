@@ -1,0 +1,213 @@
+import * as z from 'zod';
+import {
+  type Finding,
+  MAX_FINDINGS,
+  type Path,
+  finding,
+  formatPath,
+  formatValue,
+} from '../problems/finding.js';
+import { didYouMean } from '../problems/nearest.js';
+import { isOfSeconds, numberHint, quantityHint } from './value-hint.js';
+import { isPlainObject, valueAt, without } from '../plain-json.js';
+import type { ProblemCode } from '../problems/problem-codes.js';
+
+export interface Checked<T> {
+  readonly findings: readonly Finding[];
+  /** Null if there are findings. */
+  readonly value: T | null;
+  /** The value without invalid parts, for further rules. */
+  readonly readable: unknown;
+}
+
+/**
+ * Checks a plain value against a schema and returns a sentence for each issue, in which `show` formats the value. zod
+ * skips refinements of an object with type errors, so rules over several fields are functions of `readable` instead.
+ */
+export function checkSchema<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  show: (value: unknown, path: Path) => string = formatValue,
+): Checked<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return { findings: [], value: result.data, readable: result.data };
+  const findings: Finding[] = [];
+  let readable = value;
+  for (const issue of result.error.issues) {
+    // Each step copies the value without the invalid part. That takes too long for hundreds of thousands.
+    if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    if (issue.code === 'unrecognized_keys') {
+      const known = knownKeys(schema, path);
+      for (const key of issue.keys) findings.push(unknownField([...path, key], known));
+      for (const key of issue.keys) readable = without(readable, [...path, key]);
+    } else {
+      findings.push(
+        issueFinding(issue, path, { value: valueAt(value, path), field: schemaAt(schema, path), show }),
+      );
+      readable = without(readable, path);
+    }
+  }
+  return { findings, value: null, readable };
+}
+
+/** Fields of a KEDA ScaledObject whose names are not similar to the right ones. */
+const KEDA_FIELDS = [
+  [
+    'spec.triggers',
+    '; write a prometheus trigger as a metric: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
+  ],
+  ['spec.cooldownPeriod', '; use cooldownSeconds'],
+  ['spec.pollingInterval', '; use syncPeriodSeconds'],
+  ['spec.advanced', '; behavior is a field of spec'],
+] as const;
+
+/** Fields of other APIs, and what to write instead. */
+const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['kind', '; this is a scaler document: name its file or directory in scalers.paths of the service config'],
+  [
+    'spec.targetCPUUtilizationPercentage',
+    '; write it as a metric: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
+  ],
+  ...KEDA_FIELDS,
+]);
+
+const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
+]);
+
+function unknownField(path: Path, known: readonly string[]): Finding {
+  const key = String(path.at(-1));
+  const hint =
+    FOREIGN_FIELDS.get(formatPath(path)) ??
+    MISPLACED_FIELDS.get(key) ??
+    (key === '<<' ? '; merge keys are not supported' : didYouMean(key, known));
+  const message = `${formatPath(path)} is not a known field${hint}`;
+  return { code: 'unknown-field', message, path, at: 'key', offset: null };
+}
+
+interface ShownValue {
+  readonly value: unknown;
+  readonly field: z.core.$ZodType | undefined;
+  readonly show: (value: unknown, path: Path) => string;
+}
+
+function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show }: ShownValue): Finding {
+  const name = path.length === 0 ? 'the document' : formatPath(path);
+  if (value === undefined) {
+    return finding('missing-field', path, `${name} is missing`);
+  }
+  const shown = `${name} is ${show(value, path)}`;
+  switch (issue.code) {
+    case 'invalid_type': {
+      const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
+      const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
+      // A hint repeats the value: only if the value may be shown.
+      const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
+      const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
+      return finding('wrong-type', path, `${shown}, must be ${rule}`);
+    }
+    case 'invalid_value': {
+      const values = issue.values.map(String);
+      const near = typeof value === 'string' ? didYouMean(value, values) : '';
+      const hint = quotedHint(value, issue.values) || near;
+      const rule = values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+      return finding('wrong-value', path, `${shown}, must be ${rule}${hint}`);
+    }
+    case 'too_small':
+      if (issue.origin === 'string' || issue.origin === 'array') {
+        return finding('out-of-range', path, `${name} must not be empty`);
+      }
+      return finding('out-of-range', path, `${shown}, must be at least ${String(issue.minimum)}`);
+    case 'too_big':
+      if (issue.origin === 'string') {
+        return finding('out-of-range', path, `${name} must have at most ${String(issue.maximum)} characters`);
+      }
+      if (issue.origin === 'array') {
+        const has = Array.isArray(value) ? `has ${value.length} entries, ` : '';
+        return finding('out-of-range', path, `${name} ${has}must have at most ${String(issue.maximum)}`);
+      }
+      return finding('out-of-range', path, `${shown}, must be at most ${String(issue.maximum)}`);
+    case 'invalid_format':
+      return finding('wrong-format', path, `${shown}, ${issue.message}`);
+    case 'invalid_key':
+      return { ...finding('wrong-format', path, `${name}: this key ${keyRule(issue)}`), at: 'key' };
+    case 'invalid_union':
+      return finding('wrong-quantity', path, `${shown}, ${issue.message}`);
+    case 'custom': {
+      const code = customCode(issue);
+      const hint = code === 'wrong-quantity' ? quantityHint(value, path) : '';
+      // A concrete hint replaces the example.
+      const rule = hint === '' ? issue.message : issue.message.replace(/, such as .*$/, '');
+      return finding(code, path, `${shown}, ${rule}${hint}`);
+    }
+    default:
+      return finding('wrong-type', path, `${shown}: ${issue.message}`);
+  }
+}
+
+/** For "true" where true is allowed. */
+function quotedHint(value: unknown, allowed: readonly unknown[]): string {
+  const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
+  return isQuoted ? ': remove the quotes' : '';
+}
+
+function typeHint(
+  value: unknown,
+  path: Path,
+  { expected, field }: { readonly expected: string; readonly field: z.core.$ZodType | undefined },
+): string {
+  if (expected === 'boolean') return quotedHint(value, [true, false]);
+  return expected === 'int' || expected === 'number' ? numberHint(value, path, field) : '';
+}
+
+function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
+  return issue.issues[0]?.message ?? 'is not allowed';
+}
+
+/** A refinement may set its code in `params.code`. */
+function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
+  const code: unknown = issue.params?.['code'];
+  return code === 'wrong-url' ? code : 'wrong-quantity';
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a string (in quotes if it looks like another type)',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+/** Returns the fields of the schema at `path`; empty if they are not fixed. */
+export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
+  const found = schemaAt(schema, path);
+  return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];
+}
+
+function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
+  let current: z.core.$ZodType | undefined = unwrap(schema);
+  for (const step of path) {
+    if (current instanceof z.ZodObject) {
+      const shape: Readonly<Record<string, z.core.$ZodType>> = current.shape;
+      current = unwrap(shape[String(step)]);
+    } else if (current instanceof z.ZodArray) current = unwrap(current.element);
+    else if (current instanceof z.ZodRecord) current = unwrap(current.valueType);
+    else return undefined;
+  }
+  return current;
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema;
+  while (
+    current instanceof z.ZodOptional ||
+    current instanceof z.ZodDefault ||
+    current instanceof z.ZodPrefault
+  ) {
+    current = current.unwrap();
+  }
+  return current;
+}

@@ -1,0 +1,255 @@
+import * as z from 'zod';
+import { behavior } from './behavior-schema.js';
+import {
+  MAX_METRICS,
+  apiVersion,
+  kind,
+  labelName,
+  objectName,
+  promql,
+  seconds,
+  toleranceValue,
+} from './field-types.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+import { metric } from './metric-schema.js';
+import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
+import { schedule } from './schedule-schema.js';
+
+export const API_VERSION = 'promscaler.dev/v1';
+
+const HPA = PRESETS.hpa;
+
+/** The sentence on the other presets' values of a field. */
+function otherPresets(field: keyof PresetValues): string {
+  return `Presets chpa: ${String(PRESETS.chpa[field])}, hpa-1.11: ${String(PRESETS['hpa-1.11'][field])}.`;
+}
+
+const targetRef = z.strictObject({
+  apiVersion: apiVersion.optional().meta({
+    description: 'GROUP/VERSION of the workload. Any version of the group selects it.',
+    default: BUILT_IN.targetApiVersion,
+  }),
+  kind: kind.optional().meta({
+    description: 'Kind of the workload. Not DaemonSet.',
+    default: BUILT_IN.targetKind,
+  }),
+  name: objectName.meta({ description: 'Name of the workload.' }),
+});
+const TARGET_REF = { description: 'Workload to scale: any resource with a /scale subresource.' };
+
+const maxReplicas = z.int().min(1).max(MAX_REPLICAS);
+const MAX_REPLICAS_FIELD = { description: 'Maximum number of replicas, at least minReplicas.' };
+
+const downscaleConfirmation = z.strictObject({
+  seconds: seconds(0, 3600).optional().meta({
+    description: 'Seconds during which every decision must have been below the current replicas.',
+    default: BUILT_IN.confirmationSeconds,
+  }),
+  decisions: z.int().min(2).max(100).optional().meta({
+    description: 'Minimum number of consecutive decisions below the current replicas.',
+    default: BUILT_IN.confirmationDecisions,
+  }),
+});
+
+/** `{}` is the same as unset. Missing parts are reported by rules/fallback-rules.ts. */
+const fallback = z.strictObject({
+  afterSeconds: seconds(0, 86_400).optional().meta({
+    description: 'Seconds that a metric must have been without a value. Required.',
+  }),
+  replicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
+    description: 'Replicas to use in place of the metric, within the bounds. Required.',
+  }),
+  mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']).optional().meta({
+    description:
+      'atLeast only raises the replicas, exact also lowers them, currentReplicasIfHigher keeps a higher current count.',
+    default: BUILT_IN.fallbackMode,
+  }),
+});
+
+/** `{}` is the same as unset. A missing query is reported by rules/deletion-cost-rules.ts. */
+const podDeletionCost = z.strictObject({
+  query: promql.optional().meta({
+    description: 'PromQL query that returns one series per pod, with the label pod. Required.',
+  }),
+  order: z.enum(['ascending', 'descending']).optional().meta({
+    description: 'ascending: remove the pods with the smallest values first; descending: the largest.',
+    default: BUILT_IN.deletionOrder,
+  }),
+  source: labelName.optional().meta({
+    description: 'Name of the data source in the service config.',
+    default: BUILT_IN.source,
+  }),
+});
+
+const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
+
+/** Every field of `spec` that has a default, or is optional in the service config's `defaults`. */
+const defaultableFields = {
+  preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
+    description: 'Set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12.',
+    default: BUILT_IN.preset,
+  }),
+  minReplicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
+    description: 'Minimum number of replicas. 0 requires an Object or External metric.',
+    default: BUILT_IN.minReplicas,
+  }),
+  metrics: z
+    .array(metric)
+    .max(MAX_METRICS)
+    .optional()
+    .meta({
+      description: `Metrics to scale on. The largest proposal wins. Default, also for []: CPU at ${BUILT_IN.cpuUtilizationPercent} percent of the requests.`,
+    }),
+  behavior: behavior.optional().meta({
+    description:
+      'Scaling rules for each direction, as in autoscaling/v2. {} differs from unset: it enables the default policies.',
+  }),
+  tolerance: toleranceValue.optional().meta({
+    description: 'Fraction by which a metric may differ from its target without scaling.',
+    default: BUILT_IN.tolerance,
+  }),
+  scaleUpLimitFactor: z
+    .number()
+    .min(1)
+    .max(MAX_REPLICAS)
+    .optional()
+    .meta({
+      description: `Maximum factor by which one scale-up may multiply the replicas. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      default: BUILT_IN.scaleUpLimitFactor,
+    }),
+  scaleUpLimitMinimum: z
+    .int()
+    .min(1)
+    .max(MAX_REPLICAS)
+    .optional()
+    .meta({
+      description: `Replicas that any scale-up may reach, whatever the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      default: BUILT_IN.scaleUpLimitMinimum,
+    }),
+  upscaleForbiddenWindowSeconds: seconds(0, 86_400)
+    .optional()
+    .meta({
+      description: `Seconds without scale-up after the last change. ${otherPresets('upscaleForbiddenWindowSeconds')}`,
+      default: HPA.upscaleForbiddenWindowSeconds,
+    }),
+  downscaleForbiddenWindowSeconds: seconds(0, 86_400)
+    .optional()
+    .meta({
+      description: `Seconds without scale-down after the last change. ${otherPresets('downscaleForbiddenWindowSeconds')}`,
+      default: HPA.downscaleForbiddenWindowSeconds,
+    }),
+  forbiddenWindowsSince: z
+    .enum(['SameDirection', 'AnyRescale'])
+    .optional()
+    .meta({
+      description: `Change that starts a forbidden window: one in the same direction, or any. ${otherPresets('forbiddenWindowsSince')}`,
+      default: HPA.forbiddenWindowsSince,
+    }),
+  cpuInitializationPeriodSeconds: seconds(0, 86_400).optional().meta({
+    description:
+      'Seconds after the start of a pod during which its CPU usage counts only if the pod has been ready for the whole window of the query.',
+    default: BUILT_IN.cpuInitializationPeriodSeconds,
+  }),
+  initialReadinessDelaySeconds: seconds(0, 86_400).optional().meta({
+    description:
+      'A pod that became unready within N seconds of its start, and has not changed since, counts as never ready.',
+    default: BUILT_IN.initialReadinessDelaySeconds,
+  }),
+  downscaleStabilizationSeconds: seconds(0, 3600)
+    .optional()
+    .meta({
+      description: `Scale down to the highest recommendation of the last N seconds. ${otherPresets('downscaleStabilizationSeconds')}`,
+      default: HPA.downscaleStabilizationSeconds,
+    }),
+  downscaleConfirmation: downscaleConfirmation.optional().meta({
+    description: `Scale down only after several consecutive decisions below the current replicas, to the highest of them. Default: no confirmation. {}: ${BUILT_IN.confirmationDecisions} decisions in ${BUILT_IN.confirmationSeconds} seconds.`,
+  }),
+  maxScaleDownPercentPerWindow: z.int().min(1).max(100).optional().meta({
+    description:
+      'Maximum percentage of the replicas to remove within one window; one replica may always be removed. Default: no limit.',
+  }),
+  podWarmupSeconds: seconds(0, 3600).optional().meta({
+    description:
+      'Seconds that a new pod must be ready before it counts in any metric of pods. 0: readiness affects only CPU metrics.',
+    default: BUILT_IN.podWarmupSeconds,
+  }),
+  syncPeriodSeconds: seconds(1, 3600).optional().meta({
+    description: 'Seconds between two decisions.',
+    default: BUILT_IN.syncPeriodSeconds,
+  }),
+  cooldownSeconds: seconds(0, 86_400).optional().meta({
+    description: 'Seconds that every metric must have been at or below its activation before scaling to 0.',
+    default: BUILT_IN.cooldownSeconds,
+  }),
+  dryRun: z.boolean().optional().meta({
+    description: 'Decide, export and explain, but never patch.',
+    default: BUILT_IN.dryRun,
+  }),
+  // Editors need the type: zod omits it for a list of literals of two types.
+  paused: z
+    .literal([true, false, 'scale-up', 'scale-down'])
+    .meta({ type: ['boolean', 'string'] })
+    .optional()
+    .meta({
+      description: 'true: never patch. scale-up or scale-down: no scaling in that direction.',
+      default: BUILT_IN.paused,
+    }),
+  fallback: fallback.optional().meta({
+    description: 'Replicas to use while a metric has no value. {}: none; the replica count is held.',
+    default: {},
+  }),
+  schedules: z.array(schedule).max(50).optional().meta({
+    description: 'Times with other values of minReplicas and maxReplicas.',
+    default: [],
+  }),
+  podDeletionCost: podDeletionCost.optional().meta({
+    description:
+      'Order in which a scale-down removes pods. For Deployments and ReplicaSets. {}: Kubernetes chooses the pods.',
+    default: {},
+  }),
+};
+
+const specSchema = z.strictObject({
+  scaleTargetRef: targetRef.meta(TARGET_REF),
+  maxReplicas: maxReplicas.meta(MAX_REPLICAS_FIELD),
+  ...defaultableFields,
+});
+
+/** The service config's `defaults`: any field of `spec`. Its fields have no defaults of their own. */
+export const defaultsSchema = z.strictObject({
+  scaleTargetRef: targetRef.partial().optional().meta(TARGET_REF),
+  maxReplicas: maxReplicas.optional().meta(MAX_REPLICAS_FIELD),
+  ...defaultableFields,
+});
+
+const metadata = z.strictObject({
+  name: objectName.meta({ description: 'Name of the scaler, unique in its namespace.' }),
+  namespace: labelName.meta({ description: 'Namespace of the scaler and of its target.' }),
+  labels: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
+  annotations: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
+});
+
+/** A scaler document. Each field has its description and default as metadata, which `schema` prints. */
+export const documentSchema = z
+  .strictObject({
+    apiVersion: z.literal(API_VERSION).meta({ description: 'API version of the document.' }),
+    kind: z.literal('Scaler').meta({ description: 'Kind of the document.' }),
+    metadata: metadata.meta({ description: 'Metadata of the scaler.' }),
+    spec: specSchema.meta({
+      description:
+        'Spec of an autoscaling/v2 HorizontalPodAutoscaler, extended by queries and the fields of CHPA.',
+    }),
+  })
+  .meta({ title: 'promscaler scaler document' });
+
+/** A document that the schema accepts, short forms as written. */
+export type DocumentInput = z.infer<typeof documentSchema>;
+export type SpecInput = DocumentInput['spec'];
+export type MetricInput = z.infer<typeof metric>;
+
+/** As much of `T` as could be read: every part may be missing. */
+export type Loose<T> = T extends readonly (infer Item)[]
+  ? readonly (Loose<Item> | undefined)[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: Loose<T[Key]> | undefined }
+    : T;

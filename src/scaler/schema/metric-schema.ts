@@ -1,0 +1,179 @@
+import * as z from 'zod';
+import {
+  MAX_REQUIREMENTS,
+  MAX_VALUES,
+  apiVersion,
+  kind,
+  labelName,
+  objectName,
+  positiveQuantity,
+  promql,
+  quantity,
+  seconds,
+} from './field-types.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+import { BUILT_IN } from './presets.js';
+
+const metricTarget = z.strictObject({
+  type: z
+    .enum(['Utilization', 'AverageValue', 'Value'])
+    .optional()
+    .meta({ description: 'Type of the target. Default: the type of the member that is set.' }),
+  averageUtilization: z.int().min(1).max(MAX_REPLICAS).optional().meta({
+    description: 'Average usage in percent of the requests. For Resource and ContainerResource metrics.',
+  }),
+  averageValue: positiveQuantity.optional().meta({ description: 'Average value per pod, as a quantity.' }),
+  value: positiveQuantity.optional().meta({
+    description: 'Value for all pods together, as a quantity. For Object and External metrics.',
+  }),
+});
+
+/** `targetAverage...` is the form of autoscaling/v2beta1, in which CHPA documents are written. */
+const resourceFields = {
+  name: z.enum(['cpu', 'memory']).meta({ description: 'Name of the resource.' }),
+  target: metricTarget.optional().meta({
+    description: 'Target of the metric. Required unless a target in the form of autoscaling/v2beta1 is set.',
+  }),
+  targetAverageUtilization: z.int().min(1).max(MAX_REPLICAS).optional().meta({
+    description: 'target.averageUtilization in the form of autoscaling/v2beta1.',
+  }),
+  targetAverageValue: positiveQuantity.optional().meta({
+    description: 'target.averageValue in the form of autoscaling/v2beta1.',
+  }),
+};
+
+const labelSelector = z.strictObject({
+  matchLabels: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'Labels that must have exactly these values.' }),
+  matchExpressions: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1).meta({ description: 'Name of the label.' }),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).meta({
+          description: 'Relation between the label and values.',
+        }),
+        values: z.array(z.string()).max(MAX_VALUES).optional().meta({
+          description: 'Values of the label. Required for In and NotIn, not allowed for other operators.',
+        }),
+      }),
+    )
+    .max(MAX_REQUIREMENTS)
+    .optional()
+    .meta({ description: 'Requirements on labels. All must be met.' }),
+});
+
+/** `query` is required by the rule missing-query, whose message says what to do. */
+const queryFields = {
+  metric: z
+    .strictObject({
+      name: z.string().min(1).optional().meta({
+        description: 'Name of the metric. Default: the first metric name in the query.',
+      }),
+      selector: labelSelector.optional().meta({
+        description: 'Label selector. Series of the result that do not match are dropped.',
+        default: {},
+      }),
+    })
+    .optional()
+    .meta({ description: 'Name of the metric and selector of its series.' }),
+  query: promql.optional().meta({
+    description:
+      'PromQL query. Required. Variables: $namespace, $name, $pods and, with describedObject, $object.',
+  }),
+  source: labelName.optional().meta({
+    description: 'Name of the data source in the service config.',
+    default: BUILT_IN.source,
+  }),
+  target: metricTarget.meta({ description: 'Target of the metric.' }),
+};
+
+const missingPolicy = z.enum(['error', 'zero']).optional();
+
+const totalFields = {
+  ...queryFields,
+  activation: z
+    .strictObject({
+      above: quantity.meta({
+        description:
+          'Scale up from 0 replicas, and do not scale down to 0, while the value is above this one.',
+      }),
+    })
+    .optional()
+    .meta({
+      description: 'Threshold for scaling between 0 and 1 replicas. Applies only where minReplicas is 0.',
+    }),
+  onMissing: missingPolicy.meta({
+    description: 'Meaning of an empty result: error, which never scales down, or zero, the value 0.',
+    default: BUILT_IN.missingPolicy,
+  }),
+  onNaN: missingPolicy.meta({
+    description: 'Meaning of a result of NaN only: error, which never scales down, or zero, the value 0.',
+    default: BUILT_IN.missingPolicy,
+  }),
+  guard: promql.optional().meta({
+    description:
+      'PromQL query that must be true. Otherwise the metric counts as missing, even with onMissing: zero.',
+  }),
+  freshness: z
+    .strictObject({
+      query: promql.meta({
+        description: 'PromQL query that returns the Unix time of the newest sample, in seconds.',
+      }),
+      maxAgeSeconds: seconds(1, 86_400).meta({
+        description: 'Maximum age of the newest sample, in seconds, when the query is evaluated.',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Maximum age of the data. A metric with older data counts as missing, even with onMissing: zero.',
+    }),
+};
+
+const describedObject = z.strictObject({
+  apiVersion: apiVersion.optional().meta({
+    description: 'GROUP/VERSION of the object.',
+    default: BUILT_IN.targetApiVersion,
+  }),
+  kind: kind.optional().meta({ description: 'Kind of the object.', default: BUILT_IN.targetKind }),
+  name: objectName.meta({ description: 'Name of the object.' }),
+});
+
+/** One entry of `metrics`. That exactly one member is set is checked by rules/metric-form-rules.ts. */
+export const metric = z.strictObject({
+  type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional().meta({
+    description: 'Type of the metric. Default: the type of the member that is set.',
+  }),
+  resource: z
+    .strictObject(resourceFields)
+    .optional()
+    .meta({ description: 'CPU or memory usage of whole pods.' }),
+  containerResource: z
+    .strictObject({
+      ...resourceFields,
+      container: labelName.meta({ description: 'Name of the container.' }),
+    })
+    .optional()
+    .meta({ description: 'CPU or memory usage of one container of each pod.' }),
+  pods: z.strictObject(queryFields).optional().meta({
+    description: 'A query that returns one series per pod, with the label pod.',
+  }),
+  object: z
+    .strictObject({
+      describedObject: describedObject.optional().meta({
+        description: 'Object that the metric describes. Its name is the variable $object.',
+      }),
+      ...totalFields,
+    })
+    .optional()
+    .meta({ description: 'A query that returns exactly one series.' }),
+  external: z
+    .strictObject(totalFields)
+    .optional()
+    .meta({ description: 'A query whose series are added up.' }),
+});
+
+export type MetricTargetInput = z.infer<typeof metricTarget>;
+export type LabelSelectorInput = z.infer<typeof labelSelector>;

@@ -1,0 +1,68 @@
+import type { Preset, ScalerSpec } from '../spec.js';
+
+/** The fields on which presets differ. Null: the preset does not set the field, so `BUILT_IN` applies. */
+export interface PresetValues {
+  readonly scaleUpLimitFactor: number | null;
+  readonly scaleUpLimitMinimum: number | null;
+  readonly upscaleForbiddenWindowSeconds: number;
+  readonly downscaleForbiddenWindowSeconds: number;
+  readonly forbiddenWindowsSince: ScalerSpec['forbiddenWindowsSince'];
+  readonly downscaleStabilizationSeconds: number;
+}
+
+/** The defaults on which the presets differ. Source: contract.md section 2. */
+export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
+  hpa: {
+    scaleUpLimitFactor: null,
+    scaleUpLimitMinimum: null,
+    upscaleForbiddenWindowSeconds: 0,
+    downscaleForbiddenWindowSeconds: 0,
+    forbiddenWindowsSince: 'SameDirection',
+    downscaleStabilizationSeconds: 300,
+  },
+  chpa: {
+    scaleUpLimitFactor: 2,
+    scaleUpLimitMinimum: 4,
+    upscaleForbiddenWindowSeconds: 300,
+    downscaleForbiddenWindowSeconds: 300,
+    forbiddenWindowsSince: 'AnyRescale',
+    downscaleStabilizationSeconds: 0,
+  },
+  'hpa-1.11': {
+    scaleUpLimitFactor: null,
+    scaleUpLimitMinimum: null,
+    upscaleForbiddenWindowSeconds: 180,
+    downscaleForbiddenWindowSeconds: 300,
+    forbiddenWindowsSince: 'AnyRescale',
+    downscaleStabilizationSeconds: 0,
+  },
+};
+
+/** Defaults that are the same with every preset; those of fields that the HPA has are its own. */
+export const BUILT_IN = {
+  preset: 'hpa',
+  targetApiVersion: 'apps/v1',
+  targetKind: 'Deployment',
+  minReplicas: 1,
+  tolerance: 0.1,
+  scaleUpLimitFactor: 2,
+  scaleUpLimitMinimum: 4,
+  cpuInitializationPeriodSeconds: 300,
+  initialReadinessDelaySeconds: 30,
+  confirmationSeconds: 60,
+  confirmationDecisions: 3,
+  podWarmupSeconds: 0,
+  syncPeriodSeconds: 15,
+  cooldownSeconds: 300,
+  source: 'default',
+  timeZone: 'UTC',
+  rampSeconds: 0,
+  fallbackMode: 'atLeast',
+  deletionOrder: 'ascending',
+  cpuUtilizationPercent: 80,
+  missingPolicy: 'error',
+  selectPolicy: 'Max',
+  scaleUpStabilizationWindowSeconds: 0,
+  dryRun: false,
+  paused: false,
+} as const;

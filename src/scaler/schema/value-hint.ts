@@ -1,0 +1,99 @@
+import * as z from 'zod';
+import { parseQuantity } from '../../units/quantity.js';
+import type { Path } from '../problems/finding.js';
+
+/** Longer strings are not numbers with a typo. */
+const LONGEST = 40;
+
+const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
+
+/**
+ * Returns what to write instead of a string where a number is required, as the end of a message: `: remove the
+ * quotes`, `: write 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty if the
+ * string means no valid value.
+ */
+export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
+  if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
+  const text = value.trim();
+  if (NUMBER.test(text)) return fittingHint(Number(text), field, 'remove the quotes');
+  const meant = isOfSeconds(path) ? secondsIn(text) : isOfPercent(path) ? percentIn(text) : null;
+  if (meant === null) return '';
+  const unit = isOfSeconds(path) ? 'seconds' : 'percent';
+  return fittingHint(meant, field, `write ${meant}`, `${text} is ${meant} ${unit}`);
+}
+
+/** Returns the fix if the field accepts the number, else the bound that it violates. */
+function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
+  const result = z.safeParse(field, meant);
+  if (result.success) return `: ${step}`;
+  const bound = result.error.issues.map(boundOf).find((rule) => rule !== null) ?? null;
+  if (bound === null) return '';
+  return fact === undefined ? ` that is ${bound}: ${step}` : ` that is ${bound}: ${fact}`;
+}
+
+function boundOf(issue: z.core.$ZodIssue): string | null {
+  if (issue.code === 'too_small') return `at least ${String(issue.minimum)}`;
+  return issue.code === 'too_big' ? `at most ${String(issue.maximum)}` : null;
+}
+
+/** Whether a field is in seconds, by its name. */
+export function isOfSeconds(path: Path): boolean {
+  return /seconds$/i.test(String(path.at(-1)));
+}
+
+function isOfPercent(path: Path): boolean {
+  return /percent|utilization/i.test(String(path.at(-1))) || path.includes('policies');
+}
+
+const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
+const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
+
+/** Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
+function secondsIn(text: string): number | null {
+  const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
+  let total = 0;
+  for (const [, amount = '', unit = ''] of parts) {
+    const length = UNITS.test(unit) ? SECONDS_OF[unit.slice(0, 1).toLowerCase()] : undefined;
+    if (length === undefined) return null;
+    total += Number(amount) * length;
+  }
+  return Number.isInteger(total) ? total : null;
+}
+
+function percentIn(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)\s*(?:%|percent)$/i.exec(text);
+  return match === null ? null : Number(match[1]);
+}
+
+/**
+ * Returns what to write instead of a string that is not a quantity, as the end of a message: `: write 500M (powers of
+ * 1000) or 500Mi (powers of 1024)` for `500MB`. Empty if there is no guess.
+ */
+export function quantityHint(value: unknown, path: Path): string {
+  if (typeof value !== 'string' || value.length > LONGEST) return '';
+  const share = percentIn(value.trim());
+  if (share !== null && path.at(-1) === 'tolerance') return `: write ${share / 100}`;
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z]*)$/i.exec(value.trim());
+  if (match === null) return '';
+  const [, amount = '', unit = ''] = match;
+  const spellings = unitsMeant(unit).map((suffix) => `${amount}${suffix}`);
+  const [first, second] = spellings.filter((text) => (parseQuantity(text) ?? 0n) > 0n && text !== value);
+  if (first === undefined) return '';
+  return second === undefined
+    ? `: write ${first}`
+    : `: write ${first} (powers of 1000) or ${second} (powers of 1024)`;
+}
+
+/** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` and `mb`, Gi for `gi` and `GiB`. */
+function unitsMeant(unit: string): readonly string[] {
+  // The suffix is valid: there is only a space before it.
+  if (parseQuantity(`1${unit}`) !== null) return [unit];
+  const match = /^([kmgtpe]?)(i?)(b|bytes?)?$/i.exec(unit);
+  if (match === null) return [];
+  const [, letter = '', binary = ''] = match;
+  if (letter === '') return binary === '' ? [''] : [];
+  const large = letter.toUpperCase();
+  const ofThousands = large === 'K' ? 'k' : large;
+  return binary === '' ? [ofThousands, `${large}i`] : [`${large}i`];
+}

@@ -1,0 +1,39 @@
+import { type Document, isScalar, visit } from 'yaml';
+
+/** More than any document needs, and few enough that a linear search for a key is fast. */
+export const MAX_KEYS = 1000;
+
+/** A problem with a key of an object, at the offset of the key. */
+export interface KeyProblem {
+  readonly kind: 'duplicate' | 'too-many';
+  readonly message: string;
+  readonly offset: number;
+}
+
+/**
+ * Finds duplicate keys, and objects with more than `MAX_KEYS`. One pass: the parser's own check compares each key with
+ * every other, which takes minutes for a file of 60,000.
+ */
+export function findKeyProblems(document: Document): readonly KeyProblem[] {
+  const problems: KeyProblem[] = [];
+  visit(document, {
+    Map: (_key, map) => {
+      if (map.items.length > MAX_KEYS) {
+        const message = `an object has ${map.items.length} keys, must have at most ${MAX_KEYS}`;
+        problems.push({ kind: 'too-many', message, offset: map.range?.[0] ?? 0 });
+        return visit.SKIP;
+      }
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          const message = 'this key appears twice in one object';
+          problems.push({ kind: 'duplicate', message, offset: key.range?.[0] ?? 0 });
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return problems;
+}

@@ -1,0 +1,173 @@
+import { scalerKey } from '../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import type { Instant } from '../units/time.js';
+import type { CycleRecord } from './cycle-record.js';
+import { createPointRing, bytesPerPoint } from './point-ring.js';
+import type { Point, PointRing } from './point-ring.js';
+import { currentValue, targetValue } from './scaler-series.js';
+import { createBucket, joinByStep } from './point-buckets.js';
+import type { Bucket } from './point-buckets.js';
+
+/** The replica counts of a point, in order. */
+export const COUNT_COLUMNS = [
+  'currentReplicas',
+  'desiredReplicas',
+  'recommendedReplicas',
+  'minReplicas',
+  'maxReplicas',
+] as const;
+
+/** Points of one scaler, oldest first. `values` of a point: value and target of each metric, in the order of `metrics`. */
+export interface ScalerPoints {
+  readonly scaler: Scaler;
+  readonly metrics: readonly MetricSpec[];
+  readonly points: readonly Point[];
+  /** Time of the oldest stored point, even outside the range; null: there is none. */
+  readonly keptFrom: Instant | null;
+}
+
+/** Stores replica counts and metrics of all scalers over the last hours, for charts. */
+export interface ChartPoints {
+  readonly add: (record: CycleRecord) => void;
+  /** Removes a scaler. */
+  readonly remove: (key: string) => void;
+  /** By `NAMESPACE/NAME`; null: unknown scaler. */
+  readonly read: (key: string, range: PointRange) => ScalerPoints | null;
+}
+
+export interface PointRange {
+  /** Points at or after this instant; null: all. */
+  readonly since: Instant | null;
+  /** Maximum number of points; the newest ones are returned. */
+  readonly limit: number;
+  /** One point per step, merged by `point-buckets.ts`; null: as stored. */
+  readonly stepSeconds: number | null;
+}
+
+export interface PointLimits {
+  /** For all scalers, in equal shares of at least 60 points; default: 4 MiB. */
+  readonly totalBytes?: number;
+  /** Points per cycle; default: 480, two hours at 15 s. */
+  readonly fine?: number;
+  /** Older points, one per five minutes; default: 288, a day. */
+  readonly coarse?: number;
+}
+
+const MIN_POINTS = 60;
+const COARSE_SECONDS = 300;
+
+interface Series {
+  readonly metrics: readonly MetricSpec[];
+  readonly identities: string;
+  readonly fine: PointRing;
+  readonly coarse: PointRing;
+  scaler: Scaler;
+  bucket: Bucket | null;
+}
+
+export function createChartPoints(limits: PointLimits = {}): ChartPoints {
+  const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
+  const all = new Map<string, Series>();
+  const roomFor = ({ metrics }: Series): { readonly fine: number; readonly coarse: number } => {
+    const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics.length);
+    const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
+    const share = fine / (fine + coarse);
+    return { fine: Math.floor(points * share), coarse: Math.floor(points * (1 - share)) };
+  };
+  return {
+    add: (record) => {
+      const key = scalerKey(record.scaler);
+      const series = continueSeries(all.get(key) ?? null, record.scaler);
+      all.set(key, series);
+      const room = roomFor(series);
+      const point = pointOf(record, series.metrics);
+      addFine(series, point, room.fine);
+      addCoarse(series, point, room.coarse);
+    },
+    remove: (key) => void all.delete(key),
+    read: (key, range) => {
+      const series = all.get(key);
+      return series === undefined ? null : readSeries(series, range);
+    },
+  };
+}
+
+/** Returns the series of a scaler; a new one with the old counts if the metrics of the document have changed. */
+function continueSeries(before: Series | null, scaler: Scaler): Series {
+  const { metrics } = scaler.spec;
+  const identities = JSON.stringify(
+    metrics.map(({ type, identity, target }) => [type, identity, target.type]),
+  );
+  if (before?.identities === identities) {
+    before.scaler = scaler;
+    return before;
+  }
+  const next: Series = {
+    metrics,
+    identities,
+    fine: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
+    coarse: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
+    scaler,
+    bucket: null,
+  };
+  if (before !== null) copyCounts(before, next);
+  return next;
+}
+
+/** Copies the counts. The old values belong to other metrics: for the new ones they are unknown. */
+function copyCounts(before: Series, next: Series): void {
+  const values = next.metrics.flatMap(() => [null, null]);
+  for (const ring of ['fine', 'coarse'] as const) {
+    const size = before[ring].size();
+    for (let index = 0; index < size; index += 1) {
+      const point = before[ring].get(index);
+      if (point !== null) next[ring].push({ ...point, values }, size);
+    }
+  }
+}
+
+function pointOf({ at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
+  return {
+    at,
+    counts: COUNT_COLUMNS.map((column) => decision?.[column] ?? null),
+    values: metrics.flatMap((spec, index) => [
+      currentValue(spec, decision?.metrics[index]),
+      targetValue(spec),
+    ]),
+  };
+}
+
+/** Keeps only the first and the last of consecutive equal points: the chart shows the same line. */
+function addFine({ fine, scaler }: Series, point: Point, room: number): void {
+  const newest = fine.size() - 1;
+  const last = fine.timeOf(newest);
+  // A gap longer than two periods stays a gap between two points.
+  const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
+  if (isNext && fine.isEqual(newest, point) && fine.isEqual(newest - 1, point)) fine.moveNewest(point.at);
+  else fine.push(point, room);
+}
+
+function addCoarse(series: Series, point: Point, room: number): void {
+  const { bucket } = series;
+  if (bucket?.contains(point.at) === true) {
+    bucket.add(point);
+    return;
+  }
+  if (bucket !== null) series.coarse.push(bucket.point(), room);
+  series.bucket = createBucket(point, COARSE_SECONDS);
+}
+
+function readSeries({ scaler, metrics, fine, coarse }: Series, range: PointRange): ScalerPoints {
+  const { since, limit, stepSeconds } = range;
+  const recent = pointsOf(fine);
+  const from = recent[0]?.at ?? null;
+  const older = pointsOf(coarse).filter(({ at }) => from === null || at < from);
+  const kept = [...older, ...recent];
+  const inRange = since === null ? kept : kept.filter(({ at }) => at >= since);
+  const points = stepSeconds === null ? inRange : joinByStep(inRange, stepSeconds);
+  return { scaler, metrics, points: points.slice(-limit), keptFrom: kept[0]?.at ?? null };
+}
+
+function pointsOf(ring: PointRing): readonly Point[] {
+  return Array.from({ length: ring.size() }, (_, index) => ring.get(index)).filter((point) => point !== null);
+}

@@ -1,0 +1,118 @@
+import { scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
+import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
+import type { CycleRecord, Outcome } from './cycle-record.js';
+import type { ScalerStatus, TimedCondition } from './ledger.js';
+import type { Facts, Log } from '../units/log.js';
+
+/** Reasons that a user has caused on purpose; others are logged as warnings. */
+const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
+const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
+
+/**
+ * Logs the changes of a cycle: one line per change of replicas, per metric that fails or recovers, and per condition that
+ * degrades or recovers. A cycle equal to the previous one logs nothing at info or above.
+ */
+export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+  logOutcome(log, before, after.record);
+  logMetrics(log, before, after);
+  logWriter(log, before, after);
+  for (const condition of after.conditions) {
+    logCondition(log, {
+      scaler: after.scaler,
+      before: before?.conditions.find(({ type }) => type === condition.type),
+      after: condition,
+    });
+  }
+}
+
+function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord): void {
+  const { outcome, decision } = record;
+  const facts: Facts = {
+    scaler: scalerKey(record.scaler),
+    from: outcome.from,
+    to: outcome.to,
+    ...(decision === null
+      ? {}
+      : { reason: reasonOf(record), limits: limitsOf(record).map(({ limit }) => limit) }),
+    ...(outcome.message === '' ? {} : { detail: outcome.message }),
+  };
+  if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
+  else if (outcome.kind === 'conflict')
+    log.debug('target changed since the decision; nothing patched', facts);
+  else if (outcome.kind === 'failed') log.debug('failed to change replicas', facts);
+  else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
+    log.info('change held back', { ...facts, by: outcome.kind });
+  }
+}
+
+function isHeldBack({ kind }: Outcome): boolean {
+  return kind === 'dry-run' || kind === 'paused' || kind === 'held';
+}
+
+function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
+  return a?.kind === b.kind && a.from === b.from && a.to === b.to;
+}
+
+function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+  for (const [metric, error] of after.metricErrors) {
+    const facts = { scaler: scalerKey(after.scaler), metric };
+    const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
+    if (error !== null && !wasFailing) log.warn('metric has no value', { ...facts, error });
+    if (error === null && wasFailing) log.info('metric has a value again', facts);
+  }
+}
+
+function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
+  const facts = { scaler: scalerKey(scaler) };
+  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
+  if (now !== undefined && old === undefined) {
+    log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
+  }
+  if (now === undefined && old !== undefined)
+    log.info('no other writer changes spec.replicas anymore', facts);
+}
+
+function logCondition(
+  log: Log,
+  change: {
+    readonly scaler: Scaler;
+    readonly before: TimedCondition | undefined;
+    readonly after: TimedCondition;
+  },
+): void {
+  const { before, after } = change;
+  const wasDegraded = before !== undefined && isDegraded(before);
+  if (isDegraded(after) === wasDegraded && (!wasDegraded || before.reason === after.reason)) return;
+  const facts = {
+    scaler: scalerKey(change.scaler),
+    condition: after.type,
+    status: after.status,
+    reason: after.reason,
+    detail: after.message,
+  };
+  if (!isDegraded(after)) log.info('condition recovered', facts);
+  else if (isWanted(after)) log.info('condition set', facts);
+  else log.warn('condition degraded', facts);
+}
+
+function isDegraded({ type, status, reason }: TimedCondition): boolean {
+  switch (type) {
+    case 'AbleToScale':
+    case 'ScalingActive':
+    case 'MetricsUnique':
+      return status !== 'True';
+    case 'Held':
+      return status === 'True';
+    case 'ScalingLimited':
+      return false;
+    case 'TargetReached':
+      return status === 'False' && reason !== 'Starting';
+    default:
+      return type satisfies never;
+  }
+}
+
+function isWanted({ type, reason }: TimedCondition): boolean {
+  return type === 'Held' ? WANTED_HOLDS.has(reason) : WANTED.has(reason);
+}

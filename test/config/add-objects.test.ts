@@ -1,0 +1,225 @@
+import { describe, expect, it } from '@jest/globals';
+import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
+import { readerOfThisThread } from '../../src/config/document-reader.js';
+import type { DocumentObject } from '../../src/config/object-document.js';
+import { readObjects } from '../../src/config/read-objects.js';
+import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
+import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const NO_FILES = nextSet([], new Map());
+const EMPTY: DocumentSet = new Map();
+
+function object(name: string, spec: object = {}, namespace = 'shop'): DocumentObject {
+  const specText = JSON.stringify({ scaleTargetRef: { name }, maxReplicas: 3, ...spec });
+  return { namespace, name, specText };
+}
+
+/** The set with these objects; the set before them is that of `last`. */
+async function added(
+  objects: readonly DocumentObject[],
+  options: {
+    readonly last?: AddedObjects | null;
+    readonly files?: typeof NO_FILES;
+    readonly read?: ReadOptions;
+    readonly capacity?: Capacity;
+  } = {},
+): Promise<AddedObjects> {
+  const { last = null, files = NO_FILES, read = {}, capacity } = options;
+  const clock = new ManualClock();
+  const reader = readerOfThisThread(clock);
+  const found = await readObjects(objects, new Map(), { read, reader, clock });
+  return addObjects(files, found, {
+    last: last?.set ?? EMPTY,
+    ...(capacity === undefined ? {} : { capacity }),
+  });
+}
+
+function filesWith(name: string, text: string | null, last: DocumentSet = EMPTY): typeof NO_FILES {
+  const files = [{ name: 'web.yaml', text, error: text === null ? 'no' : null, isOwnMount: false }];
+  const documents = text === null ? [] : readDocuments(text, 'web.yaml');
+  return nextSet([{ contents: { path: name, files, error: null }, documents }], last, {
+    mayBeAbsent: true,
+  });
+}
+
+const FILE =
+  'apiVersion: promscaler.dev/v1\nkind: Scaler\nmetadata: { name: web, namespace: shop }\nspec: { scaleTargetRef: { name: web }, maxReplicas: 9 }\n';
+
+/** `shop/web 3`. */
+function namesOf({ set }: AddedObjects): readonly string[] {
+  return [...set].map(([key, { scaler }]) => `${key} ${scaler.spec.maxReplicas}`);
+}
+
+function codesOf({ problems }: AddedObjects): readonly string[] {
+  return problems.map(({ code }) => code);
+}
+
+describe('addObjects', () => {
+  it('checks an object by the rules for files: its problem has a path, no line, and the nearest right name', async () => {
+    const { problems } = await added([object('web', { maxReplica: 5 })]);
+
+    expect(problems).toMatchObject([
+      {
+        code: 'unknown-field',
+        file: 'scalers.promscaler.dev/shop/web',
+        place: null,
+        path: 'spec.maxReplica',
+        sourceLine: null,
+        message: expect.stringContaining('did you mean "maxReplicas"?'),
+      },
+    ]);
+  });
+
+  it('keeps the last good version of a wrong one, takes the fixed one, and drops what is gone', async () => {
+    const first = await added([object('web'), object('api')]);
+    const wrong = await added([object('web', { maxReplicas: -1 }), object('api')], { last: first });
+    const gone = await added([object('web', { maxReplicas: 5 })], { last: wrong });
+
+    expect(namesOf(wrong)).toEqual(['shop/api 3', 'shop/web 3']);
+    expect(wrong.set.get('shop/web')?.scaler).toBe(first.set.get('shop/web')?.scaler);
+    expect(wrong.verdicts.get('shop/web')).toMatchObject({ problems: [{ code: 'out-of-range' }] });
+    expect(wrong.verdicts.get('shop/web')?.scaler?.spec.maxReplicas).toBe(3);
+    expect(namesOf(gone)).toEqual(['shop/web 5']);
+    expect(gone.verdicts.has('shop/api')).toBe(false);
+  });
+
+  it('gives the same scaler for the same document', async () => {
+    const first = await added([object('web')]);
+    const second = await added([object('web')], { last: first });
+
+    expect(second.set.get('shop/web')?.scaler).toBe(first.set.get('shop/web')?.scaler);
+  });
+
+  it('keeps nothing of one that was never right', async () => {
+    const found = await added([object('web', { maxReplicas: -1 })]);
+
+    expect(namesOf(found)).toEqual([]);
+    expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
+  });
+
+  it('refuses one without a spec', async () => {
+    const found = await added([{ namespace: 'shop', name: 'web', specText: '' }]);
+
+    expect(codesOf(found)).toContain('missing-field');
+  });
+
+  it('can scale in its own namespace alone: a target with one is an unknown field', async () => {
+    const target = { scaleTargetRef: { name: 'web', namespace: 'kube-system' } };
+
+    const found = await added([object('web', target)]);
+
+    expect(codesOf(found)).toEqual(['unknown-field']);
+    expect(namesOf(found)).toEqual([]);
+  });
+
+  it('asks data sources that admit its namespace alone', async () => {
+    const service = { namespaces: [], sources: [{ name: 'default', namespaces: ['shop'] }] };
+
+    const found = await added([object('web'), object('web', {}, 'lab')], { read: { service } });
+
+    expect(namesOf(found)).toEqual(['shop/web 3']);
+    expect(found.verdicts.get('lab/web')?.problems).toMatchObject([{ code: 'source-not-admitted' }]);
+  });
+});
+
+describe('a file and an object of one name', () => {
+  it('uses the file, and names its line in a problem of the object', async () => {
+    const found = await added([object('web')], { files: filesWith('scalers', FILE) });
+
+    expect(namesOf(found)).toEqual(['shop/web 9']);
+    expect(found.problems).toMatchObject([
+      {
+        code: 'duplicate-document',
+        file: 'scalers.promscaler.dev/shop/web',
+        message: 'shop/web is also in web.yaml:3: files take precedence, this object is not used',
+      },
+    ]);
+    expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
+  });
+
+  it('keeps the scaler of the object in effect while the file is invalid', async () => {
+    const first = await added([object('web')]);
+    const files = filesWith('scalers', FILE.replace('maxReplicas', 'maxReplica'), first.set);
+
+    const found = await added([object('web', { maxReplicas: 4 })], { files, last: first });
+
+    expect(namesOf(found)).toEqual(['shop/web 3']);
+    expect(codesOf(found)).toEqual(['duplicate-document']);
+  });
+
+  it('a file that cannot be read any more wins, too', async () => {
+    const first = await added([], { files: filesWith('scalers', FILE) });
+
+    const found = await added([object('web')], {
+      files: filesWith('scalers', null, first.set),
+      last: first,
+    });
+
+    expect(namesOf(found)).toEqual(['shop/web 9']);
+  });
+
+  it('the object takes over when the file is gone, though the last one of its directory', async () => {
+    const first = await added([], { files: filesWith('scalers', FILE) });
+    const emptied = nextSet(
+      [{ contents: { path: 'scalers', files: [], error: null }, documents: [] }],
+      first.set,
+      { mayBeAbsent: true },
+    );
+
+    const found = await added([object('web')], { files: emptied, last: first });
+
+    expect(namesOf(found)).toEqual(['shop/web 3']);
+    expect(codesOf(found)).toEqual([]);
+  });
+});
+
+describe('more objects than there is capacity for', () => {
+  it('leaves those in force alone, edits included, and refuses the new ones', async () => {
+    const first = await added([object('web')]);
+    const more = [object('a'), object('b'), object('web', { maxReplicas: 4 })];
+
+    const found = await added(more, { last: first, capacity: { documents: 2, length: 10_000 } });
+
+    expect(namesOf(found).toSorted()).toEqual(['shop/a 3', 'shop/web 4']);
+    expect(found.verdicts.get('shop/b')?.problems).toMatchObject([{ code: 'yaml-count' }]);
+  });
+
+  it('counts their text as well', async () => {
+    const found = await added([object('a'), object('b')], { capacity: { documents: 9, length: 60 } });
+
+    expect(namesOf(found)).toEqual(['shop/a 3']);
+    expect(codesOf(found)).toEqual(['yaml-size']);
+  });
+});
+
+describe('a path without documents', () => {
+  const absent = { path: 'scalers', files: [], error: 'no such file or directory', isAbsent: true };
+
+  it.each([
+    [true, []],
+    [false, ['unreadable']],
+  ])(
+    'that is not there is, where documents come from elsewhere (%p), the problem %p',
+    (mayBeAbsent, codes) => {
+      const { problems } = nextSet([{ contents: absent, documents: [] }], EMPTY, { mayBeAbsent });
+
+      expect(problems.map(({ code }) => code)).toEqual(codes);
+    },
+  );
+
+  it('is a problem where documents of it are in force, or it may not be read', () => {
+    const before = filesWith('scalers', FILE).set;
+    const denied = { path: 'scalers', files: [], error: 'permission denied' };
+    const options = { mayBeAbsent: true };
+
+    const lost = nextSet([{ contents: absent, documents: [] }], before, options);
+    const closed = nextSet([{ contents: denied, documents: [] }], EMPTY, options);
+
+    expect([...lost.problems, ...closed.problems].map(({ code }) => code)).toEqual([
+      'unreadable',
+      'unreadable',
+    ]);
+    expect(lost.set.size).toBe(1);
+  });
+});

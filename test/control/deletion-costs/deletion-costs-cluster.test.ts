@@ -1,0 +1,273 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { SimulatorOptions } from '../../../src/simulator/simulator.js';
+import { COST, CostRig, OWN, RANKED, rankingOf, WEB } from './cost-rig.js';
+
+const rigs: CostRig[] = [];
+
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.close()));
+});
+
+async function start(options: Partial<SimulatorOptions> = {}, token: string | null = null): Promise<CostRig> {
+  const rig = await CostRig.create(options, token);
+  rigs.push(rig);
+  return rig;
+}
+
+/** The five pods by the values 0 to 4 that they are given: not in the order of their names. */
+function valued(rig: CostRig): {
+  readonly order: readonly string[];
+  readonly ranking: ReturnType<typeof rankingOf>;
+} {
+  const pods = rig.pods();
+  const order = [3, 0, 4, 2, 1].map((index) => pods[index] ?? '');
+  return { order, ranking: rankingOf(Object.fromEntries(order.map((pod, value) => [pod, value]))) };
+}
+
+const RULES = {
+  admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*', '*/scale'], verbs: ['*'] }] },
+  scaler: {
+    user: 'scaler',
+    rules: [
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['*/scale'], verbs: ['get', 'patch'] },
+    ],
+  },
+};
+
+describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => {
+  it('takes the two pods with the smallest values, whose costs are -2 and -1', async () => {
+    const rig = await start();
+    const { order, ranking } = valued(rig);
+
+    const { record } = await rig.cycle(3, { ranking });
+    const written = rig.annotations();
+    await rig.pass(5);
+
+    expect(record.outcome.kind).toBe('patched');
+    expect(written).toEqual({
+      [order[0] ?? '']: { [COST]: '-2', [OWN]: '-2' },
+      [order[1] ?? '']: { [COST]: '-1', [OWN]: '-1' },
+    });
+    expect([...rig.pods()].sort()).toEqual(order.slice(2).sort());
+    expect(rig.annotations()).toEqual({});
+    expect(rig.podPatches()).toBe(2);
+  });
+
+  it('takes those with the largest with order descending', async () => {
+    const rig = await start();
+    const { order, ranking } = valued(rig);
+
+    await rig.cycle(3, { ranking, spec: { podDeletionCost: { query: 'load', order: 'descending' } } });
+    await rig.pass(5);
+
+    expect([...rig.pods()].sort()).toEqual(order.slice(0, 3).sort());
+  });
+
+  it('counts out a pod that is not ready: it goes first, and only one other gets a cost', async () => {
+    const rig = await start();
+    const { order, ranking } = valued(rig);
+    rig.simulator.breakPod('shop', order[4] ?? '');
+    await rig.pass(1);
+
+    await rig.cycle(3, { ranking });
+    const written = Object.keys(rig.annotations());
+    await rig.pass(5);
+
+    expect(written).toEqual([order[0]]);
+    expect([...rig.pods()].sort()).toEqual(order.slice(1, 4).sort());
+  });
+
+  it('leaves the cost of another client alone, and takes it into account', async () => {
+    const rig = await start();
+    const { order, ranking } = valued(rig);
+    await rig.annotate(order[4] ?? '', { [COST]: '-7' });
+    await rig.annotate(order[0] ?? '', { [COST]: '12' });
+
+    await rig.cycle(3, { ranking });
+    const written = rig.annotations();
+    await rig.pass(5);
+
+    expect(written).toEqual({
+      [order[4] ?? '']: { [COST]: '-7' },
+      [order[0] ?? '']: { [COST]: '12' },
+      [order[1] ?? '']: { [COST]: '-1', [OWN]: '-1' },
+    });
+    expect([...rig.pods()].sort()).toEqual([order[0], order[2], order[3]].sort());
+  });
+
+  it('writes over nothing that came after the last event of the watch', async () => {
+    const rig = await start();
+    const { order, ranking } = valued(rig);
+    rig.simulator.faults.addEventFault({ resource: 'pods', name: order[0] ?? '' }, 'swallow');
+    await rig.annotate(order[0] ?? '', { [COST]: '12' }, false);
+
+    const { record } = await rig.cycle(3, { ranking });
+
+    expect(record.outcome.kind).toBe('patched');
+    expect(rig.annotations()[order[0] ?? '']).toEqual({ [COST]: '12' });
+    expect(rig.warnings).toEqual([]);
+  });
+
+  it('goes on without the permission, with one warning that names the chart value', async () => {
+    const rig = await start({ rbac: RULES }, 'scaler');
+    const { ranking } = valued(rig);
+
+    const first = await rig.cycle(4, { ranking });
+    await rig.pass(15);
+    const second = await rig.cycle(3, { ranking });
+
+    expect([first.record.outcome.kind, second.record.outcome.kind]).toEqual(['patched', 'patched']);
+    expect(rig.warnings).toHaveLength(1);
+    expect(rig.warnings[0]?.facts?.['error']).toMatch(
+      /setting the deletion cost of pod shop\/web-.*403 .*cannot patch resource "pods".*podDeletionCost\.enabled: true/,
+    );
+  });
+
+  it('goes on after 1000 ms where the API server does not answer, and sends no cost after that', async () => {
+    const rig = await start();
+    const { ranking } = valued(rig);
+    const mend = rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'stall' });
+    const cycle = rig.cycle(3, { ranking });
+    await rig.clock.advanceAndSettle(999);
+    const before = rig.simulator.describe(WEB).replicas;
+
+    rig.clock.advance(1);
+    const { record } = await cycle;
+    mend();
+    await rig.pass(5);
+
+    expect(before).toBe(5);
+    expect(record.outcome.kind).toBe('patched');
+    expect(rig.pods()).toHaveLength(3);
+    expect(rig.annotations()).toEqual({});
+    expect(rig.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
+  });
+
+  it('goes on where the API server fails', async () => {
+    const rig = await start();
+    const { ranking } = valued(rig);
+    rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'refuse', status: 500 });
+
+    const { record } = await rig.cycle(3, { ranking });
+
+    expect(record.outcome.kind).toBe('patched');
+    expect(rig.warnings).toHaveLength(1);
+  });
+});
+
+describe('a cost of promscaler on a pod that survived', () => {
+  /** The costs are set, and then the change of replicas fails. */
+  async function interrupted(): Promise<CostRig> {
+    const rig = await start();
+    const { ranking } = valued(rig);
+    const mend = rig.simulator.faults.add(
+      { verbs: ['patch'], resource: 'deployments' },
+      { kind: 'refuse', status: 500 },
+    );
+    await rig.cycle(3, { ranking });
+    mend();
+    await rig.watched();
+    expect(Object.keys(rig.annotations())).toHaveLength(2);
+    return rig;
+  }
+
+  it('goes in the next cycle that wants no scale-down', async () => {
+    const rig = await interrupted();
+
+    await rig.cycle(5);
+
+    expect(rig.annotations()).toEqual({});
+    expect(rig.pods()).toHaveLength(5);
+  });
+
+  it('goes with a scale-up', async () => {
+    const rig = await interrupted();
+
+    const { record } = await rig.cycle(7);
+
+    expect(record.outcome.to).toBe(7);
+    expect(rig.annotations()).toEqual({});
+  });
+
+  it('goes by the hand of another process after a crash, also where the document ranks no pods any more', async () => {
+    const rig = await interrupted();
+    rig.crash();
+
+    await rig.cycle(5, { spec: {} });
+
+    expect(rig.annotations()).toEqual({});
+  });
+
+  it('is changed by the next scale-down where others are to go by then', async () => {
+    const rig = await interrupted();
+    const [last = ''] = valued(rig).order.slice(-1);
+
+    await rig.cycle(4, {
+      ranking: rankingOf(Object.fromEntries(rig.pods().map((pod) => [pod, pod === last ? 0 : 1]))),
+    });
+
+    expect(rig.annotations()).toEqual({ [last]: { [COST]: '-1', [OWN]: '-1' } });
+  });
+
+  it('stays while there are more pods than the Deployment wants: they have yet to go', async () => {
+    const rig = await start();
+    const { ranking } = valued(rig);
+    await rig.cycle(3, { ranking });
+    await rig.watched();
+
+    await rig.cycle(3);
+
+    expect(Object.keys(rig.annotations())).toHaveLength(2);
+  });
+
+  it('stays where a person has changed it', async () => {
+    const rig = await interrupted();
+    const [first = ''] = Object.keys(rig.annotations());
+    await rig.annotate(first, { [COST]: '-50' });
+
+    await rig.cycle(5);
+
+    expect(rig.annotations()).toEqual({ [first]: { [COST]: '-50', [OWN]: expect.any(String) } });
+  });
+
+  it('stays in a dry run, which writes nothing', async () => {
+    const rig = await interrupted();
+    const before = rig.podPatches();
+
+    await rig.cycle(5, { spec: { ...RANKED, dryRun: true } });
+
+    expect(rig.podPatches()).toBe(before);
+  });
+});
+
+describe('no pod is ever written to', () => {
+  it.each([
+    ['without the field', { spec: {} }],
+    ['with an empty one', { spec: { podDeletionCost: {} } }],
+    ['in a dry run', { spec: { ...RANKED, dryRun: true } }],
+    ['where the scaler is gone by now', { input: { isCurrent: () => false } }],
+    ['with another document on the same target', { input: { sharesTargetWith: 'shop/other' } }],
+  ])('%s', async (_, options) => {
+    const rig = await start();
+    const { ranking } = valued(rig);
+
+    await rig.cycle(3, { ranking, ...options });
+    await rig.pass(5);
+    await rig.cycle(4, { ranking, ...options });
+
+    expect(rig.podPatches()).toBe(0);
+  });
+
+  it('by a scale-up, a scale-down to 0 or a decision that changes nothing', async () => {
+    const rig = await start();
+    const { ranking } = valued(rig);
+
+    await rig.cycle(5, { ranking });
+    await rig.cycle(6, { ranking });
+    await rig.cycle(0, { ranking, spec: { ...RANKED, minReplicas: 0 } });
+
+    expect(rig.podPatches()).toBe(0);
+  });
+});

@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { kubectlFile, runKubectl } from '../../support/kubectl.js';
+import { COST, CostRig, OWN, RANKED, rankingOf } from './cost-rig.js';
+
+jest.setTimeout(300_000);
+
+const rbac = {
+  admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*', '*/scale'], verbs: ['*'] }] },
+};
+
+/** Real kubectl is the referee: what it writes is what a person writes, and what it reads is what exists. */
+describe('deletion costs next to kubectl annotate', () => {
+  let home: string;
+  let rig: CostRig;
+
+  beforeAll(async () => {
+    await kubectlFile();
+    home = mkdtempSync(join(tmpdir(), 'costs-'));
+  });
+
+  beforeEach(async () => {
+    rig = await CostRig.create({ rbac }, 'admin');
+    const kubeconfig = rig.simulator.kubeconfig({ token: 'admin', namespace: 'shop', isForKubectl: true });
+    writeFileSync(join(home, 'config'), kubeconfig);
+  });
+
+  afterEach(() => rig.close());
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  const kubectl = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runKubectl(args, { kubeconfig: join(home, 'config'), home });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+
+  /** `kubectl annotate`, as the manual shows it; then the watch has seen it. */
+  const annotate = async (pod: string, ...annotations: readonly string[]): Promise<void> => {
+    expect(await kubectl('annotate', 'pod', pod, ...annotations)).toBe(`pod/${pod} annotated\n`);
+    await rig.watched();
+  };
+
+  /** The pod as kubectl shows it, but for the version that every write changes. No annotations are the same as `{}`. */
+  const read = async (pod: string): Promise<unknown> => {
+    const shown = JSON.parse(await kubectl('get', 'pod', pod, '-o', 'json')) as {
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
+    const { annotations = {}, ...metadata } = shown.metadata;
+    return { ...shown, metadata: { ...metadata, annotations, resourceVersion: '' } };
+  };
+
+  /** Values 0 to 4 in the order of the pods' names, a scale-down to `to` whose change of replicas fails. */
+  const markFor = async (to: number): Promise<readonly string[]> => {
+    const pods = rig.pods();
+    const mend = rig.simulator.faults.add(
+      { verbs: ['patch'], resource: 'deployments' },
+      { kind: 'refuse', status: 500 },
+    );
+    await rig.cycle(to, { ranking: rankingOf(Object.fromEntries(pods.map((pod, value) => [pod, value]))) });
+    mend();
+    await rig.watched();
+    return pods;
+  };
+
+  it('gives a pod what kubectl gives it, set and taken away', async () => {
+    const [pod = ''] = rig.pods();
+    const plain = await read(pod);
+    await markFor(3);
+    const ours = await read(pod);
+    await rig.cycle(5);
+    await rig.watched();
+    const oursAway = await read(pod);
+
+    await annotate(pod, `${COST}=-2`, `${OWN}=-2`);
+    const theirs = await read(pod);
+    await annotate(pod, `${COST}-`, `${OWN}-`);
+    const theirsAway = await read(pod);
+
+    expect(ours).toEqual(theirs);
+    expect(ours).toMatchObject({ metadata: { annotations: { [COST]: '-2', [OWN]: '-2' } } });
+    expect(oursAway).toEqual(theirsAway);
+    expect(oursAway).not.toEqual(ours);
+    expect(oursAway).toEqual(plain);
+  });
+
+  it('keeps the other annotations of a pod', async () => {
+    const [pod = ''] = rig.pods();
+    await annotate(pod, 'team=shop');
+
+    await markFor(3);
+    const marked = rig.annotations()[pod];
+    await rig.cycle(5);
+
+    expect(marked).toEqual({ team: 'shop', [COST]: '-2', [OWN]: '-2' });
+    expect(rig.annotations()).toEqual({ [pod]: { team: 'shop' } });
+  });
+
+  it('takes away the costs that it has left, and none that kubectl has set', async () => {
+    const [first = '', second = '', third = ''] = await markFor(3);
+    await annotate(third, `${COST}=40`);
+
+    await rig.cycle(5);
+    const column = `-o=jsonpath={range .items[*]}{.metadata.name} {.metadata.annotations.${dotted(COST)}} {.metadata.annotations.${dotted(OWN)}}{"\\n"}{end}`;
+    const shown = await kubectl('get', 'pods', column);
+
+    expect(rig.annotations()).toEqual({ [third]: { [COST]: '40' } });
+    expect(shown).toContain(`${first}  \n`);
+    expect(shown).toContain(`${second}  \n`);
+    expect(shown).toContain(`${third} 40 \n`);
+  });
+
+  it('leaves a cost that kubectl --overwrite has put in place of that of promscaler, also in the next scale-down', async () => {
+    const [first = '', second = ''] = await markFor(4);
+    await annotate(first, '--overwrite', `${COST}=77`);
+
+    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
+    const { record } = await rig.cycle(4, { ranking });
+    const written = rig.annotations();
+    await rig.pass(5);
+
+    expect(record.outcome.kind).toBe('patched');
+    expect(written).toEqual({
+      [first]: { [COST]: '77', [OWN]: '-1' },
+      [second]: { [COST]: '-1', [OWN]: '-1' },
+    });
+    expect(rig.pods()).toContain(first);
+    expect(rig.pods()).not.toContain(second);
+  });
+
+  it('lets -101 go before its own, and 1 after all others: 5 to 3', async () => {
+    const [first = '', ...others] = rig.pods();
+    const [last = ''] = others.slice(-1);
+    await annotate(first, `${COST}=1`);
+    await annotate(last, `${COST}=-101`);
+    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
+
+    const { record } = await rig.cycle(3, { ranking });
+    const written = rig.annotations();
+    await rig.pass(5);
+
+    expect(record.outcome.kind).toBe('patched');
+    expect(written).toEqual({
+      [first]: { [COST]: '1' },
+      [others[0] ?? '']: { [COST]: '-1', [OWN]: '-1' },
+      [last]: { [COST]: '-101' },
+    });
+    expect([...rig.pods()].sort()).toEqual([first, others[1], others[2]].sort());
+  });
+
+  it('writes nothing over a cost that kubectl sets between its list and its patch', async () => {
+    const [first = ''] = rig.pods();
+    rig.simulator.faults.addEventFault({ resource: 'pods', name: first }, 'swallow');
+    await kubectl('annotate', 'pod', first, `${COST}=12`);
+    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
+
+    await rig.cycle(4, { ranking, spec: RANKED });
+
+    expect(rig.annotations()).toEqual({ [first]: { [COST]: '12' } });
+    expect(rig.warnings).toEqual([]);
+  });
+
+  it('is cleared away by the line of the manual, which takes a pod without costs, too', async () => {
+    const [first = '', , , fourth = ''] = await markFor(3);
+
+    await annotate(first, `${COST}-`, `${OWN}-`);
+    await kubectl('annotate', 'pod', fourth, `${COST}-`, `${OWN}-`);
+
+    expect(rig.annotations()[first]).toBeUndefined();
+    expect(rig.annotations()[fourth]).toBeUndefined();
+  });
+});
+
+/** A key as JSONPath takes it. */
+function dotted(key: string): string {
+  return key.replaceAll('.', '\\.');
+}

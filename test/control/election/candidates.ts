@@ -1,0 +1,302 @@
+import { createElection } from '../../../src/control/election/election.js';
+import type { ElectionTimes } from '../../../src/control/election/election-rules.js';
+import { newIdentity } from '../../../src/control/election/election-rules.js';
+import type { Election } from '../../../src/control/election/leadership.js';
+import type { LeaseClient, LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
+import { KubernetesError } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { Log } from '../../../src/units/log.js';
+import { withDeadline } from '../../../src/units/clock.js';
+import type { Clock } from '../../../src/units/clock.js';
+import { addSeconds } from '../../../src/units/time.js';
+import type { Instant } from '../../../src/units/time.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+export const TIMES: ElectionTimes = {
+  leaseDurationSeconds: 15,
+  renewDeadlineSeconds: 10,
+  retryPeriodSeconds: 2,
+};
+
+/** The clock of one process: its own wall time, and a process that can be stopped. */
+class ProcessClock implements Clock {
+  /** What `random` gives. */
+  chance: () => number = () => 0;
+  skewSeconds = 0;
+  #pausedMs = 0;
+  #stoppedAtMs: number | null = null;
+  #waiting: (() => void)[] = [];
+  readonly #base: ManualClock;
+
+  constructor(base: ManualClock) {
+    this.#base = base;
+  }
+
+  readonly now = (): Instant => addSeconds(this.#base.now(), this.skewSeconds);
+  readonly monotonicMs = (): number => this.#base.monotonicMs() - this.#pausedMs;
+  readonly random = (): number => this.chance();
+
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const dueMs = this.monotonicMs() + ms;
+    let isOff = false;
+    let cancel = (): void => undefined;
+    const fire = (): void => {
+      if (isOff) return;
+      // After a pause of the machine the monotonic clock is behind: the timer has still to wait.
+      if (this.monotonicMs() < dueMs - 0.001) arm();
+      else callback();
+    };
+    const arm = (): void => {
+      cancel = this.#base.after(dueMs - this.monotonicMs(), () => this.whenRunning(fire));
+    };
+    arm();
+    return () => {
+      isOff = true;
+      cancel();
+    };
+  };
+
+  /** At once, or when the process goes on. */
+  whenRunning(callback: () => void): void {
+    if (this.#stoppedAtMs === null) callback();
+    else this.#waiting.push(callback);
+  }
+
+  /** As SIGSTOP: nothing of the process runs. */
+  stop(): void {
+    this.#stoppedAtMs ??= this.#base.monotonicMs();
+  }
+
+  /** As SIGCONT. `standsStill`: as a virtual machine that goes on, whose monotonic clock has not moved. */
+  goOn(standsStill = false): void {
+    if (this.#stoppedAtMs !== null && standsStill)
+      this.#pausedMs += this.#base.monotonicMs() - this.#stoppedAtMs;
+    this.#stoppedAtMs = null;
+    for (const callback of this.#waiting.splice(0)) callback();
+  }
+}
+
+/** What becomes of a request: how long it and its answer travel, and which of them is lost. */
+export interface Fate {
+  readonly thereMs?: number;
+  readonly backMs?: number;
+  readonly lost?: 'request' | 'answer';
+  /** Refused by the server without a look at the Lease. */
+  readonly refused?: KubernetesErrorKind;
+}
+
+type Verb = 'get' | 'create' | 'update';
+
+/** A request as the server carried it out. */
+export interface Applied {
+  readonly atMs: number;
+  readonly by: string;
+  readonly verb: Verb;
+  readonly spec: LeaseSpec | null;
+  readonly isDone: boolean;
+}
+
+/** A Lease on a server, and processes that contend for it in simulated time. */
+export class Candidates {
+  readonly clock = new ManualClock();
+  readonly all: Candidate[] = [];
+  readonly applied: Applied[] = [];
+  lease: LeaseSpec | null = null;
+  revision = 1;
+  /** Called after everything that happened. */
+  onStep: () => void = () => undefined;
+
+  add(name: string, times: ElectionTimes = TIMES): Candidate {
+    const candidate = new Candidate(this, name, times);
+    this.all.push(candidate);
+    return candidate;
+  }
+
+  /** Another client sets the Lease; null deletes it. */
+  edit(spec: LeaseSpec | null): void {
+    this.lease = spec;
+    this.revision += 1;
+  }
+
+  get seconds(): number {
+    return this.clock.monotonicMs() / 1000;
+  }
+
+  /** Lets so much time go by. */
+  async pass(seconds: number): Promise<void> {
+    const endMs = this.clock.monotonicMs() + seconds * 1000;
+    await this.#settle();
+    for (let next = this.clock.nextMs; next !== null; next = this.clock.nextMs) {
+      if (this.clock.monotonicMs() + next > endMs) break;
+      this.clock.advance(next);
+      await this.#settle();
+    }
+    this.clock.advance(endMs - this.clock.monotonicMs());
+    await this.#settle();
+  }
+
+  /** Lets time go by until `condition` holds and gives the seconds it took; throws after `limit` seconds. */
+  async passUntil(condition: () => boolean, limit = 120): Promise<number> {
+    const start = this.seconds;
+    await this.#settle();
+    while (!condition()) {
+      if (this.seconds - start > limit) throw new Error(`it did not come about within ${limit} s`);
+      const next = this.clock.nextMs;
+      if (next === null) throw new Error('nothing will happen any more');
+      this.clock.advance(next);
+      await this.#settle();
+    }
+    return this.seconds - start;
+  }
+
+  async #settle(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.onStep();
+  }
+
+  apply(by: string, verb: Verb, request: { spec: LeaseSpec | null; revision: number }): SeenLease | null {
+    const isDone = this.#isFine(verb, request.revision);
+    const { spec } = request;
+    this.applied.push({ atMs: this.clock.monotonicMs(), by, verb, spec, isDone });
+    if (!isDone) throw new KubernetesError('conflict', `${verb} of the Lease: 409 Conflict`);
+    if (verb !== 'get') this.edit(spec);
+    return this.lease === null ? null : seen(this.lease, this.revision);
+  }
+
+  #isFine(verb: Verb, revision: number): boolean {
+    if (verb === 'get') return true;
+    return verb === 'create' ? this.lease === null : this.lease !== null && revision === this.revision;
+  }
+}
+
+function seen(spec: LeaseSpec, revision: number): SeenLease {
+  return { spec, rawSpec: JSON.stringify(spec), object: { metadata: { resourceVersion: String(revision) } } };
+}
+
+/** One process that contends. Its work is to lead until its signal is aborted. */
+export class Candidate {
+  readonly name: string;
+  readonly identity: string;
+  readonly clock: ProcessClock;
+  readonly election: Election;
+  readonly stop = new AbortController();
+  readonly log: (readonly [string, string])[] = [];
+  /** Epochs of its terms. */
+  readonly terms: string[] = [];
+  /** Terms that have begun and are over, as reported by `onChange`. */
+  readonly changes: boolean[] = [];
+  /** What becomes of its next requests. */
+  fate: (verb: Verb) => Fate = () => ({});
+  /** A change of replicas is under way. */
+  isBusy = false;
+  /** What it does while it leads. */
+  work: (signal: AbortSignal) => Promise<void> = (signal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  ended: Promise<unknown> = Promise.resolve();
+  readonly #world: Candidates;
+
+  constructor(world: Candidates, name: string, times: ElectionTimes) {
+    this.#world = world;
+    this.name = name;
+    this.clock = new ProcessClock(world.clock);
+    this.identity = newIdentity(name, this.clock);
+    this.election = createElection({
+      client: this.#client(times),
+      clock: this.clock,
+      log: this.#logTo(),
+      times,
+      identity: this.identity,
+      isIdle: () => !this.isBusy,
+      onChange: (isLeading) => this.changes.push(isLeading),
+    });
+  }
+
+  start(): this {
+    this.ended = this.election
+      .run(this.stop.signal, (signal) => {
+        this.terms.push(this.election.epoch());
+        return this.work(signal);
+      })
+      .catch((error: unknown) => error);
+    return this;
+  }
+
+  /** The seconds between its attempts from now on, one after the other; the last one permanently. */
+  waits(...seconds: readonly number[]): this {
+    const left = [...seconds];
+    this.clock.chance = () => ((left.length > 1 ? left.shift() : left[0]) ?? 0) / 2.4 - 1 / 1.2;
+    return this;
+  }
+
+  get mayWrite(): boolean {
+    return this.election.mayWrite();
+  }
+
+  /** Dies: nothing of it runs any more. */
+  kill(): void {
+    this.clock.stop();
+  }
+
+  logged(level: string): readonly string[] {
+    return this.log.filter(([of]) => of === level).map(([, message]) => message);
+  }
+
+  #logTo(): Log {
+    const to = (level: string) => (message: string) => void this.log.push([level, message]);
+    return { debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') };
+  }
+
+  #client(times: ElectionTimes): LeaseClient {
+    const ask = (
+      verb: Verb,
+      signal: AbortSignal,
+      request: { spec: LeaseSpec | null; revision: number },
+    ): Promise<SeenLease | null> =>
+      withDeadline(this.clock, { ms: times.renewDeadlineSeconds * 500, parent: signal }, (inner) =>
+        this.#send(verb, inner, request),
+      );
+    return {
+      name: 'monitoring/promscaler',
+      read: (signal) => ask('get', signal, { spec: null, revision: 0 }),
+      create: async (spec, signal) => present(await ask('create', signal, { spec, revision: 0 })),
+      update: async ({ object }, spec, signal) => {
+        const { resourceVersion } = object['metadata'] as { resourceVersion: string };
+        return present(await ask('update', signal, { spec, revision: Number(resourceVersion) }));
+      },
+    };
+  }
+
+  #send(
+    verb: Verb,
+    signal: AbortSignal,
+    request: { spec: LeaseSpec | null; revision: number },
+  ): Promise<SeenLease | null> {
+    const { thereMs = 0, backMs = 0, lost, refused } = this.fate(verb);
+    const world = this.#world;
+    return new Promise((resolve, reject) => {
+      const fail = (): void => reject(new KubernetesError('timeout', `${verb} of the Lease: timeout`));
+      signal.addEventListener('abort', fail);
+      const answer = (give: () => void): void => {
+        if (lost !== 'answer') world.clock.after(backMs, () => this.clock.whenRunning(give));
+      };
+      if (lost === 'request') return;
+      world.clock.after(thereMs, () => {
+        if (refused !== undefined) {
+          answer(() => reject(new KubernetesError(refused, `${verb} of the Lease: refused`)));
+          return;
+        }
+        try {
+          const result = world.apply(this.name, verb, request);
+          answer(() => resolve(result));
+        } catch (error) {
+          answer(() => reject(error instanceof Error ? error : new Error(String(error))));
+        }
+      });
+    });
+  }
+}
+
+function present(lease: SeenLease | null): SeenLease {
+  if (lease === null) throw new Error('a write answers with the Lease');
+  return lease;
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  afterRead,
+  afterOwnWrite,
+  conflictingWriterOf,
+  NO_REVERSALS,
+} from '../../../src/control/memory/conflicting-writer.js';
+import type { WriterWatch } from '../../../src/control/memory/conflicting-writer.js';
+import { failure } from '../fake-cluster.js';
+import { at, World } from '../world.js';
+
+/** promscaler sets 8 again and again; at each of these seconds 5 is found, set by `manager`. */
+function reversedAt(seconds: readonly number[], manager = 'kubectl'): WriterWatch {
+  return seconds.reduce((watch, second) => {
+    const managers = ['promscaler', manager];
+    return afterRead(afterOwnWrite(watch, 8), { replicas: 5, managers, now: at(second) });
+  }, NO_REVERSALS);
+}
+
+describe('three reversals', () => {
+  it.each([
+    [[0, 300, 600], true],
+    [[0, 300, 601], false],
+    [[0, 600], false],
+    [[0, 300, 601, 700], true],
+  ])('at %p s are a conflict: %p', (seconds, isConflict) => {
+    const watch = reversedAt(seconds);
+
+    expect(conflictingWriterOf(watch, at(seconds.at(-1) ?? 0)) !== null).toBe(isConflict);
+  });
+
+  it.each([
+    [1200, true],
+    [1201, false],
+  ])('up to 600 s are over at %i s: not %p', (now, isConflict) => {
+    const watch = reversedAt([0, 300, 600]);
+
+    expect(conflictingWriterOf(watch, at(now)) !== null).toBe(isConflict);
+    const later = afterRead(watch, { replicas: 5, managers: [], now: at(now) });
+    expect(later.reversals).toHaveLength(isConflict ? 3 : 0);
+  });
+
+  it('stay a conflict from its beginning on while one comes every 500 s', () => {
+    const watch = reversedAt([0, 100, 200, 700, 1200]);
+
+    expect(conflictingWriterOf(watch, at(1200))?.since).toBe('2026-01-01T00:03:20Z');
+  });
+
+  it('name who did it, without promscaler itself; another client where managedFields names none', () => {
+    const named = conflictingWriterOf(reversedAt([0, 1, 2], 'argocd-controller'), at(2));
+    const unnamed = conflictingWriterOf(reversedAt([0, 1, 2], 'promscaler'), at(2));
+
+    expect(named?.managers).toEqual(['argocd-controller']);
+    expect(named?.message).toMatch(/^argocd-controller changed spec.replicas after promscaler/);
+    expect(unnamed?.message).toMatch(/^another client changed/);
+  });
+});
+
+describe('a look', () => {
+  it('at our own count, or where nothing was set, is no reversal and the same value', () => {
+    const watch = afterOwnWrite(NO_REVERSALS, 8);
+
+    expect(afterRead(watch, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(watch);
+    expect(afterRead(NO_REVERSALS, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(NO_REVERSALS);
+  });
+
+  it('counts one change once, however often it is looked at', () => {
+    const watch = reversedAt([0]);
+
+    expect(afterRead(watch, { replicas: 3, managers: ['kubectl'], now: at(15) })).toBe(watch);
+  });
+});
+
+/** Cycles in which another client has set 5 again before each but the first. */
+async function reverted(world: World, times: number, manager = 'kubectl'): Promise<readonly unknown[]> {
+  world.load = 80;
+  const found = [(await world.nextCycle()).record.conflictingWriter];
+  for (let count = 0; count < times; count += 1) {
+    world.cluster.setReplicas(5, manager);
+    found.push((await world.nextCycle()).record.conflictingWriter);
+  }
+  return found;
+}
+
+describe('cycles whose value is set back', () => {
+  it('report it at the third time, go on scaling, and report nothing 10 minutes after the last', async () => {
+    const world = new World();
+
+    const found = await reverted(world, 3, 'argocd-controller');
+    world.clock.advance(600_000);
+    const still = await world.cycle();
+    world.clock.advance(1000);
+    const over = await world.cycle();
+
+    expect(found.map((one) => one !== undefined)).toEqual([false, false, false, true]);
+    expect(found[3]).toMatchObject({ managers: ['argocd-controller'], since: '2026-01-01T00:01:00Z' });
+    expect(world.cluster.arrived.map(({ replicas }) => replicas)).toEqual([8, 8, 8, 8]);
+    expect(still.record.conflictingWriter).toBeDefined();
+    expect(over.record.conflictingWriter).toBeUndefined();
+  });
+
+  it('are reported also while the target cannot be read', async () => {
+    const world = new World();
+    await reverted(world, 3);
+    world.cluster.targetFailure = failure('server_error');
+
+    expect((await world.nextCycle()).record.conflictingWriter).toBeDefined();
+  });
+
+  it('count a change between the decision and the PATCH', async () => {
+    const world = new World();
+    await reverted(world, 2);
+    world.load = 100;
+    world.cluster.beforeReads.push(() => world.cluster.setReplicas(5));
+
+    await world.nextCycle();
+
+    expect(world.memory.writer.reversals).toHaveLength(3);
+  });
+
+  it('count nothing of a change whose answer was lost, nor its own later steps', async () => {
+    const world = new World();
+    for (const load of [60, 70, 80, 90]) {
+      world.load = load;
+      world.cluster.patchScripts.push((apply) => {
+        apply();
+        throw failure('timeout');
+      });
+      await world.nextCycle();
+      await world.nextCycle();
+    }
+
+    expect(world.cluster.specReplicas).toBe(9);
+    expect(world.memory.writer).toEqual({ ...NO_REVERSALS, own: 9 });
+  });
+
+  it('restart with another target of the name', async () => {
+    const world = new World();
+    await reverted(world, 3);
+    world.cluster.recreate('uid-2', 5);
+
+    expect((await world.nextCycle()).record.conflictingWriter).toBeUndefined();
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from '@jest/globals';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
+import { aPod } from '../../support/builders.js';
+import { failure } from '../fake-cluster.js';
+import { answerOf, answersFrom, at, settledMemory, World } from '../world.js';
+
+describe('a target that cannot be read', () => {
+  const kinds: KubernetesErrorKind[] = ['not_found', 'forbidden', 'timeout', 'connection', 'server_error'];
+
+  it.each(kinds)(
+    'is FailedGetScale at %s, with the words of the failure, and nothing is thrown',
+    async (kind) => {
+      const world = new World();
+      world.load = 80;
+      world.cluster.targetFailure = failure(kind, `reading Deployment shop/web: ${kind}`);
+
+      const { record, target } = await world.cycle();
+
+      expect(record).toMatchObject({
+        snapshot: null,
+        decision: null,
+        outcome: { kind: 'none', from: null, to: null, message: '' },
+      });
+      expect(record.conditions).toEqual([
+        {
+          type: 'AbleToScale',
+          status: 'False',
+          reason: 'FailedGetScale',
+          message: `reading Deployment shop/web: ${kind}`,
+        },
+      ]);
+      expect(target).toBeNull();
+      expect(world.cluster.arrived).toEqual([]);
+    },
+  );
+
+  it('is InvalidSelector where it has no selector', async () => {
+    const world = new World();
+    world.cluster.targetFailure = failure('invalid_selector', 'selector is required');
+
+    const { record } = await world.cycle();
+
+    expect(record.conditions).toEqual([
+      { type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message: 'selector is required' },
+    ]);
+  });
+
+  it('keeps the memory as it was, and goes on automatically when it can be read', async () => {
+    const world = new World();
+    const before = settledMemory({ lastScaleUp: at(-100), scaleEvents: [{ at: at(-5), change: 2 }] });
+    world.memory = before;
+    world.load = 80;
+    world.cluster.targetFailure = failure('not_found');
+    expect((await world.cycle()).memory).toBe(before);
+    world.cluster.targetFailure = null;
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('lets through what is no failure of the API server', async () => {
+    const world = new World();
+    world.answers = {
+      of: () => Promise.reject(new TypeError('our own fault')),
+      ageOf: () => Promise.resolve(UNKNOWN_AGE),
+    };
+
+    await expect(world.cycle()).rejects.toThrow('our own fault');
+  });
+});
+
+describe('pods that cannot be read', () => {
+  it('are FailedGetScale with verb, resource and namespace, and nothing is decided', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.podsFailure = failure('forbidden', 'listing pods of namespace shop: 403 Forbidden');
+
+    const { record, target } = await world.cycle();
+
+    // There is an object to tell of it.
+    expect(target).toMatchObject({ uid: 'uid-1' });
+    expect(record.decision).toBeNull();
+    expect(record.conditions).toEqual([
+      {
+        type: 'AbleToScale',
+        status: 'False',
+        reason: 'FailedGetScale',
+        message: 'listing pods of namespace shop: 403 Forbidden',
+      },
+    ]);
+    expect(world.cluster.arrived).toEqual([]);
+  });
+});
+
+describe('a watch that has gone quiet', () => {
+  it('still lets 5 go down to 3 when it last heard 180 s ago', async () => {
+    const world = new World();
+    world.load = 30;
+    world.cluster.ageSeconds = 180;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 3 });
+  });
+
+  it('holds the 5 when it last heard 181 s ago, and says so', async () => {
+    const world = new World();
+    world.load = 30;
+    world.cluster.ageSeconds = 181;
+
+    const { record } = await world.cycle();
+
+    expect(record.decision).toMatchObject({
+      desiredReplicas: 5,
+      recommendedReplicas: 3,
+      limits: [
+        {
+          limit: 'recovery_hold',
+          from: 3,
+          to: 5,
+          reason: 'the API server has sent nothing about the pods for 181 s',
+          until: at(15),
+        },
+      ],
+    });
+    expect(record.outcome.kind).toBe('none');
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('does not keep 5 from going up to 8 after 181 s', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.ageSeconds = 181;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
+  });
+
+  it('holds no longer than it is quiet', async () => {
+    const world = new World();
+    world.load = 30;
+    world.cluster.ageSeconds = 500;
+    await world.cycle();
+    world.cluster.ageSeconds = 0;
+    world.clock.advance(1000);
+
+    const { record } = await world.cycle();
+
+    expect(record.snapshot?.state).toMatchObject({ holdScaleDownUntil: null, holdReason: null });
+    expect(record.outcome).toMatchObject({ kind: 'patched', to: 3 });
+  });
+});
+
+describe('metrics that have only just come back', () => {
+  it('hold the scale-down by the snapshot: 300 s for a bare selector, from the first value', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 900;
+    world.load = 30;
+
+    const { record } = await world.cycle();
+
+    expect(record.snapshot?.state.holdScaleDownUntil).toBe(at(300));
+    expect(record.snapshot?.state.holdReason).toContain('metric "load" must return values for 300 s');
+    expect(record.decision).toMatchObject({ desiredReplicas: 5, limits: [{ limit: 'recovery_hold' }] });
+  });
+
+  it('let go after 300 s with an answer each 15 s, and not at 285 s', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 900;
+    world.load = 30;
+
+    for (let seconds = 0; seconds <= 285; seconds += 15) {
+      expect((await world.cycle()).record.decision?.action).toBe('none');
+      world.clock.advance(15_000);
+    }
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+    expect(world.clock.now()).toBe(at(300));
+  });
+
+  it('hold for recoveryHoldMaxSeconds at most: 60 s', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 60;
+
+    expect((await world.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
+  });
+
+  it('hold again after a cycle without series', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 60;
+    for (let count = 0; count < 5; count += 1) await world.nextCycle();
+    world.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
+    await world.nextCycle();
+    world.answers = null;
+    world.load = 30;
+
+    const { record } = await world.nextCycle();
+
+    expect(record.snapshot?.state.holdScaleDownUntil).toBe(at(105 + 60));
+    expect(record.decision?.action).toBe('none');
+  });
+
+  it('hold after a restart of the server that no query saw: it began 10 s ago', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 60;
+    for (let count = 0; count < 5; count += 1) await world.nextCycle();
+    world.answers = answersFrom([answerOf(30, at(90))], at(80));
+
+    const { record } = await world.nextCycle();
+
+    expect(record.snapshot?.now).toBe(at(90));
+    expect(record.snapshot?.state.holdReason).toContain('the server started at 2026-01-01T00:01:20Z');
+    expect(record.decision?.action).toBe('none');
+  });
+
+  it('and a quiet watch hold until the later of both, which is the metrics', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 60;
+    world.cluster.ageSeconds = 200;
+
+    expect((await world.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
+  });
+
+  it('do not hold a scale-up', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 900;
+    world.load = 80;
+
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
+  });
+});
+
+describe('the snapshot of a cycle', () => {
+  it('has the instant of the round, the counts, the pods and the samples', async () => {
+    const world = new World();
+    world.cluster.statusReplicas = 4;
+
+    const { record } = await world.cycle();
+
+    expect(record.snapshot).toMatchObject({
+      now: at(0),
+      target: { specReplicas: 5, statusReplicas: 4 },
+      pods: [],
+      samples: [{ form: 'values', values: [50], at: at(0), partial: null }],
+    });
+    expect(record.snapshot?.scaler).toBe(world.scaler);
+  });
+
+  it('reads the pods after the answers have come', async () => {
+    const world = new World();
+    world.answers = {
+      of: () => {
+        world.cluster.pods.push(aPod());
+        return Promise.resolve([answerOf(50, at(0))]);
+      },
+      ageOf: () => Promise.resolve(UNKNOWN_AGE),
+    };
+
+    expect((await world.cycle()).record.snapshot?.pods).toHaveLength(1);
+  });
+});

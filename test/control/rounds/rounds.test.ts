@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { runRounds } from '../../../src/control/rounds/rounds.js';
+import type { Round } from '../../../src/control/rounds/rounds.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+function start(periodSeconds: number) {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  const rounds: Round[] = [];
+  const ended = runRounds(clock, periodSeconds, {
+    signal: stop.signal,
+    onRound: (round) => rounds.push(round),
+  });
+  return { clock, stop, rounds, ended };
+}
+
+describe('runRounds with a period of 15 s', () => {
+  it('runs the first round at the start and the second 15 s later, not 14.999 s', async () => {
+    const { clock, rounds } = start(15);
+    expect(rounds).toHaveLength(1);
+
+    await clock.advanceAndSettle(14_999);
+    expect(rounds).toHaveLength(1);
+
+    await clock.advanceAndSettle(1);
+    expect(rounds).toHaveLength(2);
+  });
+
+  it('keeps to its slots: four rounds in 45 s, each on time', async () => {
+    const { clock, rounds } = start(15);
+
+    await clock.advanceAndSettle(45_000);
+
+    expect(rounds).toHaveLength(4);
+    expect(rounds.map(({ latenessSeconds }) => latenessSeconds)).toEqual([0, 0, 0, 0]);
+    expect(rounds.every(({ missed }) => missed === 0)).toBe(true);
+  });
+
+  it('ends when its signal is aborted, between two rounds', async () => {
+    const { clock, stop, rounds, ended } = start(15);
+    await clock.advanceAndSettle(20_000);
+
+    stop.abort();
+    await ended;
+    await clock.advanceAndSettle(60_000);
+
+    expect(rounds).toHaveLength(2);
+  });
+});
+
+describe('runRounds after 40 s without a run', () => {
+  it('counts the 1 slot that passed, makes up for none and says that it is 10 s late', async () => {
+    const { clock, rounds } = start(15);
+
+    // The timer of the second slot fires 25 s after it was due.
+    await clock.stall(40_000);
+
+    expect(rounds).toHaveLength(2);
+    expect(rounds[1]).toMatchObject({ missed: 1, latenessSeconds: 10 });
+
+    await clock.advanceAndSettle(5000);
+    expect(rounds).toHaveLength(3);
+    expect(rounds[2]).toMatchObject({ missed: 0, latenessSeconds: 0 });
+  });
+});

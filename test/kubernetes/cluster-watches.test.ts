@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
+import { eventually, settle } from '../support/manual-clock.js';
+import { ClusterRig, failureOf, WEB } from './cluster-rig.js';
+import { apiDeployment, apiPod, list, openWatch } from './fake-api-server.js';
+
+const APP_WEB = parseSelector('app=web') ?? [];
+
+let rig: ClusterRig;
+
+beforeEach(async () => {
+  rig = await ClusterRig.create();
+});
+
+afterEach(() => rig.stop());
+
+function script(namespace: string | null): void {
+  const scope = namespace === null ? '' : `/namespaces/${namespace}`;
+  const pods = `/api/v1${scope}/pods`;
+  const deployments = `/apis/apps/v1${scope}/deployments`;
+  const pod = apiPod({ name: namespace ?? 'everywhere', namespace: namespace ?? 'n0' });
+  rig.fake
+    .on('LIST', pods, list('5', [pod]))
+    .on('WATCH', pods, openWatch())
+    .on('LIST', deployments, list('6', [apiDeployment()]))
+    .on('WATCH', deployments, openWatch());
+}
+
+function targetsIn(count: number) {
+  return Array.from({ length: count }, (_, index) => ({ namespace: `n${index}`, ref: WEB }));
+}
+
+describe('scopes', () => {
+  it('watches each of 20 namespaces and, with the 21st, the whole cluster', async () => {
+    for (let index = 0; index < 20; index += 1) script(`n${index}`);
+    script(null);
+    rig.start(targetsIn(20));
+    await rig.syncedInTime();
+    await eventually(() => rig.fake.seen('WATCH').length === 40);
+    const clusterWide = rig.fake.seen('LIST', '/api/v1/pods').length;
+
+    rig.cluster.follow(targetsIn(21));
+    await rig.syncedInTime();
+    await eventually(() => {
+      rig.clock.advance(10);
+      return rig.fake.seen('WATCH').length === 42;
+    });
+
+    expect(clusterWide).toBe(0);
+    expect(rig.fake.seen('LIST', '/api/v1/pods')).toHaveLength(1);
+    expect(rig.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['everywhere']);
+    await eventually(() => rig.fake.connections <= 8);
+  });
+
+  it('answers from the old watch until the new one has listed', async () => {
+    for (let index = 0; index < 20; index += 1) script(`n${index}`);
+    script(null);
+    rig.fake.on('LIST', '/api/v1/pods', () => undefined);
+    rig.start(targetsIn(20));
+    await rig.syncedInTime();
+
+    rig.cluster.follow(targetsIn(21));
+    await settle();
+
+    expect(rig.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['n0']);
+    expect((await failureOf(() => rig.cluster.listPods('n20', APP_WEB))).message).toContain('not listed yet');
+  });
+
+  it('ends the watches of a namespace that is not followed any more and starts those of a new one', async () => {
+    script('n0');
+    script('n1');
+    rig.start([{ namespace: 'n0', ref: WEB }]);
+    await rig.syncedInTime();
+    await eventually(() => rig.fake.seen('WATCH').length === 2);
+
+    rig.cluster.follow([{ namespace: 'n1', ref: WEB }]);
+    await rig.syncedInTime();
+
+    expect(rig.cluster.listPods('n1', APP_WEB)).toHaveLength(1);
+    expect((await failureOf(() => rig.cluster.listPods('n0', APP_WEB))).message).toContain('not listed yet');
+  });
+
+  it('watches no Deployments where only a StatefulSet is followed', async () => {
+    script('n0');
+    const path = '/apis/apps/v1/namespaces/n0/statefulsets';
+    rig.fake.on('LIST', path, list('6', [])).on('WATCH', path, openWatch());
+
+    rig.start([{ namespace: 'n0', ref: { ...WEB, kind: 'StatefulSet' } }]);
+    await rig.syncedInTime();
+
+    expect(new Set(rig.fake.seen('LIST').map((request) => request.path))).toEqual(
+      new Set(['/api/v1/namespaces/n0/pods', path]),
+    );
+  });
+
+  it('is synced with nothing to follow, and asks nothing', async () => {
+    rig.start([]);
+    await settle();
+
+    expect(rig.cluster.isSynced()).toBe(true);
+    expect(rig.fake.requests).toHaveLength(0);
+  });
+});
+
+describe('configured namespaces', () => {
+  it('watches 21 of them one by one and refuses any other', async () => {
+    await rig.stop();
+    rig = await ClusterRig.create(targetsIn(21).map(({ namespace }) => namespace));
+    for (let index = 0; index < 21; index += 1) script(`n${index}`);
+
+    rig.start([...targetsIn(21), { namespace: 'kube-system', ref: WEB }]);
+    await rig.syncedInTime();
+    const error = await failureOf(() => rig.cluster.readTarget('kube-system', WEB, rig.signal));
+
+    expect(rig.fake.seen('LIST')).toHaveLength(42);
+    expect(error.kind).toBe('forbidden');
+    expect(error.message).toContain('reading namespace kube-system: not listed in kubernetes.namespaces');
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import type { ScaleTarget, TargetEvent } from '../../src/kubernetes/types.js';
+import { eventually, settle } from '../support/manual-clock.js';
+import { ClusterRig, WEB } from './cluster-rig.js';
+import { cut, json, status } from './fake-api-server.js';
+
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/shop/events';
+const CORE_EVENTS = '/api/v1/namespaces/shop/events';
+
+const TARGET: ScaleTarget = {
+  ref: WEB,
+  namespace: 'shop',
+  uid: 'uid-web',
+  resourceVersion: '10',
+  specReplicas: 3,
+  statusReplicas: 3,
+  selector: [],
+  annotations: {},
+};
+const RESCALED: TargetEvent = { type: 'Normal', reason: 'SuccessfulRescale', message: 'New size: 5' };
+
+let rig: ClusterRig;
+
+beforeEach(async () => {
+  rig = await ClusterRig.create();
+  rig.fake.on('POST', EVENTS, json({ kind: 'Event' })).on('POST', CORE_EVENTS, json({ kind: 'Event' }));
+});
+
+afterEach(() => rig.stop());
+
+async function recordAndWait(event: TargetEvent, requests: number): Promise<void> {
+  rig.cluster.recordEvent(TARGET, event);
+  await eventually(() => rig.reports.length >= requests);
+  await settle();
+}
+
+describe('recordEvent', () => {
+  it('creates an event of events.k8s.io on the target', async () => {
+    await recordAndWait(RESCALED, 1);
+
+    expect(rig.fake.requests[0]?.body).toEqual({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: expect.stringMatching(/^web\.[0-9a-f]+\.\d+$/), namespace: 'shop' },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      reportingController: 'promscaler',
+      reportingInstance: 'promscaler-0',
+      action: 'Scaling',
+      type: 'Normal',
+      reason: 'SuccessfulRescale',
+      note: 'New size: 5',
+      regarding: {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        namespace: 'shop',
+        name: 'web',
+        uid: 'uid-web',
+        resourceVersion: '10',
+      },
+    });
+  });
+
+  it('counts the same event up within 360 s, and makes a new one after 361 s or of another text', async () => {
+    await recordAndWait(RESCALED, 1);
+    const { metadata } = rig.fake.requests[0]?.body as { metadata: { name: string } };
+    rig.fake.on('PATCH', `${EVENTS}/${metadata.name}`, json({ kind: 'Event' }));
+
+    rig.clock.advance(360_000);
+    await recordAndWait(RESCALED, 2);
+    await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 3);
+    rig.clock.advance(361_000);
+    await recordAndWait(RESCALED, 4);
+
+    expect(rig.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST', 'POST']);
+    expect(rig.fake.requests[1]?.body).toEqual({
+      series: { count: 2, lastObservedTime: '2026-01-01T00:06:00.000000Z' },
+    });
+  });
+
+  it('creates another Event if the first one was deleted', async () => {
+    await recordAndWait(RESCALED, 1);
+    await recordAndWait(RESCALED, 3);
+
+    expect(rig.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
+  });
+
+  it('falls back to the core API where events.k8s.io is forbidden, for ten minutes', async () => {
+    rig.fake.on('POST', EVENTS, status(403, 'no'));
+
+    await recordAndWait(RESCALED, 2);
+    await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 3);
+    rig.clock.advance(600_000);
+    await recordAndWait({ ...RESCALED, message: 'New size: 7' }, 5);
+
+    expect(rig.fake.requests.map(({ path }) => path)).toEqual([
+      EVENTS,
+      CORE_EVENTS,
+      CORE_EVENTS,
+      EVENTS,
+      CORE_EVENTS,
+    ]);
+    expect(rig.fake.requests[1]?.body).toMatchObject({
+      involvedObject: { name: 'web', uid: 'uid-web' },
+      message: 'New size: 5',
+      count: 1,
+      firstTimestamp: '2026-01-01T00:00:00Z',
+    });
+  });
+
+  it('lets a target have 25 events at once and one more every five minutes', async () => {
+    const burst = (from: number) => {
+      for (let index = 0; index < 30; index += 1)
+        rig.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${from + index}` });
+    };
+    burst(0);
+    await eventually(() => rig.reports.length === 25);
+    await settle();
+    rig.clock.advance(300_000);
+    burst(100);
+    await eventually(() => rig.reports.length === 26);
+    await settle();
+
+    expect(rig.fake.requests).toHaveLength(26);
+  });
+
+  it('cuts a message to 1 kB between two characters', async () => {
+    await recordAndWait({ ...RESCALED, message: 'ü'.repeat(800) }, 1);
+
+    const { note } = rig.fake.requests[0]?.body as { note: string };
+    expect(note).toBe(`${'ü'.repeat(510)}...`);
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
+  });
+
+  it('never throws, and goes on with the next event after a failure', async () => {
+    rig.fake.on('POST', EVENTS, cut, json({ kind: 'Event' }));
+
+    await recordAndWait(RESCALED, 1);
+    await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 2);
+
+    expect(rig.fake.requests).toHaveLength(2);
+  });
+});

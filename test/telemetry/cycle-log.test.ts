@@ -1,0 +1,162 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import { logCycle } from '../../src/telemetry/cycle-log.js';
+import type { Facts, Log } from '../../src/units/log.js';
+import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
+
+const FAILING = decision({ metrics: [metricResult({ error: 'no series', proposal: null })] });
+
+describe('logCycle', () => {
+  it('writes nothing at info for 3 cycles that change nothing', () => {
+    const lines = run([record(), record(), record({ decision: decision({ recommendedReplicas: 4 }) })]);
+
+    expect(lines).toEqual([]);
+  });
+
+  it('writes one line for a change from 3 to 5, with its reason and limits', () => {
+    const changed = decision({ desiredReplicas: 5, reason: 'cpu is above target', limits: [limitStep()] });
+
+    const lines = run([
+      record({ decision: changed, outcome: { kind: 'patched', from: 3, to: 5, message: '' } }),
+    ]);
+
+    expect(lines).toEqual([
+      [
+        'info',
+        'replicas changed',
+        { scaler: 'shop/web', from: 3, to: 5, reason: 'cpu is above target', limits: ['stabilization'] },
+      ],
+    ]);
+  });
+
+  it('gives the pause as the reason of its change, and no limit of the decision that it has replaced', () => {
+    const changed = decision({ desiredReplicas: 5, reason: 'cpu is above target', limits: [limitStep()] });
+    const reason = '3 -> 2: paused by annotation, kept at 2 (metrics ask for 5)';
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 2, message: '' } as const;
+    const outcome = { kind: 'patched', from: 3, to: 2, message: '' } as const;
+
+    const lines = run([record({ decision: changed, outcome, pause, reason })]);
+
+    expect(lines).toEqual([
+      ['info', 'replicas changed', { scaler: 'shop/web', from: 3, to: 2, reason, limits: [] }],
+    ]);
+  });
+
+  it('writes a change that is held back once, not each of 3 rounds, and again when it is another', () => {
+    const heldAt = (to: number): CycleRecord =>
+      record({ outcome: { kind: 'dry-run', from: 3, to, message: '' } });
+
+    const lines = run([heldAt(5), heldAt(5), heldAt(5), heldAt(6)]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['to']])).toEqual([
+      ['info', 'change held back', 5],
+      ['info', 'change held back', 6],
+    ]);
+  });
+
+  it('writes of another writer once when it is found and once when it is over', () => {
+    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl does it' };
+    const found = record({ conflictingWriter });
+
+    expect(run([record(), found, found, record(), record()])).toEqual([
+      [
+        'warn',
+        'another writer keeps changing spec.replicas',
+        { scaler: 'shop/web', detail: 'kubectl does it' },
+      ],
+      ['info', 'no other writer changes spec.replicas anymore', { scaler: 'shop/web' }],
+    ]);
+  });
+
+  it('warns of pods without a node once, and writes nothing of pods that start', () => {
+    const short = (reason: string): CycleRecord =>
+      record({ conditions: [condition({ type: 'TargetReached', status: 'False', reason })] });
+    const reached = record({ conditions: [condition({ type: 'TargetReached', reason: 'Reached' })] });
+
+    const lines = run([reached, short('Starting'), short('Unschedulable'), short('Unschedulable'), reached]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
+      ['warn', 'condition degraded', 'Unschedulable'],
+      ['info', 'condition recovered', 'Reached'],
+    ]);
+  });
+
+  it.each(['conflict', 'failed'] as const)('writes a %s at debug alone', (kind) => {
+    const records = [record({ outcome: { kind, from: 3, to: 5, message: 'who knows' } })];
+
+    expect(run(records)).toEqual([]);
+    expect(run(records, 'debug')).toHaveLength(1);
+  });
+
+  it('writes the start and the end of a failing metric once each', () => {
+    const lines = run([record(), record({ decision: FAILING }), record({ decision: FAILING }), record()]);
+
+    expect(lines).toEqual([
+      ['warn', 'metric has no value', { scaler: 'shop/web', metric: 'Resource/cpu', error: 'no series' }],
+      ['info', 'metric has a value again', { scaler: 'shop/web', metric: 'Resource/cpu' }],
+    ]);
+  });
+
+  it('takes a cycle without metrics for neither the end nor a new start of a failure', () => {
+    const shortCut = record({ decision: decision({ metrics: [] }) });
+
+    const lines = run([record({ decision: FAILING }), shortCut, record({ decision: FAILING })]);
+
+    expect(lines.map(([, message]) => message)).toEqual(['metric has no value']);
+  });
+
+  it('writes a condition that turns bad, that has another reason, and that is good again', () => {
+    const failed = (reason: string): CycleRecord =>
+      record({ conditions: [condition({ status: 'False', reason, message: 'forbidden' })] });
+
+    const lines = run([
+      failed('FailedGetScale'),
+      failed('FailedGetScale'),
+      failed('FailedUpdateScale'),
+      record(),
+    ]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
+      ['warn', 'condition degraded', 'FailedGetScale'],
+      ['warn', 'condition degraded', 'FailedUpdateScale'],
+      ['info', 'condition recovered', 'ReadyForNewScale'],
+    ]);
+  });
+
+  it.each([
+    ['DryRun', 'info'],
+    ['Paused', 'info'],
+    ['ConflictingScaler', 'warn'],
+    ['StateDegraded', 'warn'],
+  ])('writes Held because of %s at %s', (reason, level) => {
+    const lines = run([record({ conditions: [condition({ type: 'Held', reason })] })]);
+
+    expect(lines.map(([at]) => at)).toEqual([level]);
+  });
+
+  it('writes nothing about a limit: at its maximum a scaler is as it should be', () => {
+    const lines = run([
+      record({ conditions: [condition({ type: 'ScalingLimited', reason: 'TooManyReplicas' })] }),
+    ]);
+
+    expect(lines).toEqual([]);
+  });
+});
+
+type Line = readonly [level: string, message: string, facts: Facts];
+
+function run(records: readonly CycleRecord[], only?: 'debug'): readonly Line[] {
+  const lines: Line[] = [];
+  const write =
+    (level: string) =>
+    (message: string, facts: Facts = {}): void =>
+      void lines.push([level, message, facts]);
+  const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const ledger = createLedger();
+  for (const one of records) {
+    const { before, after } = ledger.add(one);
+    logCycle(log, before, after);
+  }
+  return lines.filter(([level]) => (only === 'debug' ? level === 'debug' : level !== 'debug'));
+}
