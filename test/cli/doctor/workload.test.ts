@@ -4,9 +4,7 @@ import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './rig.js';
 
-async function world(workloads: readonly WorkloadOptions[]): Promise<Simulator> {
-  return cluster({ workloads });
-}
+const world = (workloads: readonly WorkloadOptions[]): Promise<Simulator> => cluster({ workloads });
 
 async function diagnose(
   simulator: Simulator,
@@ -326,7 +324,7 @@ describe('replicas-writer', () => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
 
     expect(found?.status).toBe('warning');
-    expect(found?.message).toContain(`${manager}`);
+    expect(found?.message).toContain(manager);
     expect(found?.fix).toContain(fix);
   });
 
