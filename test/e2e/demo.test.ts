@@ -42,7 +42,7 @@ describe('promscaler demo', () => {
     });
     await waitFor(() => demo.output().includes('is paused by annotation until'), { what: 'the pause' });
     expect(paused.output).toContain(
-      `\`${resume.replace('resume checkout', 'resume shop/checkout')}\` takes it back`,
+      `Resume with \`${resume.replace('resume checkout', 'resume shop/checkout')}\``,
     );
     expect(await runLine(resume)).toMatchObject({ code: 0, output: expect.stringContaining('is resumed') });
     await waitFor(() => demo.output().includes('it is resumed'), { what: 'the end of the pause' });
