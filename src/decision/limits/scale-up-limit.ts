@@ -18,7 +18,7 @@ export const applyScaleUpLimit: Limit = (replicas, context) => {
 };
 
 /** Returns `max(minimum, trunc(factor * specReplicas))`, or null if no such limit applies. */
-export function scaleUpLimit({ spec, current }: LimitContext): number | null {
+function scaleUpLimit({ spec, current }: LimitContext): number | null {
   const { factor, minimum, isExplicit } = spec.scaleUpLimit;
   if (spec.behavior !== null && !isExplicit) return null;
   return Math.min(MAX_REPLICAS, Math.max(minimum, Math.trunc(factor * current)));
