@@ -73,7 +73,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       }
     },
     create: (spec, signal) => {
-      const body = { ...HEAD, metadata: { name, namespace }, spec: withoutNulls(spec) };
+      const body = { ...LEASE_HEAD, metadata: { name, namespace }, spec: withoutNulls(spec) };
       return send(
         { method: 'POST', path: collection, verb: 'create', doing: `creating ${what}`, body },
         signal,
@@ -86,7 +86,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   };
 }
 
-const HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
+export const LEASE_HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
 
 /** Formats a MicroTime with six digits: `2026-01-01T00:00:00.250000Z`. */
 export function microTime(instant: Instant): string {
@@ -97,15 +97,16 @@ function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
   const metadata = { ...objectIn(object, 'metadata') };
   // The server maintains managedFields, the longest part of the object.
   delete metadata['managedFields'];
-  return { ...HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
+  return { ...LEASE_HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
 }
 
-function withoutNulls(spec: LeaseSpec): JsonObject {
+/** Returns the body of `spec`: unset fields are left out. */
+export function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }
 
-/** A Lease without uid or resourceVersion could not be updated safely. */
-function readLease(answer: JsonObject, doing: string): SeenLease {
+/** Throws `bad_answer` without uid or resourceVersion: such a Lease could not be updated safely. */
+export function readLease(answer: JsonObject, doing: string): SeenLease {
   const metadata = objectIn(answer, 'metadata');
   const isWhole = [textIn(metadata, 'uid'), textIn(metadata, 'resourceVersion')].every((text) => text);
   if (textIn(answer, 'kind') !== 'Lease' || !isWhole)

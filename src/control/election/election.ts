@@ -1,4 +1,4 @@
-import { sleep } from '../../units/clock.js';
+import { sleep, type Clock } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { withRefusals } from './election-refusal.js';
@@ -21,7 +21,7 @@ export interface ElectionOptions extends TermParts {
  * A process with more lag must not write: the lag may repeat between the check and the request, and followers wait only
  * leaseDuration - renewDeadline for it. Source: reliability.md, W18.
  */
-const MAX_LAG_MS = 1000;
+export const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
 const STEADY_POLL_MS = 250;
 /** On top of leaseDuration: by then the renewal loop is stuck. Source: reliability.md, W20. */
@@ -124,10 +124,7 @@ export function createElection(options: ElectionOptions): Election {
         ? [`is leader, but has not renewed the Lease for ${Math.round(seconds)} s`]
         : [];
     },
-    untilSteady: async () => {
-      const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
-      while (!isSteady() && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);
-    },
+    untilSteady: () => untilSteady(clock, () => lag?.ms() ?? 0),
     run: async (signal, lead) => {
       lag = watchLoopLag(clock);
       try {
@@ -142,4 +139,10 @@ export function createElection(options: ElectionOptions): Election {
       }
     },
   };
+}
+
+/** Resolves when the event loop keeps up, or after 3 s. */
+export async function untilSteady(clock: Clock, lagMs: () => number): Promise<void> {
+  const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
+  while (lagMs() > MAX_LAG_MS && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);
 }

@@ -18,7 +18,7 @@ import { holdStream, readText, type WatchStream } from './watch-stream.js';
 /** One request to the API server. */
 export interface KubernetesRequest {
   readonly lane: Lane;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Each segment encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;

@@ -50,7 +50,9 @@ describe('planBuckets', () => {
   it('is the same in whatever order the members and their claims come', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
-        const reversed = new Map([...claims].reverse().map(([member, list]) => [member, [...list].reverse()]));
+        const reversed = new Map(
+          [...claims].reverse().map(([member, list]) => [member, [...list].reverse()]),
+        );
 
         expect([...plan(reversed)].sort()).toEqual([...plan(claims)].sort());
       }),

@@ -1,0 +1,293 @@
+import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
+import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import { KubernetesError } from '../../kubernetes/types.js';
+import { onAbort } from '../../units/abort.js';
+import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
+import type { Log } from '../../units/log.js';
+import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js';
+import type { Lead } from '../election/leadership.js';
+import { MAX_LAG_MS, untilSteady } from '../election/election.js';
+import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
+import { createBusyBuckets } from './busy-buckets.js';
+import { createHoldings } from './holdings.js';
+import { withMemberRefusals } from './member-refusals.js';
+import {
+  findStale,
+  liveOthers,
+  nextNumber,
+  observeMembers,
+  type ObservedMembers,
+} from './observed-members.js';
+import { createOwnLease } from './own-lease.js';
+import { planBuckets } from './plan-buckets.js';
+import type { Shards } from './shards.js';
+
+export interface MembershipOptions {
+  readonly client: MemberLeases;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly times: ElectionTimes;
+  readonly identity: string;
+  /** The URL of this process's HTTP server; null: it has none. */
+  readonly address: string | null;
+  /** Reads the state of a bucket again; never rejects. */
+  readonly loadState: (bucket: number) => Promise<void>;
+  /** Stores the state of a bucket that is not stored yet; never rejects. */
+  readonly flushState: (bucket: number) => Promise<void>;
+  /** Called when the buckets that this process serves have changed. */
+  readonly onServed: () => void;
+}
+
+/** After a change of claims, the next write does not wait for retryPeriod. */
+const URGENT_MS = 100;
+const FLUSH_MS = 3000;
+const RELEASE_MS = 3000;
+/** A write under way has a deadline; none lasts as long. */
+const LEFTOVER_MS = 30_000;
+/** As for a leader: on top of leaseDuration. */
+const STUCK_SECONDS = 20;
+
+/**
+ * Creates a member of the replicas that share the scalers. It renews a Lease of its own that lists the buckets it claims,
+ * lists the Leases of all members after each renewal, and moves towards the plan of `planBuckets`. A bucket is its own
+ * once a list that began after the write of the claim shows no other live member with a claim on it; it stays its own
+ * while the Lease is renewed in time. Source: reliability.md, W27-W33.
+ */
+export function createMembership(options: MembershipOptions): Shards {
+  const { clock, log, times, identity } = options;
+  const client = withMemberRefusals(options.client, clock);
+  const own = createOwnLease({ ...options, client });
+  const busy = createBusyBuckets();
+  let members: ObservedMembers = new Map();
+  /** Monotonic start of the membership; null: not a member. */
+  let joinedMs: number | null = null;
+  let number = 0;
+  let lag: LoopLag | null = null;
+  let isFailing = false;
+  /** The last claims that were published, as text; null: the last write failed. */
+  let published: string | null = null;
+  let wake = (): void => undefined;
+
+  const holdings = createHoldings({
+    load: options.loadState,
+    drain: async (bucket) => {
+      await busy.untilIdle(bucket);
+      await endedWithin(clock, FLUSH_MS, options.flushState(bucket));
+    },
+    onServed: options.onServed,
+    onDrained: () => wake(),
+  });
+
+  const lagMs = (): number => lag?.ms() ?? 0;
+  const mayWrite = (): boolean => joinedMs !== null && own.isValid() && lagMs() <= MAX_LAG_MS;
+  const others = (): readonly SeenMember[] =>
+    liveOthers(members, { own: own.name, nowMs: clock.monotonicMs(), times });
+
+  /** Never ends a sleep before `ms` unless woken or aborted. */
+  const pause = (ms: number, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        forget();
+        wake = () => undefined;
+        resolve();
+      };
+      const cancel = clock.after(ms, done);
+      const forget = onAbort(signal, done);
+      wake = done;
+    });
+  };
+
+  const publish = async (signal: AbortSignal): Promise<void> => {
+    const buckets = holdings.claims();
+    const next = holdings.hasNew() ? Math.max(number + 1, nextNumber(members)) : number;
+    published = null;
+    await own.publish({ buckets, number: next }, signal);
+    published = buckets.join();
+    number = next;
+    holdings.published(buckets, number);
+  };
+
+  /** Lists the members. Returns why the Lease of this one is lost; null: it is not. */
+  const observe = async (signal: AbortSignal): Promise<string | null> => {
+    const listed = await client.list(signal);
+    members = observeMembers(members, listed, { nowMs: clock.monotonicMs(), times });
+    return own.found(listed.find(({ name }) => name === own.name) ?? null);
+  };
+
+  /** Moves towards the plan. */
+  const rebalance = (): void => {
+    const live = others();
+    const claims = new Map<string, readonly number[]>(
+      live.map(({ spec, buckets }) => [spec.holderIdentity, buckets]),
+    );
+    claims.set(
+      identity,
+      holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining'),
+    );
+    const owners = planBuckets(claims, STATE_BUCKETS);
+    for (const bucket of holdings.claims()) if (owners.get(bucket) !== identity) holdings.giveUp(bucket);
+    // The members that start together see each other first.
+    if (clock.monotonicMs() - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
+    for (const [bucket, owner] of owners) {
+      if (owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))) holdings.claim(bucket);
+    }
+  };
+
+  const confirm = (): void => {
+    const live = others();
+    const confirmed = holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)));
+    if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
+  };
+
+  const removeStale = async (signal: AbortSignal): Promise<void> => {
+    const stale =
+      holdings.phaseOf(0) === 'serving' ? findStale(members, own.name, clock.monotonicMs()) : null;
+    if (stale === null) return;
+    try {
+      await client.remove(stale, signal);
+    } catch (error) {
+      // Without the permission, or if the member is back: it is tried again with the next list.
+      if (!(error instanceof KubernetesError)) throw error;
+      log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
+    }
+  };
+
+  /** Returns the result; null after a failure, the first of which in a row is logged. */
+  const attempt = async <T>(
+    work: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: T } | null> => {
+    try {
+      return { result: await work() };
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!(error instanceof KubernetesError)) throw error;
+      if (!isFailing) log.warn('failed to renew membership Lease; retrying', { error: error.message });
+      isFailing = true;
+      return null;
+    }
+  };
+
+  /** Publishes and lists once. Returns why the membership has ended; null: it goes on. */
+  const step = async (signal: AbortSignal, untilMs: number): Promise<string | null> => {
+    const leftMs = untilMs - clock.monotonicMs();
+    const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
+    const renewal = await attempt(renew, signal);
+    const listing = await attempt(() => observe(signal), signal);
+    if (listing === null || signal.aborted) return null;
+    if (listing.result !== null) return listing.result;
+    if (renewal !== null) isFailing = false;
+    // A process that was stopped between the two must not take over what others have taken since.
+    if (!own.isValid()) return null;
+    if (renewal !== null) confirm();
+    rebalance();
+    await removeStale(signal);
+    return null;
+  };
+
+  /** Renews until the Lease is lost or `signal` is aborted: null. */
+  const keep = async (signal: AbortSignal): Promise<string | null> => {
+    for (let attemptMs = clock.monotonicMs(); ;) {
+      const endMs = (own.since()?.monotonicMs ?? 0) + times.renewDeadlineSeconds * 1000;
+      const isChanged = published !== null && published !== holdings.claims().join();
+      const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
+      await pause(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
+      // Several buckets that are released at once take one write.
+      const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
+      if (earlyMs > 0) await sleep(clock, earlyMs, signal);
+      if (signal.aborted) return null;
+      if (!own.isValid()) return `not renewed within ${times.renewDeadlineSeconds} s`;
+      attemptMs = clock.monotonicMs();
+      const lost = await step(signal, endMs);
+      if (lost !== null) return lost;
+    }
+  };
+
+  /** Publishes a Lease without buckets. */
+  const join = async (signal: AbortSignal): Promise<boolean> => {
+    // A PATCH that a lost membership left behind must be over before its buckets are free.
+    await endedWithin(clock, LEFTOVER_MS, busy.untilAllIdle());
+    if (signal.aborted) return false;
+    // After a write with an unknown result, only a list shows the Lease.
+    if ((await attempt(() => observe(signal), signal)) === null) return false;
+    return (await attempt(() => publish(signal), signal)) !== null && own.isValid();
+  };
+
+  const end = (lost: string | null): void => {
+    if (joinedMs === null) return;
+    joinedMs = null;
+    own.forget();
+    holdings.clear();
+    if (lost !== null) log.warn('membership lost; joining again', { lease: own.name, why: lost });
+  };
+
+  const release = async (): Promise<void> => {
+    try {
+      await withDeadline(clock, { ms: RELEASE_MS }, own.release);
+      log.info('membership Lease released', { lease: own.name });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.warn('failed to release membership Lease; others wait until it expires', { error: message });
+    }
+  };
+
+  /** Takes part until the membership is lost or `signal` is aborted. */
+  const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
+    joinedMs = clock.monotonicMs();
+    log.info('joined', { lease: own.name });
+    const ending = new AbortController();
+    const failed = new AbortController();
+    const work = lead(ending.signal)
+      .catch((error: unknown) => log.error('work of the member failed: internal error', { error }))
+      .finally(() => failed.abort());
+    let lost: string | null = 'renewal of the Lease is forbidden';
+    try {
+      lost = await keep(AbortSignal.any([signal, failed.signal]));
+    } finally {
+      // Lost: no write from now on. Stopped: changes in flight finish before the release.
+      if (lost !== null) end(lost);
+      ending.abort();
+      await work;
+      end(null);
+    }
+    if (lost !== null) return;
+    if (busy.isIdle()) await release();
+    else log.warn('membership Lease is not released: a change is in flight; others wait until it expires');
+  };
+
+  return {
+    epoch: () => `${number}/${identity}`,
+    mayWrite,
+    isLeading: () => joinedMs !== null,
+    healthProblems: () => {
+      const since = joinedMs === null ? null : own.since();
+      const seconds = since === null ? 0 : (clock.monotonicMs() - since.monotonicMs) / 1000;
+      return seconds > times.leaseDurationSeconds + STUCK_SECONDS
+        ? [`is a member, but has not renewed its Lease for ${Math.round(seconds)} s`]
+        : [];
+    },
+    untilSteady: () => untilSteady(clock, lagMs),
+    run: async (signal, lead) => {
+      lag = watchLoopLag(clock);
+      try {
+        while (!signal.aborted) {
+          if (await join(signal)) await serve(signal, lead);
+          await sleep(clock, retryDelayMs(clock, times), signal);
+        }
+      } finally {
+        lag.stop();
+        lag = null;
+      }
+    },
+    serves: (bucket) => holdings.phaseOf(bucket) === 'serving',
+    leadershipOf: (bucket) => ({
+      epoch: () => `${holdings.numberOf(bucket)}/${identity}`,
+      mayWrite: () => mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? ''),
+    }),
+    track: busy.track,
+    others: () =>
+      others().map(({ spec, address, buckets }) => ({ identity: spec.holderIdentity, address, buckets })),
+  };
+}
