@@ -6,7 +6,7 @@ import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
 import type { QueryOptions } from './request-options.js';
 import { createUrlClient, type UrlClient } from './url-client.js';
-import type { Environment } from './sign-in/sign-in.js';
+import type { Environment } from './sign-in/environment.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Queries one data source. No method throws. */

@@ -3,7 +3,7 @@ import type { Clock } from '../units/clock.js';
 import { mustRead } from './credential-files.js';
 import type { Connection } from './send.js';
 import { createSignIn } from './sign-in/create-sign-in.js';
-import type { Environment } from './sign-in/sign-in.js';
+import type { Environment } from './sign-in/environment.js';
 import type { SourceConfig } from './source-config.js';
 import { createTlsAgents } from './tls-agents.js';
 import { watchFile } from './watched-file.js';

@@ -8,7 +8,7 @@ import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import type { OutgoingRequest, SignedHeaders, SignIn } from './sign-in/sign-in.js';
+import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
 /** What a request to a data source needs besides its address. */
 export interface Connection {

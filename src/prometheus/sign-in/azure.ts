@@ -7,7 +7,8 @@ import { watchFile } from '../watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { Environment, SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
+import type { Environment } from './environment.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 const WHAT = 'azure: requesting a token';

@@ -1,5 +1,5 @@
 import type { Renewed } from './renewed.js';
-import type { SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
 
 /** Sends a token in the Authorization header. A 401 requests a new one. */
 export function createBearer(token: Renewed<string>): SignIn {

@@ -3,7 +3,7 @@ import { CredentialError } from '../credential-files.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
 
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';

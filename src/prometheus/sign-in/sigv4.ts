@@ -2,7 +2,7 @@ import type { Clock } from '../../units/clock.js';
 import type { SigV4Config } from '../source-config.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { OutgoingRequest, SignIn } from './sign-in.js';
+import type { OutgoingRequest, SignIn } from '../authentication.js';
 
 interface AwsKeys {
   readonly accessKeyId: string;

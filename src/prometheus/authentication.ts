@@ -1,6 +1,3 @@
-/** The environment variables, some of which a platform sets in the pod. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** A request as it is sent: a signature covers all of it. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
