@@ -48,6 +48,8 @@ export interface ServiceConfig {
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
+  /** Whether the replicas divide the scalers among them; otherwise one leader decides all. */
+  readonly sharding: { readonly enabled: boolean };
   /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
@@ -81,6 +83,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
     },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
+    sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
     defaults: input.defaults ?? {},
     log: {
       level: log?.level ?? SERVICE_DEFAULTS.logLevel,

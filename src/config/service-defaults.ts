@@ -16,6 +16,7 @@ export const SERVICE_DEFAULTS = {
   leaseDurationSeconds: 15,
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,
+  sharding: false,
   logLevel: 'info',
   logFormat: 'json',
 } as const;

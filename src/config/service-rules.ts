@@ -34,6 +34,7 @@ export function checkServiceRules(
     ...findings,
     ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
+    ...checkSharding(config),
     ...checkDefaults(config, isBroken),
   ];
 }
@@ -172,6 +173,19 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
     findings.push(finding('wrong-settings', at(field), `leaderElection.${field} ${rule}`));
   }
   return findings;
+}
+
+/** Without Leases and state in the cluster, a bucket that moves from one replica to another would lose its windows. */
+function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>): readonly Finding[] {
+  if (sharding?.enabled !== true) return [];
+  const disabled = [
+    ...(leaderElection?.enabled === false ? ['leaderElection'] : []),
+    ...(state?.enabled === false ? ['state'] : []),
+  ];
+  return disabled.map((name) => {
+    const message = `${name}.enabled is false, must not be while sharding.enabled is true`;
+    return finding('wrong-settings', [name, 'enabled'], message);
+  });
 }
 
 /** Checks the rules that hold for a part of a spec. */

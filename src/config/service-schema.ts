@@ -79,6 +79,14 @@ const leaderElection = z.strictObject({
   }),
 });
 
+const sharding = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description:
+      'Whether all replicas scale, each a share of the scalers, instead of one leader. Requires leader election and persisted state, which are then enabled by default.',
+    default: SERVICE_DEFAULTS.sharding,
+  }),
+});
+
 const log = z.strictObject({
   level: z.enum(['debug', 'info', 'warn', 'error']).optional().meta({
     description: 'Minimum level of log messages.',
@@ -113,6 +121,10 @@ export const serviceSchema = z
     leaderElection: leaderElection.optional().meta({
       description:
         'Election of the one replica that scales, by the Lease `promscaler` in the namespace of the service.',
+    }),
+    sharding: sharding.optional().meta({
+      description:
+        'Division of the scalers among the replicas, with one Lease per replica. The times are those of leaderElection.',
     }),
     defaults: defaultsSchema.optional().meta({
       description: 'Any field of spec, for all documents. Fields of a document take precedence, key by key.',

@@ -18,8 +18,10 @@ export interface Controller {
   /**
    * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
    * decided within seconds, regardless of their period.
+   * `all`: with sharding, also the scalers of other replicas, whose targets are watched so that a takeover finds full
+   * caches; default: `scalers`.
    */
-  readonly setScalers: (scalers: readonly Scaler[]) => void;
+  readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /**
    * Runs rounds until `signal` is aborted; resolves when no cycle is running, at most 5 s later. May be called again
    * for another term: memories restart, and unfinished cycles of the last term patch nothing.
@@ -175,15 +177,15 @@ export function createController(ports: ControllerPorts): Controller {
   };
 
   return {
-    setScalers: (scalers) => {
+    setScalers: (scalers, all = scalers) => {
       const keys = new Set(scalers.map(scalerKey));
       for (const key of [...entries.keys()].filter((old) => !keys.has(old))) {
         entries.delete(key);
         ports.onRemoved(key);
       }
       for (const scaler of scalers) keepOrAdd(entries, scaler, createEntry);
-      shared = findSharedTargets(scalers);
-      ports.follow(scalers);
+      shared = findSharedTargets(all);
+      ports.follow(all);
       startLoops();
       requestEarly();
     },

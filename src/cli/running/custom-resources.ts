@@ -9,7 +9,7 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
-/** Scaler objects: every replica watches them, the leader writes their status. */
+/** Scaler objects: every replica watches them, the leader, or with sharding the owner, writes their status. */
 export interface CustomResources {
   /** By `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
@@ -29,6 +29,8 @@ export interface CustomResourcesOptions {
   readonly log: Log;
   readonly lastOf: (key: string) => ScalerStatus | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
+  /** Whether this process writes the status of an object. Default: of all. */
+  readonly isOwn?: (key: string) => boolean;
   /** Also disables the status: another service may write it. */
   readonly dryRun: boolean;
 }
@@ -36,13 +38,13 @@ export interface CustomResourcesOptions {
 /** Connects store, watch and status writer; without a store, does nothing. */
 export function createCustomResources({ store, ...options }: CustomResourcesOptions): CustomResources {
   if (store === null) return NONE;
-  const { transport, clock, log, dryRun } = options;
+  const { transport, clock, log, dryRun, isOwn = () => true } = options;
   let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
   const watch = createScalerWatch({ store, transport, clock, log });
   const statusPorts = {
     ...options,
     store,
-    verdictOf: (key: string) => verdicts.get(key) ?? null,
+    verdictOf: (key: string) => (isOwn(key) ? (verdicts.get(key) ?? null) : null),
     patch: (change: Parameters<typeof patchScalerStatus>[1], signal: AbortSignal) =>
       patchScalerStatus(transport, change, signal),
   };

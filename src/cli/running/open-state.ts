@@ -1,4 +1,4 @@
-import type { Leadership } from '../../control/election/leadership.js';
+import type { Shards } from '../../control/sharding/shards.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { createStateStore, stateInMemory } from '../../kubernetes/state/state-store.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
@@ -15,7 +15,7 @@ export interface StateOptions extends OwnObjects {
 export function openState(
   { keepsState, namespace, clock, log }: StateOptions,
   transport: Transport,
-  leadership: Leadership,
+  shards: Shards,
 ): StateStore {
   if (keepsState) {
     return createStateStore({
@@ -23,7 +23,8 @@ export function openState(
       namespace,
       clock,
       log,
-      leadership,
+      leadership: shards,
+      leadershipOf: shards.leadershipOf,
     });
   }
   log.info('state is not persisted: stabilization windows restart with the process');

@@ -24,8 +24,10 @@ export function ownObjects(
   return {
     namespace: ownNamespace(env, connection),
     // In a cluster, elects by default: a rolling update runs two replicas.
-    electsLeader: config.leaderElection.enabled ?? (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
-    keepsState: config.state.enabled ?? connection.isInCluster === true,
+    electsLeader:
+      config.leaderElection.enabled ??
+      (config.sharding.enabled || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== ''),
+    keepsState: config.state.enabled ?? (config.sharding.enabled || connection.isInCluster === true),
   };
 }
 

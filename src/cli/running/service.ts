@@ -11,6 +11,7 @@ import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
+import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { FollowedTarget } from '../../kubernetes/types.js';
@@ -28,7 +29,7 @@ import { createRecords } from '../../telemetry/records.js';
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { openElection } from './open-election.js';
+import { bucketOfKey, openShards } from './open-shards.js';
 import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version/version.js';
@@ -118,29 +119,43 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const turns = createTurns(() => election.untilSteady());
-  const election = openElection(options, { transport, metrics, isIdle: turns.isIdle });
-  const state = openState(options, transport, election);
+  const turns = createTurns(() => shards.untilSteady());
+  let scalers: readonly Scaler[] = [];
+  const decideOwn = (): void =>
+    controller.setScalers(
+      scalers.filter((scaler) => shards.serves(bucketOf(scaler))),
+      scalers,
+    );
+  const shards = openShards(options, {
+    transport,
+    metrics,
+    isIdle: turns.isIdle,
+    state: () => state,
+    onServed: decideOwn,
+    address: () => null,
+  });
+  const state = openState(options, transport, shards);
   const resources = createCustomResources({
     store: options.scalerStore ?? null,
     transport,
     clock,
     log,
     lastOf: ledger.get,
-    leadership: election,
+    leadership: shards,
+    isOwn: (key) => shards.serves(bucketOfKey(key)),
     dryRun,
   });
   const deletionCosts = createDeletionCosts({
     clock,
     podCosts: cluster.podCosts,
-    leadership: election,
+    leadership: shards,
     log,
     dryRun,
   });
   const reportPorts = {
     recorder,
     recordEvent: cluster.recordEvent,
-    isLeading: election.isLeading,
+    isLeading: shards.isLeading,
     log,
     onCycle: options.onCycle,
   };
@@ -149,19 +164,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     isSynced: cluster.isSynced,
     follow: (scalers) => cluster.follow(scalers.map((scaler) => targetOf(scaler, dryRun))),
     startRound: source.startRound,
-    runCycle: async (input) => {
-      const output = await runCycle(input, {
-        clock,
-        cluster,
-        observeMetrics,
-        dryRun,
-        leadership: election,
-        state,
-        deletionCosts,
-        takeTurn: turns.take,
+    runCycle: (input) => {
+      const bucket = bucketOf(input.scaler);
+      return shards.track(bucket, async () => {
+        const output = await runCycle(input, {
+          clock,
+          cluster,
+          observeMetrics,
+          dryRun,
+          leadership: shards.leadershipOf(bucket),
+          state,
+          deletionCosts,
+          takeTurn: turns.take,
+        });
+        reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
+        return output;
       });
-      reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
-      return output;
     },
     onRound: observeRound(metrics),
     onFault: (scaler, error) =>
@@ -173,7 +191,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const streams = createEventStreams({ feed, clock });
   let connections = 0;
   const app = createApp({
-    healthProblems: election.healthProblems,
+    healthProblems: shards.healthProblems,
     waitingFor: () => [
       ...(cluster.isSynced() ? [] : ['pods and targets are not listed yet']),
       ...resources.waitingFor(),
@@ -185,7 +203,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       writeSnapshot: snapshotToJson,
       writeDecision: decisionToJson,
       version: VERSION,
-      isLeading: election.isLeading,
+      isLeading: shards.isLeading,
       problems: () => documentProblems,
     },
     clock,
@@ -200,7 +218,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   if (server !== null) log.info('listening', { url: server.url });
   const termPorts = {
     clock,
-    reloadState: state.reload,
+    // With sharding, the state of a bucket is read when it is taken over.
+    reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
     runController: controller.run,
     writeStatuses: resources.writeStatuses,
     flushState: state.flush,
@@ -209,12 +228,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   };
   return {
-    setScalers: (scalers, problems, verdicts) => {
+    setScalers: (next, problems, verdicts) => {
+      scalers = next;
       documentProblems = problems;
       const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);
-      controller.setScalers(scalers);
+      decideOwn();
       metrics.recordReload(errors);
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
@@ -224,7 +244,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const ending = new AbortController();
       const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);
       try {
-        await election.run(signal, (term) => runTerm(termPorts, term));
+        await shards.run(signal, (term) => runTerm(termPorts, term));
       } finally {
         ending.abort();
         await Promise.all([server?.close(), watching]);

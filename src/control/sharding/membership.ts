@@ -28,8 +28,8 @@ export interface MembershipOptions {
   readonly log: Log;
   readonly times: ElectionTimes;
   readonly identity: string;
-  /** The URL of this process's HTTP server; null: it has none. */
-  readonly address: string | null;
+  /** Returns the URL of this process's HTTP server for other replicas; null: it has none. */
+  readonly address: () => string | null;
   /** Reads the state of a bucket again; never rejects. */
   readonly loadState: (bucket: number) => Promise<void>;
   /** Stores the state of a bucket that is not stored yet; never rejects. */

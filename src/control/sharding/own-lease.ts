@@ -31,7 +31,7 @@ export interface OwnLeaseOptions {
   readonly clock: Clock;
   readonly times: ElectionTimes;
   readonly identity: string;
-  readonly address: string | null;
+  readonly address: () => string | null;
 }
 
 export function createOwnLease({ client, clock, times, identity, address }: OwnLeaseOptions): OwnLease {
@@ -41,7 +41,7 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
   let acquireTime: string | null = null;
 
   const write = async (claim: PublishedClaim, spec: LeaseSpec, signal: AbortSignal): Promise<void> => {
-    const member = { spec, buckets: claim.buckets, address };
+    const member = { spec, buckets: claim.buckets, address: address() };
     seen = await (seen === null ? client.create(name, member, signal) : client.update(seen, member, signal));
   };
 

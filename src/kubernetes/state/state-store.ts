@@ -37,6 +37,8 @@ export interface StateStore {
   readonly load: () => Promise<void>;
   /** Reads all ConfigMaps again: to be awaited when this process becomes the leader, before it writes. */
   readonly reload: () => Promise<void>;
+  /** Reads one ConfigMap again: to be awaited when this process takes over a bucket, before it writes. */
+  readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory; only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => Promise<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
@@ -45,6 +47,8 @@ export interface StateStore {
   readonly putLater: (write: StateWrite) => void;
   /** Writes what `putLater` left: before this process exits or stops leading. */
   readonly flush: () => Promise<void>;
+  /** The same for one ConfigMap. */
+  readonly flushBucket: (bucket: number) => Promise<void>;
   /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
@@ -56,7 +60,14 @@ export interface StateStoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Evaluated just before each write. */
-  readonly leadership: { readonly epoch: () => string; readonly mayWrite: () => boolean };
+  readonly leadership: BucketLeadership;
+  /** With sharding, that of each bucket. Default: `leadership`. */
+  readonly leadershipOf?: (bucket: number) => BucketLeadership;
+}
+
+interface BucketLeadership {
+  readonly epoch: () => string;
+  readonly mayWrite: () => boolean;
 }
 
 /** How long an entry outlives its scaler: the longest forbidden window. */
@@ -66,7 +77,7 @@ const FORMER_LEADER_MS = 30_000;
 
 /** Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first use. */
 export function createStateStore(options: StateStoreOptions): StateStore {
-  const { clock, leadership } = options;
+  const { clock, leadershipOf = () => options.leadership } = options;
   let knownKeys: ReadonlySet<string> = new Set();
   const absentSinceMs = new Map<string, number>();
 
@@ -81,25 +92,28 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     return nowMs - since >= KEEP_MS && isSpent(entry, clock.now());
   };
 
-  const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry): boolean =>
+  const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
     !('problem' in content) &&
     foreignSinceMs !== null &&
     clock.monotonicMs() - foreignSinceMs < FORMER_LEADER_MS &&
-    isLaterTerm(content.epoch, leadership.epoch());
+    isLaterTerm(content.epoch, leadershipOf(index).epoch());
 
   const buckets = Array.from({ length: STATE_BUCKETS }, (_, index) =>
     createStateBucket({
       ...options,
       name: configMapName(index),
-      mayWrite: leadership.mayWrite,
-      isWrittenByLaterTerm,
+      mayWrite: () => leadershipOf(index).mayWrite(),
+      isWrittenByLaterTerm: (entry) => isWrittenByLaterTerm(entry, index),
       isSpent: isOrphaned,
     }),
   );
-  const ofScaler = (scaler: ScalerName): { readonly key: string; readonly bucket: StateBucket } | null => {
-    const bucket = buckets[bucketOf(scaler)];
+  const ofScaler = (
+    scaler: ScalerName,
+  ): { readonly key: string; readonly bucket: StateBucket; readonly epoch: () => string } | null => {
+    const index = bucketOf(scaler);
+    const bucket = buckets[index];
     const key = entryKey(scaler);
-    return key === null || bucket === undefined ? null : { key, bucket };
+    return key === null || bucket === undefined ? null : { key, bucket, epoch: leadershipOf(index).epoch };
   };
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
@@ -108,7 +122,9 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   return {
     load: () => all((bucket) => bucket.settle()),
     reload: () => all((bucket) => bucket.reload()),
+    reloadBucket: async (index) => buckets[index]?.reload(),
     flush: () => all((bucket) => bucket.flush()),
+    flushBucket: async (index) => buckets[index]?.flush(),
     read: async (scaler) => {
       const place = ofScaler(scaler);
       if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
@@ -118,13 +134,13 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     put: async ({ scaler, base, state }) => {
       const place = ofScaler(scaler);
       if (place === null) return { kind: 'failed', message: tooLong(scaler) };
-      const text = writeEntry(leadership.epoch(), state);
+      const text = writeEntry(place.epoch(), state);
       return place.bucket.put({ key: place.key, base, text });
     },
     putLater: ({ scaler, base, state }) => {
       const place = ofScaler(scaler);
       if (place === null) return;
-      place.bucket.putLater({ key: place.key, base, text: writeEntry(leadership.epoch(), state) });
+      place.bucket.putLater({ key: place.key, base, text: writeEntry(place.epoch(), state) });
     },
     setKnown: (scalers) => {
       knownKeys = new Set(scalers.map(entryKey).filter((key) => key !== null));
@@ -138,7 +154,9 @@ export function stateInMemory(): StateStore {
   return {
     load: nothing,
     reload: nothing,
+    reloadBucket: nothing,
     flush: nothing,
+    flushBucket: nothing,
     read: () => Promise.resolve({ kind: 'off', text: null }),
     put: () => Promise.resolve({ kind: 'written', stored: null }),
     putLater: () => undefined,

@@ -1,0 +1,54 @@
+import { newIdentity } from '../../control/election/election-rules.js';
+import { createMembership } from '../../control/sharding/membership.js';
+import { undivided, type Shards } from '../../control/sharding/shards.js';
+import { createMemberLeases } from '../../kubernetes/members/member-leases.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
+import type { StateStore } from '../../kubernetes/state/state-store.js';
+import { bucketOf } from '../../kubernetes/state/state-key.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import { openElection, type ElectionOptions } from './open-election.js';
+import { LEASE_NAME } from './own-objects.js';
+
+export interface ShardParts {
+  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly isIdle: () => boolean;
+  /** Called only after all parts exist. */
+  readonly state: () => Pick<StateStore, 'reloadBucket' | 'flushBucket'>;
+  /** Called when the buckets of this process have changed. */
+  readonly onServed: () => void;
+  /** The URL of this process's HTTP server for other replicas; null: it has none. */
+  readonly address: () => string | null;
+}
+
+/** Opens the share of this process: with sharding its buckets, otherwise everything while it leads. */
+export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
+  const { config, clock, log, namespace, instance } = options;
+  const { transport, metrics, state } = parts;
+  if (!config.sharding.enabled) return undivided(openElection(options, parts));
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  metrics.setLeader(false);
+  const shards = createMembership({
+    client: createMemberLeases({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+    clock,
+    log,
+    times,
+    identity: newIdentity(instance, clock),
+    address: parts.address,
+    loadState: (bucket) => state().reloadBucket(bucket),
+    flushState: (bucket) => state().flushBucket(bucket),
+    onServed: () => {
+      // Exactly one replica reports itself as the leader, as without sharding.
+      metrics.setLeader(shards.serves(0));
+      parts.onServed();
+    },
+  });
+  return shards;
+}
+
+/** Returns the bucket of a key `NAMESPACE/NAME`. */
+export function bucketOfKey(key: string): number {
+  const [namespace = '', name = ''] = key.split('/');
+  return bucketOf({ namespace, name });
+}
