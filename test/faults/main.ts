@@ -10,6 +10,8 @@ import { formatTime } from './world/faults.js';
 interface Work {
   readonly seeds: readonly number[];
   readonly hours: number;
+  /** Replicas that divide the scalers; null: one, or two of which one leads. */
+  readonly shards: number | null;
   /** Names of bugs to hunt, each with all of the seeds; empty: the service as it is. */
   readonly bugs: readonly string[];
   /** How many seeds, or bugs, the threads have taken: some cost twice as much as others. */
@@ -25,7 +27,7 @@ interface SeedReport {
 }
 
 const USAGE =
-  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N]\n' +
+  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N]\n' +
   'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
 /** Only dist has the package's description above it, not the compiled src beside the simulation. */
 const DIST = new URL('../../../dist/', import.meta.url);
@@ -42,7 +44,7 @@ if (isMainThread) {
 /** Every bug must be found by an invariant that is meant to. */
 async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
   const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
-  const work = { seeds: upFrom(1, seeds), hours, bugs: names, taken: countFromZero() };
+  const work = { seeds: upFrom(1, seeds), hours, shards: null, bugs: names, taken: countFromZero() };
   const found: Catch[] = [];
   const tellCatch = (one: Catch): void => {
     if (one.caught !== null) found.push(one);
@@ -73,6 +75,7 @@ async function runAll(flags: Flags): Promise<void> {
   const work = {
     seeds: upFrom(flags.firstSeed, flags.seeds),
     hours: flags.hours,
+    shards: flags.shards,
     bugs: [],
     taken: countFromZero(),
   };
@@ -141,13 +144,15 @@ async function huntSome({ seeds, hours, bugs, taken }: Work): Promise<void> {
     parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
 }
 
-async function runSeeds({ seeds, hours, taken }: Work): Promise<void> {
+async function runSeeds({ seeds, hours, shards, taken }: Work): Promise<void> {
   const product = await loadProduct(DIST);
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
   for (const seed of takeFrom(seeds, taken)) {
-    const result = await runSeed({ seed, hours, product });
-    const violations = result.violations.map((violation) => describeViolation(violation, result, hours));
+    const result = await runSeed({ seed, hours, product, shards: shards ?? undefined });
+    const violations = result.violations.map((violation) =>
+      describeViolation(violation, result, { hours, shards }),
+    );
     const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
     const report: SeedReport = {
       seed,
@@ -167,6 +172,7 @@ interface Flags {
   readonly firstSeed: number;
   readonly hours: number;
   readonly threads: number;
+  readonly shards: number | null;
 }
 
 function readFlags(args: readonly string[]): Flags {
@@ -177,7 +183,7 @@ function readFlags(args: readonly string[]): Flags {
   for (let index = 0; index < rest.length; index += 2) {
     const [name = '', value = ''] = [rest[index], rest[index + 1]];
     const number = Number(value);
-    if (!['--seeds', '--first-seed', '--hours', '--threads'].includes(name) || !(number > 0)) {
+    if (!['--seeds', '--first-seed', '--hours', '--threads', '--replicas'].includes(name) || !(number > 0)) {
       console.error(USAGE);
       process.exit(2);
     }
@@ -189,6 +195,7 @@ function readFlags(args: readonly string[]): Flags {
     seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
     firstSeed: values.get('--first-seed') ?? 1,
     hours: values.get('--hours') ?? (bugs ? 6 : 24),
+    shards: values.get('--replicas') ?? null,
     threads: values.get('--threads') ?? Math.min(2, availableParallelism()),
   };
 }

@@ -7,16 +7,20 @@ import type { SeedResult } from './run-seed.js';
 const LINES = 20;
 
 /** What a person needs to understand a violation: where, what led to it, and how to see it again. */
-export function describeViolation(violation: Violation, result: SeedResult, hours: number): string {
+export function describeViolation(
+  violation: Violation,
+  result: SeedResult,
+  { hours, shards }: { readonly hours: number; readonly shards: number | null },
+): string {
   const { invariant, atMs, message } = violation;
   const relevant = result.records.filter((record) => isRelevant(record, violation)).slice(-LINES);
   const faults = result.faults.filter(({ startMs, endMs }) => startMs < atMs && endMs > atMs - 3_600_000);
-  const hoursFlag = hours === 24 ? '' : ` --hours ${hours}`;
+  const flags = `${hours === 24 ? '' : ` --hours ${hours}`}${shards === null ? '' : ` --replicas ${shards}`}`;
   return [
     `${invariant} seed ${result.seed} at ${formatTime(atMs)}: ${message}`,
     ...faults.map((fault) => `    fault: ${nameFault(fault)}`),
     ...relevant.map((record) => `    ${describeRecord(record)}`),
-    `    again: npm run faults -- --seeds 1 --first-seed ${result.seed}${hoursFlag}`,
+    `    again: npm run faults -- --seeds 1 --first-seed ${result.seed}${flags}`,
   ].join('\n');
 }
 

@@ -12,6 +12,8 @@ export interface SeedOptions {
   readonly seed: number;
   readonly hours: number;
   readonly product: Product;
+  /** So many that divide the scalers; left out: one, or two of which one leads. */
+  readonly shards?: number | undefined;
   /** Left out: those of the seed. */
   readonly faults?: readonly Fault[];
 }
@@ -38,14 +40,21 @@ export function replicasOf(seed: number): number {
 }
 
 /** Runs the world of a seed for so many simulated hours and checks all that happened. */
-export async function runSeed({ seed, hours, product, faults }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({ seed, hours, product, shards, faults }: SeedOptions): Promise<SeedResult> {
   const durationMs = hours * 3_600_000;
-  const replicas = replicasOf(seed);
-  const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas });
-  const world = new World({ seed, durationMs, product, replicas, faults: schedule });
+  const replicas = shards ?? replicasOf(seed);
+  const isSharded = shards !== undefined;
+  const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas, isSharded });
+  const world = new World({ seed, durationMs, product, replicas, isSharded, faults: schedule });
   await world.run(durationMs);
   const { isElected } = world;
-  const history = historyOf(world, { durationMs, faults: schedule, isDurable: IS_DURABLE, isElected });
+  const history = historyOf(world, {
+    durationMs,
+    faults: schedule,
+    isDurable: IS_DURABLE,
+    isElected,
+    isSharded,
+  });
   const violations = checkHistory(history);
   return { seed, violations, faults: schedule, records: world.records, writes: history.writes.length };
 }

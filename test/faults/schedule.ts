@@ -1,4 +1,5 @@
 import type { ApiMode, Fault, RequestGroup, SourceMode, WatchMode, WorldMode } from './world/faults.js';
+import { scheduleShardFaults } from './schedule-shards.js';
 import { createRandom, type Random } from './world/random.js';
 
 type Kind = 'api' | 'patch' | 'watch' | 'source' | 'process' | 'target' | 'document';
@@ -18,6 +19,8 @@ const LEAD_MS = 15 * 60_000;
 interface Plan {
   readonly durationMs: number;
   readonly replicas: number;
+  /** Whether the replicas divide the scalers; left out: one leads. */
+  readonly isSharded?: boolean;
   /** Only faults of these modes, and calm of at most a quarter of an hour; left out: all. */
   readonly modes?: readonly string[];
 }
@@ -26,7 +29,8 @@ interface Plan {
  * The faults of a seed: spells of one to four at a time, and between them calm of a few minutes to an hour and a half, in
  * which everything must come right again. The last half hour is calm.
  */
-export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] }: Plan): readonly Fault[] {
+export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
+  const { durationMs, replicas, isSharded = false, modes = [] } = plan;
   const random = createRandom(seed).fork('schedule');
   const longestCalm = modes.length === 0 ? 90 : 15;
   const faults: Fault[] = [];
@@ -52,6 +56,8 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
     if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
     if (isAmong(fault, modes)) faults.push(fault);
   }
+  const isBusy = modes.length > 0;
+  if (isSharded) faults.push(...scheduleShardFaults(seed, { durationMs, replicas, isBusy }));
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
 }
 

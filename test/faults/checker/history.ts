@@ -18,6 +18,8 @@ export interface History {
   /** Whether scale events and times outlive a process, and one of several leads. */
   readonly isDurable: boolean;
   readonly isElected: boolean;
+  /** Whether the processes divide the scalers among them. */
+  readonly isSharded: boolean;
   /** Every write of replicas that was accepted and changed them, in the order of its arrival. */
   readonly writes: readonly Write[];
   readonly byProcess: ReadonlyMap<string, ProcessRecords>;
@@ -72,6 +74,7 @@ export function historyOf(
     readonly faults: readonly Fault[];
     readonly isDurable: boolean;
     readonly isElected: boolean;
+    readonly isSharded: boolean;
   },
 ): History {
   const targets = world.workloads.map((workload) => ({

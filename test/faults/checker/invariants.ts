@@ -4,6 +4,7 @@ import { DATA_INVARIANTS } from './data.js';
 import type { History } from './history.js';
 import { LEADERSHIP_INVARIANTS } from './leadership.js';
 import { SERVICE_INVARIANTS } from './service.js';
+import { SHARE_INVARIANTS } from './shares.js';
 import { STATE_INVARIANTS } from './state.js';
 import type { Invariant, Violation } from './violation.js';
 import { WINDOW_INVARIANTS } from './windows.js';
@@ -17,6 +18,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...CONVERGENCE_INVARIANTS,
   ...STATE_INVARIANTS,
   ...LEADERSHIP_INVARIANTS,
+  ...SHARE_INVARIANTS,
   ...SERVICE_INVARIANTS,
   ...API_RETURN_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));

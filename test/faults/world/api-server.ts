@@ -134,6 +134,8 @@ export function isInGroup(record: ApiRecord, group: RequestGroup): boolean {
       return isWatch;
     case 'lease':
       return record.resource === 'leases';
+    case 'members':
+      return record.resource === 'leases' && record.name === null && record.method === 'GET';
     case 'state':
       return record.resource === 'configmaps';
     case 'events':

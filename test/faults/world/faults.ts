@@ -1,6 +1,6 @@
 /** Which requests to the API server a fault is for. */
 export type RequestGroup =
-  'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'state' | 'events' | 'hpa';
+  'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'members' | 'state' | 'events' | 'hpa';
 
 export type ApiMode =
   | { readonly mode: 'refused' }

@@ -5,7 +5,7 @@ import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-server.js';
 import type { DecisionRecord } from './log.js';
 import { SimulatedProcess } from './process.js';
-import { OWN_NAMESPACE, SERVICE_CONFIG } from './scenario.js';
+import { OWN_NAMESPACE, serviceConfig } from './scenario.js';
 import { openTransport, type Step } from './transport.js';
 import type { World } from './world.js';
 
@@ -99,7 +99,7 @@ export class Replica {
   async #run(process: SimulatedProcess): Promise<void> {
     const world = this.#world;
     const { product } = world;
-    const { config, problems } = product.readServiceConfig(SERVICE_CONFIG, 'promscaler.yaml');
+    const { config, problems } = product.readServiceConfig(serviceConfig(world.isSharded), 'promscaler.yaml');
     if (config === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const stream = {
       write: (text: string) =>

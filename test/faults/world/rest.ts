@@ -70,7 +70,7 @@ export function applyRequest(store: Store, record: ApiRecord, doing: Doing): Wir
   const { resource, namespace, name, subresource } = place;
   if (name === null) {
     if (record.method === 'POST') return create(store, record, doing);
-    return ok(listOf(store, resource, namespace));
+    return ok(listOf(store, resource, { namespace, selector: record.query['labelSelector'] ?? '' }));
   }
   const object = store.get(resource, namespace ?? '', name);
   if (subresource === 'scale' && record.method === 'PATCH') record.live = liveOf(object);
@@ -78,8 +78,12 @@ export function applyRequest(store: Store, record: ApiRecord, doing: Doing): Wir
   if (resource === 'events') return ok({ kind: 'Event', metadata: { name } });
   if (object === null) return status(404, `${resource} "${name}" not found`);
   if (record.method === 'GET') return ok(subresource === 'scale' ? scaleOf(object) : object);
-  const refused = preconditionFailure(object, record.body);
+  const refused = preconditionFailure(object, preconditionsOf(record));
   if (refused !== null) return refused;
+  if (record.method === 'DELETE') {
+    store.remove(resource, namespace ?? '', name);
+    return ok({ kind: 'Status', status: 'Success' });
+  }
   if (subresource === 'scale') return patchScale(store, object, { record, ...doing });
   const body = record.body as Json;
   const merged = record.method === 'PATCH' ? merge(object, body) : { ...body };
@@ -146,8 +150,17 @@ function scaleOf(object: StoredObject): Json {
   };
 }
 
-function preconditionFailure(object: StoredObject, body: unknown): WireAnswer | null {
-  const wanted = (body as { metadata?: { uid?: string; resourceVersion?: string } }).metadata;
+interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+function preconditionsOf({ method, body }: ApiRecord): Preconditions | undefined {
+  const { metadata, preconditions } = body as { metadata?: Preconditions; preconditions?: Preconditions };
+  return method === 'DELETE' ? preconditions : metadata;
+}
+
+function preconditionFailure(object: StoredObject, wanted: Preconditions | undefined): WireAnswer | null {
   const { uid, resourceVersion } = object.metadata;
   if (wanted?.uid !== undefined && wanted.uid !== uid) return status(409, 'the uid is another one');
   if (wanted?.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion)
@@ -178,10 +191,21 @@ function keepIdentity(object: Json, before: StoredObject): StoredObject {
   return { ...object, apiVersion: before.apiVersion, kind: before.kind, metadata };
 }
 
-function listOf(store: Store, resource: string, namespace: string | null): Json {
+function listOf(
+  store: Store,
+  resource: string,
+  { namespace, selector }: { readonly namespace: string | null; readonly selector: string },
+): Json {
   const { apiVersion, kind } = KINDS[resource] ?? { apiVersion: 'v1', kind: '' };
-  const items = store.list(resource, namespace);
+  const items = store.list(resource, namespace).filter((object) => isSelected(object, selector));
   return { apiVersion, kind: `${kind}List`, metadata: { resourceVersion: String(store.version) }, items };
+}
+
+/** By one label with its value; an empty selector selects all. */
+function isSelected({ metadata }: StoredObject, selector: string): boolean {
+  const [label = '', value] = selector.split('=');
+  const labels = (metadata['labels'] ?? {}) as Readonly<Record<string, string>>;
+  return selector === '' || labels[label] === value;
 }
 
 function ok(body: Json, code = 200): WireAnswer {

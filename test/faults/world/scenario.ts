@@ -148,9 +148,11 @@ function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
 }
 
 /** The service config: two servers that scrape the same, so that one can fail without the other. */
-export const SERVICE_CONFIG = `
+export function serviceConfig(isSharded: boolean): string {
+  return `
 prometheus:
   default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
   queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
 log: { level: warn, format: text }
-`;
+${isSharded ? 'sharding: { enabled: true }\n' : ''}`;
+}

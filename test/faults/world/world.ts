@@ -21,6 +21,8 @@ export interface WorldOptions {
   readonly durationMs: number;
   readonly product: Product;
   readonly replicas: number;
+  /** Whether the replicas divide the scalers; left out: one leads. */
+  readonly isSharded?: boolean;
   readonly faults: readonly Fault[];
 }
 
@@ -52,6 +54,7 @@ export class World {
   readonly tellsStart: boolean;
   /** Several replicas, of which a Lease lets one work. */
   readonly isElected: boolean;
+  readonly isSharded: boolean;
   readonly product: Product;
   readonly #read = new Map<string, readonly ReadDocument[]>();
 
@@ -59,6 +62,7 @@ export class World {
     const { seed, durationMs, faults, product } = options;
     this.product = product;
     this.isElected = options.replicas > 1;
+    this.isSharded = options.isSharded ?? false;
     this.random = createRandom(seed);
     const { timeline, store } = this;
     const plans = planWorkloads(this.random.fork('plans'));

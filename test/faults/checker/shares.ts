@@ -1,0 +1,116 @@
+import { formatTime } from '../world/faults.js';
+import type { ApiRecord } from '../world/log.js';
+import type { History, Write } from './history.js';
+import { holderOf, leaseWrites } from './leadership.js';
+import { describeWrite, type Found, type Invariant } from './violation.js';
+
+/** A spell in which the server has a claim of a process on a bucket. */
+interface Claim {
+  readonly process: string;
+  readonly bucket: number;
+  readonly fromMs: number;
+  /** Infinite where it was never taken back. */
+  untilMs: number;
+}
+
+const ANNOTATION = 'promscaler.dev/buckets';
+const BUCKETS = 16;
+
+function bucketsOf({ body }: ApiRecord): readonly number[] {
+  const { metadata } = body as { metadata?: { annotations?: Record<string, string> } };
+  const text = metadata?.annotations?.[ANNOTATION] ?? '';
+  return text === '' ? [] : text.split(',').map(Number);
+}
+
+/** The claims of all processes as the server had them, in the order of their begin. */
+function claimsOf(history: History): readonly Claim[] {
+  const claims: Claim[] = [];
+  const open = new Map<string, Claim>();
+  const writes = [...leaseWrites(history)].sort((a, b) => timeOf(a) - timeOf(b));
+  for (const record of writes) {
+    const { process } = record;
+    const claimed = holderOf(record) === '' ? [] : bucketsOf(record);
+    for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+      const key = `${process}/${bucket}`;
+      const known = open.get(key);
+      if (claimed.includes(bucket) && known === undefined) {
+        const claim = { process, bucket, fromMs: timeOf(record), untilMs: Number.POSITIVE_INFINITY };
+        open.set(key, claim);
+        claims.push(claim);
+      } else if (!claimed.includes(bucket) && known !== undefined) {
+        known.untilMs = timeOf(record);
+        open.delete(key);
+      }
+    }
+  }
+  return claims;
+}
+
+function timeOf({ written }: ApiRecord): number {
+  return written?.atMs ?? 0;
+}
+
+/** FNV-1a of the name, as the contract has it. */
+function bucketOf(scaler: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(scaler)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0) % BUCKETS;
+}
+
+interface Claimed {
+  readonly write: Write;
+  /** The claim by which it was sent; undefined: there was none. */
+  readonly claim: Claim | undefined;
+}
+
+function claimedWrites(history: History): readonly Claimed[] {
+  const claims = claimsOf(history);
+  return history.writes.map((write) => {
+    const { sentMs } = write.record;
+    const bucket = bucketOf(write.scaler);
+    const claim = claims.findLast(
+      (one) =>
+        one.process === write.process &&
+        one.bucket === bucket &&
+        one.fromMs <= sentMs &&
+        one.untilMs >= sentMs,
+    );
+    return { write, claim };
+  });
+}
+
+const onlyClaimed: Invariant = {
+  id: 'I31',
+  text: 'a process sends writes of replicas only while the server has its claim on the bucket of the scaler',
+  check: (history) =>
+    history.isSharded
+      ? claimedWrites(history).flatMap(({ write, claim }): readonly Found[] => {
+          if (claim !== undefined) return [];
+          const message = `${describeWrite(write)} without a claim on its bucket`;
+          return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+        })
+      : [],
+};
+
+const oneOwner: Invariant = {
+  id: 'I32',
+  text: 'once a process has written by a later claim on a bucket, nobody writes by an earlier one',
+  check: (history) => {
+    if (!history.isSharded) return [];
+    const newest = new Map<number, Claimed>();
+    const inOrder = [...claimedWrites(history)].sort((a, b) => a.write.record.sentMs - b.write.record.sentMs);
+    return inOrder.flatMap((one): readonly Found[] => {
+      const { write, claim } = one;
+      if (claim === undefined) return [];
+      const last = newest.get(claim.bucket);
+      if (last?.claim === undefined || last.claim.fromMs <= claim.fromMs) {
+        newest.set(claim.bucket, one);
+        return [];
+      }
+      const message = `${describeWrite(write)} by a claim of ${formatTime(claim.fromMs)}, after ${describeWrite(last.write)} by one of ${formatTime(last.claim.fromMs)}`;
+      return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
+    });
+  },
+};
+
+export const SHARE_INVARIANTS: readonly Invariant[] = [onlyClaimed, oneOwner];
