@@ -20,6 +20,14 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { replicas: 2, leaderElection: { enabled: false } },
     'replicas is 2 and leaderElection.enabled is false: every replica would scale. Enable leader election, or set replicas to 1',
   ],
+  'shares without an election': [
+    { sharding: { enabled: true }, leaderElection: { enabled: false } },
+    'sharding.enabled is true and leaderElection.enabled is false: a replica could not take over the scalers of another one',
+  ],
+  'shares without state': [
+    { sharding: { enabled: true }, state: { enabled: false } },
+    'sharding.enabled is true and state.enabled is false',
+  ],
   'a lease that ends before its renewal does': [
     { leaderElection: { leaseDurationSeconds: 10 } },
     'leaseDurationSeconds (10) must be above renewDeadlineSeconds (10)',

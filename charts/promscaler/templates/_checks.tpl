@@ -18,6 +18,11 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- if and (gt $replicas 1) (not $values.leaderElection.enabled) -}}
   {{- $problems = append $problems (printf "replicas is %d and leaderElection.enabled is false: every replica would scale. Enable leader election, or set replicas to 1" $replicas) -}}
 {{- end -}}
+{{- range $name := list "leaderElection" "state" -}}
+  {{- if and $values.sharding.enabled (not (get $values $name).enabled) -}}
+    {{- $problems = append $problems (printf "sharding.enabled is true and %s.enabled is false: a replica could not take over the scalers of another one. Set %s.enabled to true" $name $name) -}}
+  {{- end -}}
+{{- end -}}
 {{- if and (ne $replicas (int $values.replicas)) (ne (int $values.replicas) 1) -}}
   {{- $problems = append $problems (printf "replicas is %d and replicaCount is %d: set one of them" (int $values.replicas) $replicas) -}}
 {{- end -}}
@@ -43,7 +48,7 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- define "promscaler.checks.pod" -}}
 {{- $problems := list -}}
 {{- $values := .Values -}}
-{{- $names := list "POD_NAME" "POD_NAMESPACE" -}}
+{{- $names := list "POD_NAME" "POD_NAMESPACE" "POD_IP" -}}
 {{- range $values.extraEnv -}}
   {{- if has .name $names -}}
     {{- $problems = append $problems (printf "extraEnv: %s is already set" .name) -}}

@@ -25,6 +25,9 @@
 {{- if $election -}}
   {{- $_ := set $config "leaderElection" $election -}}
 {{- end -}}
+{{- if .Values.sharding.enabled -}}
+  {{- $_ := set $config "sharding" (dict "enabled" true) -}}
+{{- end -}}
 {{- if not .Values.state.enabled -}}
   {{- $_ := set $config "state" (dict "enabled" false) -}}
 {{- end -}}

@@ -109,6 +109,13 @@ env:
     valueFrom:
       fieldRef:
         fieldPath: metadata.namespace
+  {{- if .Values.sharding.enabled }}
+  # The other replicas ask it for its scalers.
+  - name: POD_IP
+    valueFrom:
+      fieldRef:
+        fieldPath: status.podIP
+  {{- end }}
   {{- with include "promscaler.heapMebibytes" . }}
   # Three quarters of the memory limit: the rest is for memory outside the heap.
   - name: NODE_OPTIONS

@@ -59,7 +59,12 @@ ignores every Lease, and a deleted one is recreated. RBAC cannot restrict `creat
 request is authorized.
 */}}
 {{- define "promscaler.ownRules" -}}
-{{- if .Values.leaderElection.enabled }}
+{{- if .Values.sharding.enabled }}
+# Each replica has a Lease of its own, whose name is unknown here.
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create, list, update, delete]
+{{- else if .Values.leaderElection.enabled }}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create]

@@ -19,7 +19,7 @@ export const TIMES: ElectionTimes = {
 };
 
 /** The clock of one process: its own wall time, and a process that can be stopped. */
-class ProcessClock implements Clock {
+export class ProcessClock implements Clock {
   /** What `random` gives. */
   chance: () => number = () => 0;
   skewSeconds = 0;

@@ -12,6 +12,8 @@ interface Meant {
   readonly when: readonly string[];
   /** How long the worlds must be in which it shows; left out: as long as the hunt's are. */
   readonly hours?: number;
+  /** Replicas that divide the scalers; left out: those of the seed. */
+  readonly shards?: number;
 }
 
 interface Edit {
@@ -316,6 +318,53 @@ export const BUGS: readonly Bug[] = [
       'control/election/term.js',
       'const deadlineMs = times.renewDeadlineSeconds * 1000;',
       'const deadlineMs = times.renewDeadlineSeconds * 1_000_000;',
+    ),
+  ),
+  bug(
+    'expired-member-keeps-writing',
+    { by: ['I11', 'I31', 'I32'], when: ['stopped', 'lease hang', 'lease refused'], shards: 3 },
+    edit(
+      'control/sharding/own-lease.js',
+      'since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000',
+      'since !== null',
+    ),
+  ),
+  bug(
+    'renewal-counted-from-its-answer',
+    { by: ['I11', 'I32'], when: ['lease slow'], shards: 3 },
+    edit('control/sharding/own-lease.js', 'since = begun;', 'since = momentOf(clock);'),
+  ),
+  bug(
+    'member-expires-too-early',
+    { by: ['I32'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
+    edit(
+      'control/sharding/observed-members.js',
+      '(seconds ?? times.leaseDurationSeconds) * 1000',
+      '(seconds ?? times.leaseDurationSeconds) * 200',
+    ),
+  ),
+  bug(
+    'claims-of-others-ignored',
+    { by: ['I32'], when: ['crash', 'restart'], shards: 3 },
+    edit('control/sharding/holdings.js', 'if (isContested(bucket))', 'if (false)'),
+    edit(
+      'control/sharding/membership.js',
+      'owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))',
+      'owner === identity || bucket % 3 === number % 3',
+    ),
+  ),
+  bug(
+    'every-bucket-decided',
+    { by: ['I31'], when: [], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,
+      'serves: () => true',
+    ),
+    edit(
+      'control/sharding/membership.js',
+      `mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? '')`,
+      'mayWrite()',
     ),
   ),
   bug(

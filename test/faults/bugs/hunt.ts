@@ -37,13 +37,19 @@ export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
   const startedMs = performance.now();
   const { dist, copies, seeds } = options;
   const product = await loadProduct(plantBug(bug, dist, copies));
-  const { by, when, hours = options.hours } = bug.meant;
+  const { by, when, hours = options.hours, shards } = bug.meant;
   const broken = new Set<string>();
-  const step = by.includes('I11') ? ELECTED_SEEDS : 1;
+  const step = by.includes('I11') && shards === undefined ? ELECTED_SEEDS : 1;
   const secondsSince = (): number => (performance.now() - startedMs) / 1000;
   for (let seed = step; seed <= seeds * step; seed += step) {
-    const plan = { durationMs: hours * 3_600_000, replicas: replicasOf(seed), modes: when };
-    const { violations } = await runSeed({ seed, hours, product, faults: scheduleFaults(seed, plan) });
+    const plan = {
+      durationMs: hours * 3_600_000,
+      replicas: shards ?? replicasOf(seed),
+      isSharded: shards !== undefined,
+      modes: when,
+    };
+    const faults = scheduleFaults(seed, plan);
+    const { violations } = await runSeed({ seed, hours, product, shards, faults });
     for (const { invariant } of violations) broken.add(invariant);
     const first = violations.find(({ invariant }) => by.includes(invariant));
     if (first === undefined) continue;

@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { parse } from 'yaml';
+import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
+import type { Helm, Rendered } from './helm.js';
+
+jest.setTimeout(HELM_TIMEOUT_MS);
+
+const SHARDED = { replicas: 3, sharding: { enabled: true } };
+const PODS = {
+  podSelector: {
+    matchLabels: { 'app.kubernetes.io/name': 'promscaler', 'app.kubernetes.io/instance': 'rel' },
+  },
+};
+const PORTS = [{ port: 8080, protocol: 'TCP' }];
+
+describe('sharding.enabled', () => {
+  let helm: Helm;
+  let objects: readonly Rendered[];
+
+  beforeAll(async () => {
+    helm = await startHelm();
+    objects = render(helm, SHARDED);
+  });
+
+  const ownLeaseRules = (): readonly unknown[] =>
+    listAt(
+      objects.find(({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler'),
+      'rules',
+    ).filter((rule) => listAt(rule, 'apiGroups').includes('coordination.k8s.io'));
+
+  it('is in the service config', () => {
+    const text = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
+
+    expect(parse(text)).toMatchObject({ sharding: { enabled: true } });
+  });
+
+  it('grants the Leases of the namespace of the release, whose names are unknown', () => {
+    expect(ownLeaseRules()).toEqual([
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['create', 'list', 'update', 'delete'],
+      },
+    ]);
+  });
+
+  it('lets the replicas reach each other, and no other pod', () => {
+    const policy = pick(objects, 'NetworkPolicy');
+
+    expect(listAt(policy, 'spec', 'ingress', 0, 'from')).toContainEqual(PODS);
+    expect(listAt(policy, 'spec', 'egress')).toContainEqual({ ports: PORTS, to: [PODS] });
+  });
+
+  it('gives each pod its address', () => {
+    const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
+
+    expect(env).toContainEqual({ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } });
+  });
+});

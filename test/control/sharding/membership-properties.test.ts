@@ -1,0 +1,126 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
+import type { Fate } from '../election/candidates.js';
+import { Members, type MemberProcess } from './members.js';
+
+// Each run is some thousand steps: seconds in all, more where the machine is busy.
+jest.setTimeout(120_000);
+
+const RUNS = 20;
+const SIMULATED_SECONDS = 100;
+const ALL = [...Array(STATE_BUCKETS).keys()];
+
+const fate: fc.Arbitrary<Fate> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ thereMs: fc.nat(300), backMs: fc.nat(300) }) },
+  { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
+  },
+);
+
+const mishap = fc.record({
+  atSeconds: fc.nat(SIMULATED_SECONDS),
+  who: fc.nat(2),
+  what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
+  seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
+});
+
+const script = fc.record({
+  // A quiet beginning: with faults alone, hardly anybody ever owns a bucket.
+  fates: fc.array(fate, { minLength: 1, maxLength: 60 }).map((fates) => [...calm(20), ...fates, ...calm(20)]),
+  mishaps: fc.array(mishap, { maxLength: 8 }),
+  skews: fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true }))),
+});
+
+function calm(count: number): readonly Fate[] {
+  return Array.from({ length: count }, () => ({}));
+}
+
+function cycle<T>(values: readonly T[]): () => T {
+  let index = -1;
+  return () => {
+    index += 1;
+    return values[index % values.length] as T;
+  };
+}
+
+/** Three members that start within the first seconds, on a bad network. */
+function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): Members {
+  const world = new Members();
+  const nextFate = cycle(input.fates);
+  input.skews.forEach((skew, index) => {
+    world.clock.after(index * 700, () => {
+      const member = world.add(`member-${index}`);
+      member.clock.skewSeconds = skew;
+      member.fate = nextFate;
+    });
+  });
+  for (const { atSeconds, who, what, seconds } of input.mishaps) {
+    world.clock.after(atSeconds * 1000, () => {
+      const member = world.all[who];
+      if (member === undefined) return;
+      if (what === 'jump') member.clock.skewSeconds += seconds - 20;
+      else if (what === 'terminate') member.stop.abort();
+      else {
+        member.clock.stop();
+        world.clock.after(seconds * 1000, () => member.clock.goOn(what === 'pause'));
+      }
+    });
+  }
+  return world;
+}
+
+describe('whatever the network and the machines do', () => {
+  it('no two members may write to one bucket at one instant', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (input) => {
+        const world = build(input);
+        const crowds: string[] = [];
+        world.onStep = () => {
+          for (const bucket of ALL) {
+            const writers = world.writersOf(bucket);
+            if (writers.length > 1)
+              crowds.push(`${bucket}: ${writers.map(({ name }) => name).join(' and ')}`);
+          }
+        };
+
+        await world.pass(SIMULATED_SECONDS);
+
+        expect(crowds).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('the living divide all buckets evenly within 30 s of a quiet network', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (input) => {
+        const world = build(input);
+        await world.pass(SIMULATED_SECONDS);
+        for (const member of world.all) {
+          member.clock.goOn();
+          member.fate = () => ({});
+        }
+        // What was under way may come for 30 s yet.
+        await world.pass(60);
+        const living = world.all.filter(({ stop }) => !stop.signal.aborted);
+        if (living.length === 0) return;
+
+        await world.passUntil(() => isEven(living), 30);
+
+        expect(living.flatMap(({ served }) => served).sort((a, b) => a - b)).toEqual(ALL);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+function isEven(living: readonly MemberProcess[]): boolean {
+  const loads = living.map(({ served }) => served.length);
+  const isWhole = loads.reduce((sum, load) => sum + load, 0) === STATE_BUCKETS;
+  return isWhole && Math.max(...loads) - Math.min(...loads) <= 1;
+}
