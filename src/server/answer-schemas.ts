@@ -122,7 +122,15 @@ const problemSchema = z.object({
 
 export const scalerListSchema = z.object({
   version: z.string().describe('Version of the service.'),
-  leader: z.boolean().describe('false: another replica decides; the rows are what this replica last knew.'),
+  leader: z
+    .boolean()
+    .describe(
+      'false: another replica decides; the rows are what this replica last knew. With sharding: rows are missing.',
+    ),
+  unreachable: z
+    .array(z.string())
+    .optional()
+    .describe('Only with sharding: replicas that did not answer, whose scalers are missing.'),
   problems: z
     .array(problemSchema)
     .describe('Current problems of the documents of all namespaces: errors first, at most 100.'),

@@ -3,6 +3,9 @@ import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { createHostCheck } from './allowed-hosts.js';
 import type { HostCheckOptions } from './allowed-hosts.js';
 import type { EventStreams } from './event-streams.js';
+import { createPeerClient } from './fleet/ask-peer.js';
+import { ofAll, ofOwner } from './fleet/fleet-pages.js';
+import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
 import { createPageTurns } from './page-turns.js';
@@ -23,6 +26,8 @@ export interface AppParts {
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
+  /** With sharding, the replicas to ask for the other scalers. Default: this replica answers for itself. */
+  readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
   /** Besides IP addresses and the names of the cluster. */
   readonly hosts?: HostCheckOptions;
@@ -59,20 +64,25 @@ function createPages({
   waitingFor,
   metrics,
   api,
+  fleet,
   clock,
   connections = () => 0,
 }: AppParts): Readonly<Record<RouteId, RequestHandler>> {
   const { inTurn, queue } = createPageTurns({ clock, connections });
+  const ask = createPeerClient(clock);
+  const ofScaler = (page: RequestHandler): RequestHandler =>
+    fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
+  const list = inTurn(listScalers(api));
   const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
   return {
     healthz: probe(healthProblems),
     readyz: probe(waitingFor),
     metrics: createSharedPage({ ...metrics, clock, queue }),
-    listScalers: inTurn(listScalers(api)),
-    showScaler: inTurn(showScaler(api)),
-    listDecisions: inTurn(listDecisions(api)),
-    showSnapshot: inTurn(showSnapshot(api)),
-    showHistory: inTurn(showHistory(api)),
+    listScalers: fleet === undefined ? list : ofAll(list, { api, fleet, ask }),
+    showScaler: ofScaler(showScaler(api)),
+    listDecisions: ofScaler(listDecisions(api)),
+    showSnapshot: ofScaler(showSnapshot(api)),
+    showHistory: ofScaler(showHistory(api)),
     streamEvents: api.streams.handle,
     openapi: inTurn((_request, response) => void response.type('application/json').send(openApi)),
   };

@@ -52,7 +52,7 @@ export function fillPage<Row>(
 /** Returns the JSON of a page: its rows and the other fields. */
 export function writePage(
   { items }: Page<unknown>,
-  fields: Readonly<Record<string, string | boolean | null | readonly object[]>>,
+  fields: Readonly<Record<string, string | boolean | null | readonly (object | string)[]>>,
 ): string {
   const others = Object.entries(fields).map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,

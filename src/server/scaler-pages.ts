@@ -25,27 +25,30 @@ export interface ScalerPageParts {
 }
 
 /** Pages by key, so that a page continues correctly when scalers are added or removed. */
-export function listScalers({ ledger, version, isLeading, problems }: ScalerPageParts): RequestHandler {
-  return ({ query }, response) => {
-    const limit = readInteger(query, 'limit', LIMITS.scalers);
-    const namespace = readText(query, 'namespace');
-    const behind = readToken(query, 'scalers') ?? '';
-    const found = [...ledger.list()]
-      .filter(({ scaler }) => namespace === null || scaler.namespace === namespace)
-      .filter(({ key }) => key > behind)
-      .sort((a, b) => (a.key < b.key ? -1 : 1));
-    const page = fillPage(found, { limit, view: viewScaler });
-    const next = page.moreBehind;
-    sendJson(
-      response,
-      writePage(page, {
-        version,
-        leader: isLeading(),
-        problems: viewProblems(problems()),
-        continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
-      }),
-    );
-  };
+export function listScalers(parts: ScalerPageParts): RequestHandler {
+  return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
+}
+
+/** Returns the JSON of a page of the scalers of this replica. Throws `BadRequest`. */
+export function writeScalerPage(
+  { ledger, version, isLeading, problems }: ScalerPageParts,
+  query: Query,
+): string {
+  const limit = readInteger(query, 'limit', LIMITS.scalers);
+  const namespace = readText(query, 'namespace');
+  const behind = readToken(query, 'scalers') ?? '';
+  const found = [...ledger.list()]
+    .filter(({ scaler }) => namespace === null || scaler.namespace === namespace)
+    .filter(({ key }) => key > behind)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const page = fillPage(found, { limit, view: viewScaler });
+  const next = page.moreBehind;
+  return writePage(page, {
+    version,
+    leader: isLeading(),
+    problems: viewProblems(problems()),
+    continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
+  });
 }
 
 export function showScaler(parts: ScalerPageParts): RequestHandler {

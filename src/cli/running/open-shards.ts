@@ -5,6 +5,7 @@ import { createMemberLeases } from '../../kubernetes/members/member-leases.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
+import type { Fleet } from '../../server/fleet/fleet.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { openElection, type ElectionOptions } from './open-election.js';
 import { LEASE_NAME } from './own-objects.js';
@@ -45,6 +46,15 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
     },
   });
   return shards;
+}
+
+/** Returns the other replicas as the HTTP server asks them. */
+export function fleetOf(shards: Shards): Fleet {
+  return {
+    isOwn: (key) => shards.serves(bucketOfKey(key)),
+    ownerOf: (key) => shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null,
+    peers: shards.others,
+  };
 }
 
 /** Returns the bucket of a key `NAMESPACE/NAME`. */

@@ -180,6 +180,7 @@ async function buildService(given: {
       log,
       scalerStore,
       instance,
+      podIp: io.env['POD_IP'],
       isInCluster: (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
       ...ownObjects(config, io.env, connection),
       onCycle,

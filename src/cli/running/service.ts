@@ -29,7 +29,7 @@ import { createRecords } from '../../telemetry/records.js';
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { bucketOfKey, openShards } from './open-shards.js';
+import { bucketOfKey, fleetOf, openShards } from './open-shards.js';
 import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version/version.js';
@@ -67,6 +67,8 @@ export interface ServiceOptions extends OwnObjects {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** Name of the pod, in Events and in the Lease. */
   readonly instance: string;
+  /** The IP address of the pod, for the other replicas. Default: 127.0.0.1. */
+  readonly podIp?: string | undefined;
   /** Whether to listen; default: true. False in simulated time, which has no sockets. */
   readonly serves?: boolean;
   /** Called after each reported cycle. */
@@ -121,6 +123,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
   const turns = createTurns(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
+  let address: string | null = null;
   const decideOwn = (): void =>
     controller.setScalers(
       scalers.filter((scaler) => shards.serves(bucketOf(scaler))),
@@ -132,7 +135,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     isIdle: turns.isIdle,
     state: () => state,
     onServed: decideOwn,
-    address: () => null,
+    address: () => address,
   });
   const state = openState(options, transport, shards);
   const resources = createCustomResources({
@@ -206,6 +209,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       isLeading: shards.isLeading,
       problems: () => documentProblems,
     },
+    fleet: config.sharding.enabled ? fleetOf(shards) : undefined,
     clock,
     hosts: { allowed: config.server.allowedHosts, apiServerNames: () => apiServerNames },
     connections: () => connections,
@@ -215,7 +219,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const onConnection = (): void => void (connections += 1);
   const listening = { app, host, port: config.server.port, clock, onConnection };
   const server = serves ? await startServer(listening) : null;
-  if (server !== null) log.info('listening', { url: server.url });
+  if (server !== null) {
+    log.info('listening', { url: server.url });
+    address = addressOf(options.podIp ?? LOOPBACK, server.port);
+  }
   const termPorts = {
     clock,
     // With sharding, the state of a bucket is read when it is taken over.
@@ -251,6 +258,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }
     },
   };
+}
+
+function addressOf(ip: string, port: number): string {
+  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
 
 /** Outside of a cluster, other hosts on the network must not read which workloads are scaled. */

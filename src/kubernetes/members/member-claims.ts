@@ -29,8 +29,8 @@ export function readBuckets(text: string | null): readonly number[] {
 
 const MAX_ADDRESS_LENGTH = 100;
 
-/** Returns the URL of a member's HTTP server; null if it is unset or not `http://HOST:PORT`. */
+/** Returns the URL of a member's HTTP server; null if it is unset or not `http://IP:PORT`: a name could lead anywhere. */
 export function readAddress(text: string | null): string | null {
   if (text === null || text.length > MAX_ADDRESS_LENGTH) return null;
-  return /^http:\/\/(?:[0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) ? text : null;
+  return /^http:\/\/(?:[0-9.]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) ? text : null;
 }

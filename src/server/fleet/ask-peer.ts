@@ -1,0 +1,58 @@
+import { request } from 'node:http';
+import { withDeadline, type Clock } from '../../units/clock.js';
+import { onAbort } from '../../units/abort.js';
+import { createSemaphore } from '../../units/semaphore.js';
+import { FORWARDED_HEADER, type Peer } from './fleet.js';
+
+export interface PeerAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** Sends the GET of a client to another replica; null: it did not answer in time, or with too much. */
+export type AskPeer = (peer: Peer, path: string) => Promise<PeerAnswer | null>;
+
+const ANSWER_MS = 5000;
+/** Lists end at about 1 MiB; a snapshot of 5,000 pods has 2 MB. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Over all clients. */
+const MAX_REQUESTS = 16;
+
+/** Creates the client of the other replicas: over plain HTTP, without redirects and without retries. */
+export function createPeerClient(clock: Clock): AskPeer {
+  const places = createSemaphore(MAX_REQUESTS);
+  return async ({ address }, path) => {
+    if (address === null) return null;
+    const release = await places.acquire();
+    try {
+      return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(`${address}${path}`, signal));
+    } catch {
+      // The page says that the replica did not answer; the reason is in that replica's log, if anywhere.
+      return null;
+    } finally {
+      release();
+    }
+  };
+}
+
+function get(url: string, signal: AbortSignal): Promise<PeerAnswer> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept: 'application/json', [FORWARDED_HEADER]: '1' };
+    const sent = request(url, { method: 'GET', headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MAX_BYTES) sent.destroy(new Error('the answer is too long'));
+        else chunks.push(chunk);
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
+      response.on('error', reject);
+      response.on('aborted', () => reject(new Error('the answer is cut off')));
+    });
+    const forget = onAbort(signal, () => sent.destroy(new Error('timeout')));
+    sent.on('close', forget);
+    sent.on('error', reject);
+    sent.end();
+  });
+}

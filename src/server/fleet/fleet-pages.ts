@@ -1,0 +1,78 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { createSemaphore } from '../../units/semaphore.js';
+import { readInteger } from '../query.js';
+import { LIMITS } from '../routes.js';
+import { writeScalerPage, type ScalerPageParts } from '../scaler-pages.js';
+import type { AskPeer } from './ask-peer.js';
+import { FORWARDED_HEADER, type Fleet } from './fleet.js';
+import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
+
+/** A replica asks another one only for itself: no request travels on. */
+function isForwarded(request: Request): boolean {
+  return request.headers[FORWARDED_HEADER] !== undefined;
+}
+
+/** Serves the page of a scaler by the replica that decides it: this one, or another one that is asked. */
+export function ofOwner(
+  page: RequestHandler,
+  { fleet, ask }: { fleet: Fleet; ask: AskPeer },
+): RequestHandler {
+  return (request, response, next) => {
+    const { namespace, name } = request.params;
+    const key = `${String(namespace)}/${String(name)}`;
+    if (isForwarded(request) || fleet.isOwn(key)) {
+      page(request, response, next);
+      return;
+    }
+    const owner = fleet.ownerOf(key);
+    if (owner === null) {
+      refuse(response, `no replica decides ${key} yet: retry later`);
+      return;
+    }
+    ask(owner, request.originalUrl)
+      .then((answer) => {
+        if (answer === null) refuse(response, `${owner.identity} decides ${key}, and did not answer`);
+        else response.status(answer.status).type('application/json').send(answer.body);
+      })
+      .catch(next);
+  };
+}
+
+/** Merging a page takes some 10 ms, which probes and rounds must not wait for more than twice. */
+const MAX_LISTS = 2;
+
+/** Serves the list of the scalers of all replicas; `own` is the page of this one alone. */
+export function ofAll(
+  own: RequestHandler,
+  { api, fleet, ask }: { readonly api: ScalerPageParts; readonly fleet: Fleet; readonly ask: AskPeer },
+): RequestHandler {
+  const places = createSemaphore(MAX_LISTS);
+  const collect = async (request: Request): Promise<string> => {
+    const limit = readInteger(request.query, 'limit', LIMITS.scalers);
+    const local = JSON.parse(writeScalerPage(api, request.query)) as ScalerPage;
+    const unreachable: string[] = [];
+    const asked = fleet.peers().map(async (peer) => {
+      const answer = await ask(peer, request.originalUrl);
+      const page = answer?.status === 200 ? readPeerPage(answer.body) : null;
+      if (page === null) unreachable.push(peer.identity);
+      return page;
+    });
+    const pages = (await Promise.all(asked)).filter((page) => page !== null);
+    return mergePages([local, ...pages], { limit, unreachable: unreachable.sort() });
+  };
+  return (request, response, next) => {
+    if (isForwarded(request)) {
+      own(request, response, next);
+      return;
+    }
+    places
+      .acquire()
+      .then((release) => collect(request).finally(release))
+      .then((json) => response.type('application/json').send(json))
+      .catch(next);
+  };
+}
+
+function refuse(response: Response, error: string): void {
+  response.status(503).json({ error });
+}
