@@ -4,13 +4,15 @@ import { KubernetesError } from '../../kubernetes/types.js';
 import type { Clock } from '../../units/clock.js';
 import { ElectionRefusedError } from '../election/election-refusal.js';
 
-type Verb = 'list' | 'create' | 'update';
+type Verb = 'create' | 'update';
 
-/** Wraps the client: a verb that was forbidden for 15 s and 4 attempts, and never allowed, throws `ElectionRefusedError`. */
+/**
+ * Wraps the client: a write that was forbidden for 15 s and 4 attempts, and never allowed, throws
+ * `ElectionRefusedError`. A forbidden list is retried: a new replica waits, the others go on.
+ */
 export function withMemberRefusals(client: MemberLeases, clock: Clock): MemberLeases {
   const allowed = new Set<Verb>();
   const refusals = {
-    list: createRefusals(clock),
     create: createRefusals(clock),
     update: createRefusals(clock),
   };
@@ -30,7 +32,6 @@ export function withMemberRefusals(client: MemberLeases, clock: Clock): MemberLe
   };
   return {
     ...client,
-    list: (signal) => guard('list', () => client.list(signal)),
     create: (name, member, signal) => guard('create', () => client.create(name, member, signal)),
     update: (seen, member, signal) => guard('update', () => client.update(seen, member, signal)),
   };

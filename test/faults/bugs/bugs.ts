@@ -322,7 +322,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'expired-member-keeps-writing',
-    { by: ['I11', 'I31', 'I32'], when: ['stopped', 'lease hang', 'lease refused'], shards: 3 },
+    { by: ['I11', 'I31', 'I32', 'I33'], when: ['lease hang', 'lease refused'], shards: 3 },
     edit(
       'control/sharding/own-lease.js',
       'since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000',
@@ -330,13 +330,8 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'renewal-counted-from-its-answer',
-    { by: ['I11', 'I32'], when: ['lease slow'], shards: 3 },
-    edit('control/sharding/own-lease.js', 'since = begun;', 'since = momentOf(clock);'),
-  ),
-  bug(
     'member-expires-too-early',
-    { by: ['I32'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
+    { by: ['I32', 'I33'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
     edit(
       'control/sharding/observed-members.js',
       '(seconds ?? times.leaseDurationSeconds) * 1000',
@@ -345,7 +340,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'claims-of-others-ignored',
-    { by: ['I32'], when: ['crash', 'restart'], shards: 3 },
+    { by: ['I32', 'I33'], when: ['crash', 'restart'], shards: 3 },
     edit('control/sharding/holdings.js', 'if (isContested(bucket))', 'if (false)'),
     edit(
       'control/sharding/membership.js',
@@ -355,7 +350,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'every-bucket-decided',
-    { by: ['I31'], when: [], shards: 3 },
+    { by: ['I31', 'I33'], when: [], shards: 3 },
     edit(
       'control/sharding/membership.js',
       `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,

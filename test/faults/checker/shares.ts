@@ -113,4 +113,49 @@ const oneOwner: Invariant = {
   },
 };
 
-export const SHARE_INVARIANTS: readonly Invariant[] = [onlyClaimed, oneOwner];
+/** A process that was stopped tells of the cycle that it was in when it goes on. */
+function wasStopped(history: History, process: string, atMs: number): boolean {
+  const replica = history.processes.find(({ name }) => name === process)?.replica;
+  return history.faults.some(
+    ({ kind, what, startMs, endMs, ...fault }) =>
+      kind === 'world' &&
+      what.mode === 'stopped' &&
+      'replica' in fault &&
+      fault.replica === replica &&
+      startMs <= atMs &&
+      endMs + STOPPED_MS >= atMs,
+  );
+}
+
+const STOPPED_MS = 30_000;
+const IN_FLIGHT_MS = 1000;
+
+const inTurn: Invariant = {
+  id: 'I33',
+  text: 'once a process has decided by a later claim on a bucket, nobody decides by an earlier one',
+  check: (history) => {
+    if (!history.isSharded) return [];
+    const claims = claimsOf(history);
+    return history.targets.flatMap(({ scaler }): readonly Found[] => {
+      const bucket = bucketOf(scaler);
+      const decisions = [...history.byProcess.values()]
+        .flatMap((records) => records.decisions.get(scaler) ?? [])
+        .sort((a, b) => a.atMs - b.atMs);
+      let newest: { readonly claim: Claim; readonly atMs: number } | null = null;
+      for (const { process, atMs } of decisions) {
+        const claim = claims.findLast(
+          (one) => one.process === process && one.bucket === bucket && one.fromMs <= atMs,
+        );
+        if (claim === undefined) continue;
+        if (newest === null || newest.claim.fromMs < claim.fromMs) newest = { claim, atMs };
+        const isLate = claim.fromMs < newest.claim.fromMs && atMs > newest.atMs + IN_FLIGHT_MS;
+        if (!isLate || wasStopped(history, process, atMs)) continue;
+        const message = `${process} decided ${scaler} at ${formatTime(atMs)} by a claim of ${formatTime(claim.fromMs)}, after ${newest.claim.process} by one of ${formatTime(newest.claim.fromMs)}`;
+        return [{ atMs, message, scaler, process }];
+      }
+      return [];
+    });
+  },
+};
+
+export const SHARE_INVARIANTS: readonly Invariant[] = [onlyClaimed, oneOwner, inTurn];

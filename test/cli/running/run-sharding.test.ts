@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import '../../../src/cli/running/run-service.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { startSimulator } from '../../../src/simulator/simulator.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { eventually } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
+import type { Ran } from '../fake-io.js';
+
+jest.setTimeout(60_000);
+
+const NAMES = ['api', 'cart', 'web', 'worker'];
+const DOCUMENTS = NAMES.map(
+  (name) => `
+apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { name: ${name} }
+  minReplicas: 1
+  maxReplicas: 5
+  metrics:
+    - { type: External, external: { metric: { name: m }, query: sum(m), target: { type: Value, value: 1 } } }
+`,
+).join('---');
+
+interface Replica {
+  readonly written: { readonly stdout: string; readonly stderr: string };
+  readonly stop: () => Promise<Ran>;
+  readonly page: (path: string) => Promise<{ readonly status: number; readonly body: unknown }>;
+}
+
+let simulator: Simulator;
+
+beforeEach(async () => {
+  simulator = await startSimulator({ clock: SYSTEM_CLOCK, namespaces: ['monitoring', 'shop'] });
+});
+
+afterEach(() => simulator.close());
+
+function start(name: string): Replica {
+  const cwd = folderOf({
+    'promscaler.yaml': `
+kubernetes: { url: '${simulator.url}' }
+prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
+server: { port: 0 }
+sharding: { enabled: true }
+leaderElection: { leaseDurationSeconds: 4, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 }
+`,
+    'scalers/all.yaml': DOCUMENTS,
+  });
+  const written = { stdout: '', stderr: '' };
+  const stop = new AbortController();
+  const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name };
+  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
+  const url = (): string => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? 'http://127.0.0.1:9';
+  return {
+    written,
+    stop: () => {
+      stop.abort();
+      return ended;
+    },
+    page: async (path) => {
+      try {
+        const answer = await fetch(`${url()}${path}`);
+        return { status: answer.status, body: await answer.json() };
+      } catch {
+        return { status: 0, body: null };
+      }
+    },
+  };
+}
+
+interface List {
+  readonly leader: boolean;
+  readonly unreachable: readonly string[];
+  readonly items: readonly { readonly name: string }[];
+}
+
+async function listOf(replica: Replica): Promise<List | null> {
+  return (await replica.page('/api/v1/scalers')).body as List | null;
+}
+
+async function listsAll(replica: Replica): Promise<boolean> {
+  const list = await listOf(replica);
+  return list?.leader === true && list.items.map(({ name }) => name).join() === NAMES.join();
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > endMs) throw new Error('it did not come about');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+describe('run, with sharding.enabled', () => {
+  it('every replica answers for all scalers, each of which one of them decides, also after one has stopped', async () => {
+    const replicas = [start('promscaler-0'), start('promscaler-1'), start('promscaler-2')];
+    for (const replica of replicas) await until(() => listsAll(replica));
+    const details = await Promise.all(
+      replicas.flatMap((replica) => NAMES.map((name) => replica.page(`/api/v1/scalers/shop/${name}`))),
+    );
+    const took = replicas.map(({ written }) => written.stderr.includes('"took over buckets"'));
+
+    expect(took).toEqual([true, true, true]);
+    expect(details.map(({ status }) => status)).toEqual(details.map(() => 200));
+
+    expect((await replicas[0]?.stop())?.exitCode).toBe(0);
+    const [, second, third] = replicas;
+    if (second === undefined || third === undefined) throw new Error('there are three replicas');
+    await until(() => listsAll(second));
+    await until(() => listsAll(third));
+    await Promise.all([second.stop(), third.stop()]);
+    const leases = simulator.requests().filter(({ resource }) => resource === 'leases');
+    expect(leases.filter(({ status }) => status >= 400)).toEqual([]);
+  });
+
+  it('exits where the server forbids it to create its Lease, and names the permission', async () => {
+    simulator.faults.add({ resource: 'leases', verbs: ['create'] }, { kind: 'refuse', status: 403 });
+    const replica = start('promscaler-0');
+    await eventually(() => replica.written.stderr.includes('verb create on leases'), 'refused');
+
+    const { exitCode } = await replica.stop();
+
+    expect(exitCode).toBe(1);
+  });
+});
