@@ -6,24 +6,22 @@ import { MAX_DOCUMENTS, MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
 import { describeReadError } from './describe-read-error.js';
 
-export interface ReadFile {
-  /** The path as written in the config, or within a directory named there. */
+interface ReadFile {
+  /** As written in the config, or within a directory named there. */
   readonly name: string;
-  /** Null where it could not be read; `error` says why. */
+  /** Null if the file could not be read; `error` says why. */
   readonly text: string | null;
   readonly error: string | null;
-  /** The file is a subPath mount, which the kubelet never updates. */
+  /** A subPath mount: the kubelet never updates it. */
   readonly isOwnMount: boolean;
 }
 
-/** The files of one path of the config at one moment. */
 export interface PathContents {
   readonly path: string;
   /** Sorted by name. */
   readonly files: readonly ReadFile[];
-  /** Why the path as a whole could not be read; null: it could. */
+  /** Why the whole path could not be read; null: it could. */
   readonly error: string | null;
-  /** The path does not exist. */
   readonly isAbsent?: boolean;
 }
 
@@ -32,7 +30,7 @@ const DEEPEST_DIRECTORY = 8;
 const FILES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
-/** The symbolic link in a mounted ConfigMap that the kubelet swaps to change all files at once. */
+/** The symbolic link in a mounted ConfigMap that the kubelet swaps to update all files at once. */
 const DATA_LINK = '..data';
 
 /** Timeouts for a file system that does not respond: per file, and per path. */
@@ -40,11 +38,11 @@ const FILE_DEADLINE_MS = 20_000;
 const PATH_DEADLINE_MS = 60_000;
 
 /**
- * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories, without names that begin with
- * a dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that
- * changes meanwhile, all are read again. An entry that cannot be read (not a regular file, a broken link, too long) is
- * an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in the names of the files.
- * Never throws. Source: reliability.md C1, C2.
+ * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
+ * are skipped. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if
+ * the link changes meanwhile, all files are read again. An entry that cannot be read (not a regular file, a broken
+ * link, too long) is an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in
+ * file names. Never throws. Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -74,7 +72,6 @@ function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Returns a hash of all names, errors and contents. */
 export function fingerprint(generations: readonly PathContents[]): string {
   const hash = createHash('sha256');
   for (const { path, files, error } of generations) {
@@ -87,7 +84,6 @@ export function fingerprint(generations: readonly PathContents[]): string {
   return hash.digest('hex');
 }
 
-/** Returns the directory to watch for changes of `path`. */
 export async function directoryToWatch(path: string): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? path : dirname(path);
@@ -96,11 +92,10 @@ export async function directoryToWatch(path: string): Promise<string> {
   }
 }
 
-/** A document file, or an entry that could not be inspected. */
+/** A file with a document extension, or an entry that could not be inspected. */
 interface FoundFile {
   readonly name: string;
   readonly path: string;
-  /** The device of its directory. */
   readonly directoryDev: number;
   readonly error: string | null;
 }
@@ -123,7 +118,6 @@ async function readPath(path: string, name: string, clock: Clock | null): Promis
   return files;
 }
 
-/** The path resolves to another directory than the one that was read. */
 class SwappedError extends Error {
   override name = 'SwappedError';
 }
@@ -160,11 +154,11 @@ async function listDirectory(directory: Directory, listing: Listing): Promise<vo
     if (kind === 'directory') await listSubdirectory({ ...at, depth: directory.depth + 1 }, listing);
     else if (DOCUMENT_FILE.test(entry)) listing.found.push({ ...at, error: kind === 'file' ? null : kind });
     if (listing.found.length > MAX_DOCUMENTS)
-      throw new Error(`it holds more than ${MAX_DOCUMENTS} document files`);
+      throw new Error(`it has more than ${MAX_DOCUMENTS} document files`);
   }
 }
 
-/** A subdirectory that cannot be listed is an error of that entry, like a file that cannot be read. */
+/** A subdirectory without permission is an error of that entry, like an unreadable file. */
 async function listSubdirectory(directory: Directory & DirectoryOf, listing: Listing): Promise<void> {
   if (directory.depth > DEEPEST_DIRECTORY) return;
   try {
@@ -182,7 +176,7 @@ async function kindOf(path: string): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? 'directory' : 'file';
   } catch (error) {
-    // If the entry itself is gone, lstat throws, and the directory is read again; else it is a broken link.
+    // If the entry is gone, lstat throws and the directory is read again; otherwise it is a broken link.
     const entry = await lstat(path);
     return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
@@ -208,7 +202,7 @@ async function resolveData(directory: string): Promise<string> {
   }
 }
 
-/** Throws if the file is gone, since the directory has changed then. Any other failure is the error of the file. */
+/** Throws if the file is gone: the directory has changed. Any other failure is an error of the file. */
 async function readOne(
   { name, path, directoryDev, error }: FoundFile,
   clock: Clock | null,
@@ -225,7 +219,7 @@ async function readOne(
   }
 }
 
-/** Whether a file is on another device than its directory: a mount (`subPath`), which never changes. */
+/** A file on another device than its directory is a mount (`subPath`). */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
@@ -234,7 +228,7 @@ function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
 }
 
-/** The error may be of another path, such as a broken link in the directory. */
+/** Names the path of the error if it is another one, such as a broken link in the directory. */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
   return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;
