@@ -9,6 +9,7 @@ import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
 import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
+import { createChangeDetector } from './change-detector.js';
 import { watchFiles } from './watch-files.js';
 
 interface ScalerFilesOptions {
@@ -58,9 +59,11 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   let lastObjects: ReadonlyMap<string, ReadObject> = new Map();
   let verdicts: LoadedScalers['verdicts'] = new Map();
   let haveObjectsChanged = false;
+  const detector = createChangeDetector(paths, { clock, deadlines });
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
+    await detector.note();
     const allContents = await readAll(paths, deadlines);
     lastFingerprint = fingerprint(allContents);
     haveObjectsChanged = false;
@@ -97,6 +100,12 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     }
   };
 
+  const haveFilesChanged = async (): Promise<boolean> => {
+    if (!(await detector.mayHaveChanged())) return false;
+    await detector.note();
+    return fingerprint(await readAll(paths, deadlines)) !== lastFingerprint;
+  };
+
   return {
     load,
     watch: (onChange, signal, onFault = () => undefined) =>
@@ -105,8 +114,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
         paths,
         clock,
         signal,
-        hasChanged: async () =>
-          haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== lastFingerprint,
+        hasChanged: async () => haveObjectsChanged || (await haveFilesChanged()),
         onChange,
         alsoOn: objects?.onChange,
       }),

@@ -3,7 +3,7 @@ import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
-/** Contents are also compared at this interval, in case the system sends no event. Source: reliability.md C1. */
+/** Files are also compared at this interval, in case the system sends no event. Source: reliability.md C1. */
 const POLL_MS = 10_000;
 
 /** An editor or the kubelet makes several changes in a row, which are handled as one. */

@@ -8,9 +8,8 @@ import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import type { OutgoingRequest, SignedHeaders, SignIn } from './sign-in/sign-in.js';
+import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
-/** What a request to a data source needs besides its address. */
 export interface Connection {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
@@ -19,7 +18,7 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Adds headers to each request; null: `headers` are all. */
   readonly signIn: SignIn | null;
-  /** Bytes of all answers being received: a hostile source must not exhaust the memory. */
+  /** Bytes of all answers being received. Bounded, because a hostile source must not exhaust the memory. */
   readonly unread?: { bytes: number };
 }
 
@@ -31,7 +30,7 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** The media types to accept; default JSON. */
+  /** The media types to accept; default: JSON. */
   readonly accept?: string;
 }
 
@@ -49,13 +48,13 @@ export type SendResult =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** The error code of the runtime, such as `ECONNREFUSED`; null: none. */
+      /** The error code of the runtime, such as `ECONNREFUSED`. */
       readonly code?: string | null;
     };
 
 /** After decompression. 23 MB block the event loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** All answers of one data source together. */
+/** For all answers of one data source together. */
 const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
 /** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
@@ -64,7 +63,7 @@ class TooLargeError extends Error {}
 
 /**
  * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
- * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never
+ * https only. No proxy from the environment and no redirects, which would send the credentials to another server. Never
  * throws.
  */
 export async function send(request: Request): Promise<SendResult> {
@@ -134,7 +133,7 @@ async function exchange(
   };
 }
 
-/** Returns the body, counted as it arrives. Throws `TooLargeError` if it exceeds a bound. */
+/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
 async function readBody(stream: unknown, unread: { bytes: number }): Promise<string> {
   if (!(stream instanceof Readable)) return '';
   const pieces: Buffer[] = [];
@@ -161,12 +160,11 @@ async function readBody(stream: unknown, unread: { bytes: number }): Promise<str
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Returns whether the body starts with an object or a list. */
 function isJson(first: Buffer | undefined): boolean {
   return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
-/** An AxiosError holds the whole request, token included: only its code is used. */
+/** Uses only the code of an AxiosError, which holds the whole request, token included. */
 function explain(error: unknown, signal: AbortSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -182,7 +180,7 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   return failed('connection', words, code ?? null);
 }
 
-/** An error that is not of axios occurred while the body was read. */
+/** An error without an AxiosError occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
