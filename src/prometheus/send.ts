@@ -11,7 +11,6 @@ import { CredentialError } from './credential-files.js';
 import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
-/** What a request to a data source needs besides its address. */
 export interface Connection {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
@@ -20,7 +19,7 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Adds headers to each request; null: `headers` are all. */
   readonly signIn: SignIn | null;
-  /** Bytes of all answers being received: a hostile source must not exhaust the memory. */
+  /** Bytes of all answers being received. Bounded, because a hostile source must not exhaust the memory. */
   readonly unread?: { bytes: number };
 }
 
@@ -32,7 +31,7 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** The media types to accept; default JSON. */
+  /** The media types to accept; default: JSON. */
   readonly accept?: string;
 }
 
@@ -50,7 +49,7 @@ export type SendResult =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** The error code of the runtime, such as `ECONNREFUSED`; null: none. */
+      /** The error code of the runtime, such as `ECONNREFUSED`. */
       readonly code?: string | null;
     };
 
@@ -65,7 +64,7 @@ client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 
 /** After decompression. 23 MB block the event loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** All answers of one data source together. */
+/** For all answers of one data source together. */
 const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
 /** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
@@ -74,7 +73,7 @@ class TooLargeError extends Error {}
 
 /**
  * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
- * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never
+ * https only. No proxy from the environment and no redirects, which would send the credentials to another server. Never
  * throws.
  */
 export async function send(request: Request): Promise<SendResult> {
@@ -139,7 +138,7 @@ async function exchange(
   };
 }
 
-/** Returns the body, counted as it arrives. Throws `TooLargeError` if it exceeds a bound. */
+/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
 function readBody(stream: Readable, unread: { bytes: number }): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -170,12 +169,11 @@ function readBody(stream: Readable, unread: { bytes: number }): Promise<string> 
   });
 }
 
-/** Returns whether the body starts with an object or a list. */
 function isJson(first: Buffer | undefined): boolean {
   return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
-/** An AxiosError holds the whole request, token included: only its code is used. */
+/** Uses only the code of an AxiosError, which holds the whole request, token included. */
 function explain(error: unknown, signal: AbortSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -191,7 +189,7 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   return failed('connection', words, code ?? null);
 }
 
-/** An error that is not of axios occurred while the body was read. */
+/** An error without an AxiosError occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
