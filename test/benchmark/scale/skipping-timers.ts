@@ -86,7 +86,7 @@ export function replaceTimers(): SkippingTimers {
 
   Object.assign(globalThis, {
     setTimeout: (callback: Callback, ms = 0, ...args: unknown[]) =>
-      new SkippingTimer(Number(ms), () => callback(...args)),
+      new SkippingTimer(ms, () => callback(...args)),
     clearTimeout: (timer: unknown) => {
       if (timer instanceof SkippingTimer) timer.close();
       else system.clearTimeout(timer as NodeJS.Timeout);

@@ -58,7 +58,7 @@ export function packBody(body: string): Buffer {
 }
 
 export function acceptsGzip(request: IncomingMessage): boolean {
-  return String(request.headers['accept-encoding'] ?? '').includes('gzip');
+  return (request.headers['accept-encoding'] ?? '').includes('gzip');
 }
 
 export function sendJson(

@@ -60,7 +60,9 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
         clock.after(BOOKMARK_MS, bookmark);
       };
       clock.after(BOOKMARK_MS, bookmark);
-      clock.after(timeoutSeconds * 1000, () => void (isOpen && response.end()));
+      clock.after(timeoutSeconds * 1000, () => {
+        if (isOpen) response.end();
+      });
     },
   };
 }
