@@ -16,7 +16,6 @@ export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
-  /** Whether one watch covers all namespaces. */
   readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not followed in the namespace. */

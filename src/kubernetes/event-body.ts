@@ -2,7 +2,6 @@ import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './json.js';
 import type { ScaleTarget, TargetEvent } from './types.js';
 
-/** One Event with its occurrences. */
 export interface SeenEvent {
   readonly target: ScaleTarget;
   readonly event: TargetEvent;

@@ -10,7 +10,6 @@ export interface LeaseSpec {
   /** A MicroTime as stored; null if unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
-  /** 0 if unset. */
   readonly leaseTransitions: number;
 }
 

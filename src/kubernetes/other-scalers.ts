@@ -50,7 +50,6 @@ interface Entry {
   dueMs: number;
   known: ByNamespace | null;
   listing: Promise<ByNamespace> | null;
-  /** Whether the last list failed, which was logged. */
   isFailing: boolean;
   readonly refusals: Refusals;
 }

@@ -2,7 +2,6 @@ import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
 import type { Answer } from './answer.js';
 
-/** The checks of a metric besides its query, with variables replaced. */
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;

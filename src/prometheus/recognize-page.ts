@@ -2,7 +2,6 @@ export interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
-  /** The target of a redirect; null: none. */
   readonly location: string | null;
 }
 

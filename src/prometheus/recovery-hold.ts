@@ -118,7 +118,6 @@ export const NO_HOLDS: ScalerHolds = new Map();
 
 export interface ScalerHoldInput {
   readonly scaler: Scaler;
-  /** In the order of `spec.metrics`. */
   readonly samples: readonly Sample[];
   /** By source name; absent: unknown, or no answer. */
   readonly ages: ReadonlyMap<string, SourceAge>;

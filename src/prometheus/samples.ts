@@ -175,7 +175,6 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
 
 const windows = new WeakMap<PodsMetric, number>();
 
-/** The largest range in the query, parsed once per document. */
 function windowOf(metric: PodsMetric): number {
   const known = windows.get(metric);
   if (known !== undefined) return known;

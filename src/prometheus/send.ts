@@ -30,7 +30,6 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** The media types to accept; default: JSON. */
   readonly accept?: string;
 }
 
@@ -48,7 +47,6 @@ export type SendResult =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** The error code of the runtime, such as `ECONNREFUSED`. */
       readonly code?: string | null;
     };
 

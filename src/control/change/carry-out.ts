@@ -11,7 +11,6 @@ import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
 export interface CarriedOut {
-  /** Null if the order changes nothing or is held. */
   readonly result: ScaleResult | null;
   /** The memory, with the entry as last stored. */
   readonly memory: Memory;

@@ -33,7 +33,6 @@ export interface StatusWriterPorts {
 const PASS_MS = 2000;
 const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
-/** After the server rejects a status. */
 const REJECTED_MS = 300_000;
 /** An internal error must neither end the term nor flood the log. */
 const INTERNAL_ERROR_MS = 60_000;

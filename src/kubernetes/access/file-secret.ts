@@ -18,7 +18,6 @@ export function createFileSecret(options: {
   readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Default: any content is valid. */
   readonly accepts?: (text: string) => boolean;
 }): FileSecret {
   const { path, maxAgeMs, clock, log } = options;

@@ -46,7 +46,6 @@ export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBuck
   return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
 }
 
-/** `tls`: null for plain http. */
 function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane(

@@ -41,7 +41,6 @@ export interface ChosenWrites<W extends BucketWrite> {
   readonly dropped: readonly string[];
 }
 
-/** Splits a batch into the writes that may be sent and those that are answered without a request. */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
   entries: ReadonlyMap<string, KnownEntry>,

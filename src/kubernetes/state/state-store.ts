@@ -9,7 +9,6 @@ import type { Transport } from '../requests/transport.js';
 
 /** The stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
 export type StateReading =
-  /** State is kept in memory only. */
   | { readonly kind: 'off'; readonly text: null }
   /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
   | {

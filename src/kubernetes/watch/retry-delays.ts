@@ -7,7 +7,6 @@ import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
-  /** Returns the milliseconds to wait after a watch that ended at once without an event. */
   readonly afterShortWatch: () => number;
   /** Records a success of one verb: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;

@@ -9,7 +9,6 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For a POST. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
