@@ -1,13 +1,14 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import { Readable } from 'node:stream';
-import axios, { AxiosError } from 'axios';
+import type { Readable } from 'node:stream';
+import axios, { AxiosError, type AxiosResponse } from 'axios';
 import { DeadlineError } from '../units/clock.js';
 import { type JsonBounds, createJsonMeter } from '../units/json-bounds.js';
 import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
+import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
 export interface Connection {
@@ -49,6 +50,15 @@ export type SendResult =
       readonly message: string;
       readonly code?: string | null;
     };
+
+/** Headers are those of the request alone, and its form is a string. */
+const client = axios.create({
+  adapter: httpAdapter,
+  transformRequest: [],
+  transformResponse: [],
+  validateStatus: () => true,
+});
+client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 
 /** After decompression. 23 MB block the event loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -98,7 +108,7 @@ async function exchange(
   signed: typeof NOT_SIGNED,
 ): Promise<SendResult> {
   const { connection, signal } = request;
-  const response = await axios.request<unknown>({
+  const response = await client.request<unknown, AxiosResponse<Readable>>({
     method,
     url,
     ...(body === null ? {} : { data: body }),
@@ -110,13 +120,8 @@ async function exchange(
       ...(contentType === null ? {} : { 'Content-Type': contentType }),
     },
     signal,
-    adapter: 'http',
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
-    proxy: false,
-    maxRedirects: 0,
-    responseType: 'stream',
-    validateStatus: () => true,
   });
   const text = await readBody(response.data, connection.unread ?? { bytes: 0 });
   return {
@@ -132,30 +137,34 @@ async function exchange(
 }
 
 /** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-async function readBody(stream: unknown, unread: { bytes: number }): Promise<string> {
-  if (!(stream instanceof Readable)) return '';
-  const pieces: Buffer[] = [];
-  const meter = createJsonMeter(JSON_BOUNDS);
-  let bytes = 0;
-  try {
-    for await (const piece of stream as AsyncIterable<Buffer>) {
+function readBody(stream: Readable, unread: { bytes: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const meter = createJsonMeter(JSON_BOUNDS);
+    let bytes = 0;
+    const settle = (finish: () => void): void => {
+      unread.bytes -= bytes;
+      bytes = 0;
+      finish();
+    };
+    const whyTooLarge = (piece: Buffer): string | null => {
+      if (bytes > MAX_ANSWER_BYTES) return `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
+      if (unread.bytes > MAX_UNREAD_BYTES)
+        return `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
+      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
+      return excess === null ? null : `the answer has ${excess}`;
+    };
+    stream.on('data', (piece: Buffer) => {
       pieces.push(piece);
       bytes += piece.length;
       unread.bytes += piece.length;
-      if (bytes > MAX_ANSWER_BYTES) {
-        throw new TooLargeError(`the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
-      }
-      if (unread.bytes > MAX_UNREAD_BYTES) {
-        const message = `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
-        throw new TooLargeError(message);
-      }
-      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
-      if (excess !== null) throw new TooLargeError(`the answer has ${excess}`);
-    }
-  } finally {
-    unread.bytes -= bytes;
-  }
-  return Buffer.concat(pieces).toString('utf8');
+      const message = whyTooLarge(piece);
+      if (message !== null) stream.destroy(new TooLargeError(message));
+    });
+    stream.once('end', () => settle(() => resolve(Buffer.concat(pieces).toString('utf8'))));
+    stream.once('error', (error) => settle(() => reject(error)));
+    stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
+  });
 }
 
 function isJson(first: Buffer | undefined): boolean {

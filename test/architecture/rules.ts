@@ -9,7 +9,6 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
   units: {},
   promql: {},
   files: { units: 'all' },
-  parts: { units: 'all' },
   schedules: { units: 'all' },
   scaler: { schedules: 'all', units: 'all', promql: 'all' },
   decision: { schedules: 'all', scaler: 'all', units: 'all' },
