@@ -7,7 +7,7 @@ import { directoryToWatch } from './read-path-contents.js';
 export const POLL_MS = 10_000;
 
 /** An editor or the kubelet makes several changes in a row: they are handled together. */
-export const SETTLE_MS = 200;
+const SETTLE_MS = 200;
 
 export interface WatchOptions {
   readonly paths: readonly string[];

@@ -14,7 +14,7 @@ export interface Bounds {
   readonly clippedFloor: number | null;
 }
 
-export interface BoundBy {
+interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
   /** The bound ramps `before` a start and `after` an end. */

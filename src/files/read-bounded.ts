@@ -4,7 +4,7 @@ import type { Clock } from '../units/clock.js';
 import { FileError, tooLong } from './file-error.js';
 import { readPipe } from './read-pipe.js';
 
-export interface ReadBounds {
+interface ReadBounds {
   /** A longer file is rejected. At most one byte more is read. */
   readonly mostBytes: number;
   /** Timeout for a file system that does not respond. Default: none. */
@@ -16,7 +16,7 @@ export interface ReadBounds {
   readonly pipe?: { readonly signal?: AbortSignal };
 }
 
-export interface BoundedFile {
+interface BoundedFile {
   readonly bytes: Uint8Array;
   readonly dev: number;
 }

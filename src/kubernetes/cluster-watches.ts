@@ -9,7 +9,7 @@ import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from 
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-export type TargetStore = ObjectStore<WatchedTarget>;
+type TargetStore = ObjectStore<WatchedTarget>;
 
 /** The watches of pods and of the watched kinds of apps/v1, in the namespaces that have scale targets. */
 export interface Watches {
@@ -26,7 +26,7 @@ export interface Watches {
   readonly problemOf: (namespace: string) => KubernetesError | null;
 }
 
-export interface WatchesOptions {
+interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;

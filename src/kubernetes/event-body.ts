@@ -13,7 +13,7 @@ export interface SeenEvent {
 }
 
 /** `instance` identifies a replica of the service, at most 128 characters. */
-export interface Reporter {
+interface Reporter {
   readonly instance: string;
 }
 

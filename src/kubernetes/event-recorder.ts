@@ -6,13 +6,13 @@ import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
 
-export interface EventRecorder {
+interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
   /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;

@@ -31,7 +31,7 @@ export interface LeaseClient {
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
 
-export interface LeaseClientOptions {
+interface LeaseClientOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;

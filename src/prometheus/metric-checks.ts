@@ -10,7 +10,7 @@ export interface MetricChecks {
 }
 
 /** The answers to the query of a metric and to its checks; null: the document has no such check. */
-export interface CheckedAnswers {
+interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;

@@ -44,7 +44,7 @@ export interface RoundAnswers {
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
-export interface MetricSource {
+interface MetricSource {
   /** Sends each distinct query of the due scalers once, all at the same time within the limits of the sources. */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }

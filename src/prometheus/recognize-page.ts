@@ -1,4 +1,4 @@
-export interface SeenPage {
+interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;

@@ -15,7 +15,7 @@ export type HistoryState =
   | { readonly state: 'lost'; readonly loss: Loss }
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
-export interface Loss {
+interface Loss {
   /** When the loss was detected. The server was started before that time. */
   readonly at: Instant;
   /** Part of a sentence. */
@@ -35,7 +35,7 @@ export interface SourceAges {
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
 
-export interface AgeOptions {
+interface AgeOptions {
   readonly periodSeconds: number;
   readonly signal: AbortSignal;
   readonly round: number;

@@ -6,7 +6,7 @@ const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;
 const DAY_MS = 86_400_000;
 
 /** A local date, with or without a time of day: `2026-11-27`, `2026-11-27T06:00`. */
-export interface LocalTime {
+interface LocalTime {
   /** Milliseconds since the epoch as if the local time were UTC. */
   readonly ms: number;
   readonly hasTime: boolean;

@@ -5,7 +5,7 @@ import type { CronTimes } from './cron.js';
 import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
-export interface Around {
+interface Around {
   /** The last one that started, whether it has ended or not. */
   readonly last: Occurrence | null;
   /** The first one that starts later. */

@@ -36,7 +36,7 @@ export interface ChartPoints {
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
 }
 
-export interface PointRange {
+interface PointRange {
   /** Points at or after this instant; null: all points. */
   readonly since: Instant | null;
   /** Maximum number of points; the newest ones are returned. */
@@ -45,7 +45,7 @@ export interface PointRange {
   readonly stepSeconds: number | null;
 }
 
-export interface PointLimits {
+interface PointLimits {
   /** For all scalers, in equal shares of at least 60 points; default: 4 MiB. */
   readonly totalBytes?: number;
   /** Points per cycle; default: 480, two hours at 15 s. */

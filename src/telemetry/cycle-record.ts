@@ -58,7 +58,7 @@ export interface ConflictingWriter {
   readonly message: string;
 }
 
-export interface PhaseSeconds {
+interface PhaseSeconds {
   readonly observe: number;
   readonly decide: number;
   readonly act: number;

@@ -54,7 +54,7 @@ export interface Ledger {
   readonly list: () => Iterable<ScalerStatus>;
 }
 
-export interface LedgerLimits {
+interface LedgerLimits {
   /** Entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
   /** Entries of all scalers, in equal shares of at least 5; default: 50,000. */

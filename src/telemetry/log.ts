@@ -5,7 +5,7 @@ import type { Facts, Log, LogLevel } from '../units/log.js';
 import { cleanFacts } from './clean-facts.js';
 
 /** Each line ends with a newline. */
-export interface LineStream {
+interface LineStream {
   readonly write: (line: string) => unknown;
 }
 

@@ -7,7 +7,7 @@ import type { MetricRow } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-exposition.js';
 
 /** A finished query to a data source. `reason`: why it failed, one of a closed set; null: it succeeded. */
-export interface QueryObservation {
+interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly reason: string | null;
@@ -16,7 +16,7 @@ export interface QueryObservation {
 }
 
 /** A finished request to the API server. `code`: the HTTP status, or the kind of failure. */
-export interface KubernetesObservation {
+interface KubernetesObservation {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
@@ -40,7 +40,7 @@ export interface Metrics {
   readonly setLeader: (isLeader: boolean) => void;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Read for each scrape, for the series of the scalers. */
   readonly ledger: Ledger;
   readonly version: string;

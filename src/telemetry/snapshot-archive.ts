@@ -12,7 +12,7 @@ export interface SnapshotArchive {
   readonly remove: (key: string) => void;
 }
 
-export interface ArchiveLimits {
+interface ArchiveLimits {
   /** Compressed, for all scalers; default: 3 MiB. */
   readonly totalBytes?: number;
   /** Snapshots per scaler; default: 100, like the entries of the ledger. */

@@ -11,7 +11,7 @@ export class JsonBoundsError extends Error {
 }
 
 /** Checks JSON in chunks before it is parsed. */
-export interface JsonMeter {
+interface JsonMeter {
   /** Takes the next chunk. Returns why the JSON must not be parsed, or null. */
   readonly add: (piece: Uint8Array) => string | null;
 }

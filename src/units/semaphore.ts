@@ -1,5 +1,5 @@
 /** Limits how many callers work at the same time. */
-export interface Semaphore {
+interface Semaphore {
   /**
    * Resolves when a permit is free, in the order of the calls. The caller must call the returned function once, to
    * release it.

@@ -1,5 +1,5 @@
 /** How one request is sent with credentials that may have been replaced meanwhile. */
-export interface RenewableRequest<Credentials, Answer> {
+interface RenewableRequest<Credentials, Answer> {
   readonly read: () => Promise<Credentials>;
   readonly send: (credentials: Credentials) => Promise<Answer>;
   /**

@@ -2,7 +2,7 @@ import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 
 /** Appended to every message about an input that is not a snapshot. */
-export const WHAT_A_SNAPSHOT_IS =
+const WHAT_A_SNAPSHOT_IS =
   'A snapshot is the JSON input of one decision (scaler, now, target, pods, samples, state). Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];

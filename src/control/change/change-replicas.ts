@@ -12,7 +12,7 @@ import type { Leadership } from '../election/leadership.js';
 import { INTENT_SECONDS } from '../memory/unresolved-change.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-export interface ScaleChange {
+interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,7 @@ export interface ScaleChange {
   readonly isWanted?: () => boolean;
 }
 
-export interface ChangePorts {
+interface ChangePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly leadership: Leadership;

@@ -15,7 +15,7 @@ export interface WriterWatch {
 
 export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
 
-export interface ReplicasRead {
+interface ReplicasRead {
   readonly replicas: number;
   readonly managers: readonly string[];
   readonly now: Instant;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 
-export interface EarlyRound {
+interface EarlyRound {
   /** Starts a round after 50 ms, or 3 s after the last one if that is later. */
   readonly request: () => void;
   readonly cancel: () => void;

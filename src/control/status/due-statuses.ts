@@ -15,7 +15,7 @@ export interface DueStatus {
   readonly wanted: ObjectStatus;
 }
 
-export interface DueStatuses {
+interface DueStatuses {
   /**
    * Returns at most `limit` statuses: urgent ones first, then those written longest ago. Yields to the event loop every
    * 10 ms.
@@ -28,7 +28,7 @@ export interface DueStatuses {
   readonly isDelayed: (namespace: string) => boolean;
 }
 
-export interface DueStatusesPorts {
+interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;

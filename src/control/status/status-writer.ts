@@ -16,7 +16,7 @@ import { createDueStatuses } from './due-statuses.js';
 import type { DueStatus } from './due-statuses.js';
 import { statusPatch } from './object-status.js';
 
-export interface StatusWriterPorts {
+interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;

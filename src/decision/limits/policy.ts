@@ -4,7 +4,7 @@ import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
-export interface PolicyLimit {
+interface PolicyLimit {
   /** At least 0. */
   readonly replicas: number;
   readonly reason: string;

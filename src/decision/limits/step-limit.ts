@@ -20,7 +20,7 @@ export const limitStep: Limit = (replicas, context) => {
   return { to: limit.replicas, reason: limit.reason, until: limit.until };
 };
 
-export interface StepLimit {
+interface StepLimit {
   /** At least 0, not above the current count. */
   readonly replicas: number;
   readonly reason: string;

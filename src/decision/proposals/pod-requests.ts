@@ -2,7 +2,7 @@ import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Pod } from '../snapshot.js';
 
-export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
+type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
  * Returns the requests of each pod for a resource, by pod name, or an error. Every pod that the selector matches must

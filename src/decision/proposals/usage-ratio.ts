@@ -6,8 +6,7 @@ import type { Pod } from '../snapshot.js';
 import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 
-export type UsageRatio =
-  { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
+type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
 /** `of` turns usage by pod into a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be fully used. */
 export interface UsageMeasure {

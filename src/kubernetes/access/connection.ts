@@ -44,7 +44,7 @@ export interface TlsMaterial {
   readonly verify: boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly settings: {
     readonly kubeconfig?: string | undefined;
     readonly context?: string | undefined;

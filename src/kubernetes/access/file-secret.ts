@@ -4,7 +4,7 @@ import { errorFacts } from '../error-facts.js';
 import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that may be replaced while the service runs. */
-export interface FileSecret {
+interface FileSecret {
   /** Returns the trimmed content. `fresh` reads the file again now. */
   readonly read: (fresh?: boolean) => Promise<string>;
 }

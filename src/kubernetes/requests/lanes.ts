@@ -34,7 +34,7 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];
 
-export interface LaneAgents {
+interface LaneAgents {
   readonly http: Readonly<Record<Lane, HttpAgent>>;
   readonly https: Readonly<Record<Lane, HttpsAgent>>;
   /** Closes idle connections. A connection in use closes after its request. */

@@ -11,7 +11,7 @@ const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
-export interface Refusal {
+interface Refusal {
   /** For example `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;

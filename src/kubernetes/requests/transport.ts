@@ -54,7 +54,7 @@ export interface Transport {
   readonly close: () => void;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;

@@ -14,7 +14,7 @@ export interface ScalerWatch {
   readonly isSettled: () => boolean;
 }
 
-export interface ScalerWatchOptions {
+interface ScalerWatchOptions {
   readonly store: ScalerStore;
   readonly transport: Transport;
   readonly clock: Clock;

@@ -21,7 +21,7 @@ export interface StateBucket extends WriteQueue {
   readonly createdAt: () => Instant | null;
 }
 
-export interface BucketOptions extends StateMapPlace, BucketRules {
+interface BucketOptions extends StateMapPlace, BucketRules {
   readonly clock: Clock;
   readonly log: Log;
 }

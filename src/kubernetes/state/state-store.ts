@@ -24,7 +24,7 @@ export type StateReading =
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
 /** `base`: the entry to replace, the text of the last reading or write. */
-export interface StateWrite {
+interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
   readonly state: StoredState;
@@ -49,7 +49,7 @@ export interface StateStore {
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
-export interface StateStoreOptions {
+interface StateStoreOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly clock: Clock;

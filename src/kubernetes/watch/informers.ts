@@ -22,7 +22,7 @@ export interface Informers<S> {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
+interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;

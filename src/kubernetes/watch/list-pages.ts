@@ -31,7 +31,7 @@ const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
 
-export interface Listed<T> {
+interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
 }

@@ -14,14 +14,14 @@ export interface RetryDelays {
 
 export type Verb = 'list' | 'watch';
 
-export interface ListOrWatchFailure {
+interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
   /** Milliseconds since the last list; null: none yet. */
   readonly sinceListMs: number | null;
 }
 
-export interface RetryDelay {
+interface RetryDelay {
   readonly ms: number;
   /** False for a 403 that may come from a server that has just started. */
   readonly isLasting: boolean;

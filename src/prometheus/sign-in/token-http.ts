@@ -13,7 +13,7 @@ export interface TokenRequest {
   readonly signal: AbortSignal;
 }
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
