@@ -13,7 +13,7 @@ export interface YamlLimit {
  * The most tokens of one document, blanks and line ends among them; a document with every field has some 500. The
  * parser takes 2 us and 500 bytes of memory for each, 10 us before it is compiled.
  */
-const MAX_TOKENS = 20_000;
+export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
 /** The lexer's marks for the start of a document, of a scalar and of an error in a flow: they are no text. */
@@ -27,7 +27,7 @@ const BLANK = /^\s*$/;
  * thousand levels before it could refuse it. A block counts for each column that it is indented to, a flow collection
  * for each bracket that is open in its document; a list at the column of its key is one level deeper than counted.
  */
-export function findYamlLimit(text: string): YamlLimit | null {
+export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   const columns: number[] = [];
   let flow = 0;
   let offset = 0;
@@ -45,7 +45,7 @@ export function findYamlLimit(text: string): YamlLimit | null {
       flow = 0;
     }
     tokens += 1;
-    if (tokens > MAX_TOKENS) return tooLong(offset);
+    if (tokens > mostTokens) return tooLong(offset, mostTokens);
     if (token === '{' || token === '[') flow += 1;
     else if ((token === '}' || token === ']') && flow > 0) flow -= 1;
     else if (flow === 0 && BLOCK_SCALAR_HEADER.test(token)) blockScalar = 'header';
@@ -69,7 +69,7 @@ function tooDeep(offset: number): YamlLimit {
   return { code: 'too-deep', message: `nested deeper than ${MAX_DEPTH} levels`, offset };
 }
 
-function tooLong(offset: number): YamlLimit {
-  const message = `a document has more than ${MAX_TOKENS} tokens (words, signs, blanks and line ends)`;
+function tooLong(offset: number, mostTokens: number): YamlLimit {
+  const message = `a document has more than ${mostTokens} tokens (words, signs, blanks and line ends)`;
   return { code: 'yaml-size', message, offset };
 }
