@@ -28,7 +28,7 @@ export interface Fields {
   readonly rest: () => void;
 }
 
-export interface FieldOptions {
+interface FieldOptions {
   /** Go reads the keys of an annotation in any case. */
   readonly isCaseless?: boolean;
 }

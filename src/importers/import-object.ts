@@ -39,11 +39,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
 };
 
-/** Whether an object is an autoscaler that `importObject` reads. */
-export function isImportable(value: unknown): boolean {
-  return kindOf(value) !== null;
-}
-
 function kindOf(value: unknown): Kind | null {
   if (!isPlainObject(value)) return null;
   const { kind, apiVersion } = value;

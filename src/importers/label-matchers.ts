@@ -11,7 +11,7 @@ export interface LabelMatchers {
   readonly problems: readonly string[];
 }
 
-export const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
+const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
 
 const LABEL = /^[A-Za-z_]\w*$/;
 

@@ -7,7 +7,7 @@ import { type MetricQueries, type NamedMetric, exampleQuery } from './metric-que
 import type { RemarkLog } from './remarks.js';
 
 /** In place of a query that is not known. It is no PromQL, so that `validate` rejects it. */
-export const FILL_IN = 'FILL IN';
+const FILL_IN = 'FILL IN';
 
 const API_NAMES = { pods: 'Pods', object: 'Object', external: 'External' } as const;
 

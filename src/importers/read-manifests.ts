@@ -11,7 +11,7 @@ import type { ManifestValue } from './import-objects.js';
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 2_000_000 };
 const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
 
-export interface ReadManifests {
+interface ReadManifests {
   readonly values: readonly ManifestValue[];
   readonly problems: readonly Problem[];
 }

@@ -17,7 +17,7 @@ import { CommandError, type CommandIo, type ExitCode } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 
-export interface ImportOptions extends ClusterOptions {
+interface ImportOptions extends ClusterOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */

@@ -1,5 +1,5 @@
 /** The values of a template of `metricsQuery`. */
-export interface TemplateValues {
+interface TemplateValues {
   readonly series: string;
   /** Matchers, such as `namespace="$namespace"`. */
   readonly matchers: readonly string[];

@@ -3,7 +3,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type AdapterConfig, readAdapter } from './read-adapter.js';
 
-export interface ReadAdapterText {
+interface ReadAdapterText {
   /** Null: the text has no rules. */
   readonly config: AdapterConfig | null;
   readonly problems: readonly Problem[];

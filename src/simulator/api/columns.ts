@@ -10,8 +10,8 @@ import {
   stringsAt,
 } from '../json.js';
 import { COLUMN_TEXTS } from './column-texts.js';
-import type { KubeObject } from './objects.js';
-import type { Resource } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { Resource } from '../objects/resources.js';
 
 /** One column of `kubectl get`; priority 1 is shown by `-o wide` only. */
 export interface Column {

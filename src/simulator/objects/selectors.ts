@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json.js';
 import { selectableField } from './field-labels.js';
-import type { KubeObject } from './objects.js';
+import type { KubeObject } from './kube-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import { badRequest } from './status-error.js';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import { type KubeObject, keyOf, namespaceOf, withMetadata } from './objects.js';
+import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object.js';
 
 /** How long a change stays in the history: the compaction interval of a real server's etcd. */
 const HISTORY_MS = 300_000;
