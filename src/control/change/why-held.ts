@@ -14,7 +14,6 @@ export interface Hold {
   readonly message: string;
 }
 
-/** Returns the hold with the highest priority; null: the order is carried out. */
 export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
@@ -53,7 +52,6 @@ function heldByPause(pause: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
 }
 
-/** Describes an unusable state store and its effect. Source: reliability.md, W11. */
 export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }

@@ -14,7 +14,6 @@ export function changeReason(
   }: {
     readonly order: Decision;
     readonly pause: Pause | null;
-    /** In the previous cycle. */
     readonly wasPaused: boolean;
   },
 ): string | undefined {
