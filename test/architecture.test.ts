@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { findBreaches, findCycles } from './architecture/rules.js';
+import { listSources } from './architecture/source-files.js';
 import { parseSource, readSources } from './architecture/sources.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -24,6 +26,21 @@ describe('src', () => {
 
   it('has no import cycle among the files and folders of a folder, but for those known', () => {
     expect(findCycles(SOURCES)).toEqual(KNOWN_CYCLES);
+  });
+});
+
+describe('a test that starts a built program', () => {
+  it('is in the list of tests before which the programs are built', async () => {
+    const { startsProgram } = (await import(join(ROOT, 'test/support/programs-of-tests.mjs'))) as {
+      readonly startsProgram: (path: string) => boolean;
+    };
+    const starting = listSources(ROOT, 'test').filter(
+      (file) =>
+        file.endsWith('.test.ts') && /\bdist\/(?:cli|config)\//.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+
+    expect(starting).toContain('test/cli/interrupted.test.ts');
+    expect(starting.filter((file) => !startsProgram(file))).toEqual([]);
   });
 });
 
