@@ -3,7 +3,7 @@ import type { Clock } from '../units/clock.js';
 import { mustRead } from './credential-files.js';
 import type { Connection } from './send.js';
 import { createSignIn } from './sign-in/create-sign-in.js';
-import type { Environment } from './sign-in/sign-in.js';
+import type { Environment } from './sign-in/environment.js';
 import type { SourceConfig } from './source-config.js';
 import { createTlsAgents } from './tls-agents.js';
 import { watchFile } from './watched-file.js';
@@ -11,9 +11,9 @@ import { watchFile } from './watched-file.js';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Returns a function for the connections and headers of a data source. It throws a `CredentialError` if a file was
- * never readable; with `isForced` it re-reads the files, as needed after a 401. `send` adds the headers of `signIn` per
- * request.
+ * Returns a function that returns the connections and headers of a data source. It throws a `CredentialError` if a file
+ * was never readable. With `isForced` it re-reads the files, as needed after a 401. `send` adds the headers of `signIn`
+ * to each request.
  */
 export function createConnection(
   config: SourceConfig,

@@ -2,7 +2,7 @@ import { type Clock, withDeadline } from '../units/clock.js';
 import { createConnection } from './connection.js';
 import { CredentialError } from './credential-files.js';
 import { send, type SendResult } from './send.js';
-import type { Environment } from './sign-in/sign-in.js';
+import type { Environment } from './sign-in/environment.js';
 import type { SourceConfig } from './source-config.js';
 
 /** Sends a GET for any page, to find out which server answers. */
@@ -12,12 +12,11 @@ export type Probe = (request: {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Media types; default JSON. */
   readonly accept?: string;
 }) => Promise<SendResult>;
 
 /**
- * Creates a probe with the credentials of a data source. It sends them to the hosts of the source only. Never throws.
+ * Creates a probe with the credentials of a data source, which it sends only to the hosts of the source. Never throws.
  */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
   const connect = createConnection(config, clock, env);

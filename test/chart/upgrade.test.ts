@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { makeResource } from '../../src/simulator/api/resources.js';
+import { makeResource } from '../../src/simulator/objects/resources.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { CHART, HELMS, HELM_TIMEOUT_MS, SHORT_LIVED, at, helmFile } from './helm.js';

@@ -8,13 +8,11 @@ import { stops } from './pause.js';
 
 /** Prevents a decision from being carried out, without changing it. */
 export interface Hold {
-  /** Reason of the condition `Held`. */
   readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
   readonly message: string;
 }
 
-/** Returns the hold with the highest priority; null: the order is carried out. */
 export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
@@ -24,7 +22,7 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** By the document or the service. */
+  /** Set by the document or by the service. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
@@ -53,12 +51,11 @@ function heldByPause({ message }: Pause): Hold {
   return { reason: 'Paused', outcome: 'paused', message };
 }
 
-/** Describes an unusable state store and its effect. Source: reliability.md, W11. */
 export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/** Requesting an overridden count again would fight the webhook. Another count, or the same from another one, may pass. */
+/** Repeating an overridden request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;

@@ -9,21 +9,18 @@ import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
 
-/** A status to write. */
 export interface DueStatus {
   readonly key: string;
   readonly object: ScalerObject;
   readonly wanted: ObjectStatus;
 }
 
-/** Finds the objects whose status differs from the wanted one, and when each may be written. */
-export interface DueStatuses {
+interface DueStatuses {
   /**
    * Returns at most `limit` statuses: urgent ones first, then those written longest ago. Yields to the event loop every
    * 10 ms.
    */
   readonly next: (limit: number) => Promise<readonly DueStatus[]>;
-  /** Records a write and the object in its response. */
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
   /** Delays the next write of an object, unless the object changes. */
   readonly delay: (key: string, ms: number) => void;
@@ -31,14 +28,14 @@ export interface DueStatuses {
   readonly isDelayed: (namespace: string) => boolean;
 }
 
-export interface DueStatusesPorts {
+interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
   readonly clock: Clock;
 }
 
-/** Minimum interval per scaler between checks and writes of changes in messages or metrics only. */
+/** Minimum interval per scaler between checks and writes if only messages or metrics have changed. */
 const MINOR_INTERVAL_MS = 60_000;
 
 interface CheckedStatus extends DueStatus {
@@ -49,11 +46,14 @@ interface CheckedStatus extends DueStatus {
   /** Null: not written by this process. */
   writtenMs: number | null;
   delayedUntilMs: number;
-  /** The last status sent, and as stored by the server, which may prune it: sending it again has the same result. */
+  /**
+   * The last status sent, and as the server stored it. The server may prune fields; sending them again has the same
+   * result.
+   */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
-/** Checks all objects on each call; computes only the status of those with changes. */
+/** Checks all objects on each call, but computes the status only for objects with changes. */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, clock } = ports;
   const checked = new Map<string, CheckedStatus>();
@@ -143,7 +143,6 @@ function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
 
-/** Whether two cycles differ only in messages and metrics. */
 function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];

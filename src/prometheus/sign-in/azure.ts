@@ -7,7 +7,8 @@ import { watchFile } from '../watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { Environment, SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
+import type { Environment } from './environment.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 const WHAT = 'azure: requesting a token';
@@ -99,7 +100,7 @@ function loadMsal(): Promise<typeof Msal> {
   return loadPackage('@azure/msal-node', () => import('@azure/msal-node'));
 }
 
-/** Lets the library send its requests with our client. */
+/** Makes the library send its requests with `http`. */
 function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
   const ask = async <T>(
     method: 'GET' | 'POST',

@@ -3,10 +3,11 @@ import type { SignInConfig } from '../source-config.js';
 import { createAzure } from './azure.js';
 import { createGoogle } from './google.js';
 import { createOAuth2 } from './oauth2.js';
-import type { Environment, SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
+import type { Environment } from './environment.js';
 import { createSigV4 } from './sigv4.js';
 
-/** Creates the authentication method of the config. Sends nothing and loads no library before the first request. */
+/** Sends nothing and loads no library before the first request. */
 export function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
   switch (config.way) {
     case 'oauth2':

@@ -5,7 +5,7 @@ import { watchFile } from '../watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from './sign-in.js';
+import type { SignIn } from '../authentication.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**

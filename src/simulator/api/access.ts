@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from '../json.js';
 import { type Rbac, type Subject, isAllowed } from './rules.js';
-import { unauthorized } from './status-error.js';
+import { unauthorized } from '../objects/status-error.js';
 
 const ANYBODY: Subject = {
   user: 'simulator-admin',

@@ -8,7 +8,7 @@ import { describeOpenApi } from './openapi.js';
 import { parseBody } from './parse-body.js';
 import { decodeReview, decodeRulesReview } from './protobuf.js';
 import type { Subject } from './rules.js';
-import { methodNotAllowed, noSuchResource } from './status-error.js';
+import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 
 const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
 const REVIEWS = '/apis/authorization.k8s.io/v1/';

@@ -1,9 +1,15 @@
 import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../json.js';
 import { type FieldSet, childrenOf, fieldChanges, fieldText, fieldsOf } from '../kinds/field-set.js';
 import type { Type } from '../kinds/type.js';
-import { type Ownership, type Writer, newOwnership, ownershipsOf, without } from './managed-fields.js';
-import { type KubeObject, timestamp } from './objects.js';
-import { StatusError } from './status-error.js';
+import {
+  type Ownership,
+  type Writer,
+  newOwnership,
+  ownershipsOf,
+  without,
+} from '../objects/managed-fields.js';
+import { type KubeObject, timestamp } from '../objects/kube-object.js';
+import { StatusError } from '../objects/status-error.js';
 
 /** What server-side apply makes of an object: what it sets, and who owns what then. */
 export interface Applied {

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, isObject, listAt, numberAt, objectAt, stringAt } from '../json.js';
-import type { KubeObject } from './objects.js';
+import type { KubeObject } from '../objects/kube-object.js';
 
 /**
  * Where autoscaling/v1 keeps the metrics that have no field of their own.

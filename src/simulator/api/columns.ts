@@ -10,8 +10,8 @@ import {
   stringsAt,
 } from '../json.js';
 import { COLUMN_TEXTS } from './column-texts.js';
-import type { KubeObject } from './objects.js';
-import type { Resource } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { Resource } from '../objects/resources.js';
 
 /** One column of `kubectl get`; priority 1 is shown by `-o wide` only. */
 export interface Column {
@@ -44,7 +44,7 @@ function definedColumn(column: JsonObject): Column {
 }
 
 /** Time as kubectl writes ages: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
-export function shortDuration(ms: number): string {
+function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

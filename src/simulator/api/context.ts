@@ -1,19 +1,12 @@
-import type { Clock } from '../../units/clock.js';
 import type { CelEvaluator } from '../crd/cel-rules.js';
-import type { Random } from '../model/random.js';
-import type { Catalog } from './resources.js';
-import type { Store } from './store.js';
+import type { ClusterState } from '../objects/cluster-state.js';
 
 /** What the handlers of the API share. */
-export interface ApiContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly catalog: Catalog;
-  readonly store: Store;
-  /** What `GET /api` names; null: the address of the request. */
+export interface ApiContext extends ClusterState {
+  /** The address in the answer to `GET /api`; null: the address of the request. */
   readonly advertisedAddress: string | null;
-  /** Evaluates the rules of CustomResourceDefinitions; null where that library is missing. */
+  /** Evaluates the rules of CustomResourceDefinitions; null if its library is not installed. */
   readonly cel: CelEvaluator | null;
-  /** The users that issued tokens stand for. */
+  /** Issued tokens, and the user of each. */
   readonly tokens: Map<string, string>;
 }

@@ -7,10 +7,10 @@ import { generatedName } from '../model/names.js';
 import { newEventCauses } from '../validation/objects.js';
 import { validate } from '../validation/validate.js';
 import type { ApiContext } from './context.js';
-import { type Ownership, type Writer, ownChanges, withOwnerships } from './managed-fields.js';
-import { type KubeObject, asKubeObject, makeUid, timestamp } from './objects.js';
+import { type Ownership, type Writer, ownChanges, withOwnerships } from '../objects/managed-fields.js';
+import { type KubeObject, asKubeObject, makeUid, timestamp } from '../objects/kube-object.js';
 import { emptyObject, readObject, storedType } from './read-object.js';
-import { type Resource, apiVersionOf } from './resources.js';
+import { type Resource, apiVersionOf } from '../objects/resources.js';
 import {
   alreadyExists,
   badRequest,
@@ -18,8 +18,8 @@ import {
   namespaceTerminating,
   notFound,
   serverFault,
-} from './status-error.js';
-import type { Arrival } from './strict-fields.js';
+} from '../objects/status-error.js';
+import type { Arrival } from '../objects/strict-fields.js';
 import { checkKind } from './parse-body.js';
 import { fromWire } from './wire.js';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js';
-import { type Catalog, type Resource, apiVersionOf } from './resources.js';
+import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];

@@ -5,7 +5,7 @@ import type { FaultEffect } from './faults.js';
 import type { Reply } from './handle.js';
 import type { ResourceRequest } from './request.js';
 import { accessOf, forbidden } from './rules.js';
-import { StatusError, makeStatus, noSuchResource, serverFault } from './status-error.js';
+import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects/status-error.js';
 
 /** How the server answers a request without a fault. */
 export interface Serving {

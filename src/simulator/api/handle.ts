@@ -3,7 +3,7 @@ import type { ApiContext } from './context.js';
 import { createObject } from './create.js';
 import { getObject, listObjects } from './list.js';
 import { negotiate } from './negotiate.js';
-import type { KubeObject } from './objects.js';
+import type { KubeObject } from '../objects/kube-object.js';
 import { readWriter } from './options.js';
 import { parseBody } from './parse-body.js';
 import type { Addressed } from './preconditions.js';
@@ -12,7 +12,7 @@ import { deleteObject } from './remove.js';
 import { RENDERINGS, type Rendering, includedObject } from './render.js';
 import type { ResourceRequest } from './request.js';
 import { scaleOf } from './scale.js';
-import { badRequest, methodNotAllowed, noSuchResource } from './status-error.js';
+import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 import { issueToken } from './tokens.js';
 import { type Written, patchObject, updateObject } from './write.js';
 

@@ -1,10 +1,10 @@
 import { type JsonObject, numberAt, stringAt } from '../json.js';
 import type { ApiContext } from './context.js';
-import { type KubeObject, namespaceOf } from './objects.js';
+import { type KubeObject, namespaceOf } from '../objects/kube-object.js';
 import type { ResourceRequest } from './request.js';
-import { matchOf } from './selectors.js';
+import { matchOf } from '../objects/selectors.js';
 import { nameOf } from './preconditions.js';
-import { StatusError, badRequest, notFound, serverFault, tooLarge, tooOld } from './status-error.js';
+import { StatusError, badRequest, notFound, serverFault, tooLarge, tooOld } from '../objects/status-error.js';
 
 /** One page of a list. */
 export interface Page {

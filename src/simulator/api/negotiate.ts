@@ -1,4 +1,4 @@
-import { notAcceptable } from './status-error.js';
+import { notAcceptable } from '../objects/status-error.js';
 
 /** In which form a client wants objects: whole, as rows for people, or their metadata alone. */
 export type Form = 'object' | 'table' | 'metadata';

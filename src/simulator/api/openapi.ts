@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import { knownType } from '../kinds/known.js';
 import { typeSchema } from '../kinds/type-schema.js';
-import { type Catalog, type Resource, apiVersionOf } from './resources.js';
+import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 
 /**
  * The OpenAPI v3 pages, as far as `kubectl apply` and `create -f` look at them: that each kind takes `fieldValidation`,

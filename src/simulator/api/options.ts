@@ -1,6 +1,6 @@
-import { type Writer, managerOf } from './managed-fields.js';
+import { type Writer, managerOf } from '../objects/managed-fields.js';
 import type { ResourceRequest } from './request.js';
-import { StatusError } from './status-error.js';
+import { StatusError } from '../objects/status-error.js';
 
 const KINDS: Readonly<Record<string, string>> = {
   create: 'CreateOptions',

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { type JsonObject, isObject, stringAt } from '../json.js';
-import type { Resource } from './resources.js';
-import { badRequest } from './status-error.js';
+import type { Resource } from '../objects/resources.js';
+import { badRequest } from '../objects/status-error.js';
 
 /** A body that is an object, in JSON or YAML; 400 otherwise. An empty body is an empty object. */
 export function parseBody(text: string, contentType = ''): JsonObject {

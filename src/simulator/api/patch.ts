@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../json.js';
-import { StatusError, badRequest } from './status-error.js';
+import { StatusError, badRequest } from '../objects/status-error.js';
 
 /** RFC 7386: objects are merged, null removes, everything else replaces. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {

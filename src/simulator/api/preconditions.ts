@@ -1,6 +1,6 @@
 import { type JsonObject, stringAt } from '../json.js';
-import type { KubeObject } from './objects.js';
-import type { Resource } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { Resource } from '../objects/resources.js';
 import {
   type ObjectName,
   StatusError,
@@ -8,7 +8,7 @@ import {
   conflict,
   invalidFields,
   uidConflict,
-} from './status-error.js';
+} from '../objects/status-error.js';
 
 /** What a write is about, as its path has it. */
 export interface Addressed {

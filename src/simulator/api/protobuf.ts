@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isList, isObject } from '../json.js';
 import { MESSAGES, type Message, type Wire } from './protobuf-messages.js';
-import { badRequest, unsupportedMediaType } from './status-error.js';
+import { badRequest, unsupportedMediaType } from '../objects/status-error.js';
 
 /** The first bytes of every protobuf body of Kubernetes. */
 const MAGIC = 'k8s\0';

@@ -1,8 +1,8 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from '../json.js';
 import type { ApiContext } from './context.js';
-import { type KubeObject, timestamp, withMetadata } from './objects.js';
+import { type KubeObject, timestamp, withMetadata } from '../objects/kube-object.js';
 import { type Addressed, checkDeletion, nameOf } from './preconditions.js';
-import { notFound } from './status-error.js';
+import { notFound } from '../objects/status-error.js';
 
 /** What a deletion gave: the object, and whether it is only marked so far. */
 export interface Removed {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import type { Form } from './negotiate.js';
-import type { KubeObject } from './objects.js';
-import { type Resource, apiVersionOf } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import { type Resource, apiVersionOf } from '../objects/resources.js';
 import { type Included, tableOf } from './table.js';
 import { itemText, toWire, wireText } from './wire.js';
 

@@ -1,4 +1,4 @@
-import type { Catalog, Resource } from './resources.js';
+import type { Catalog, Resource } from '../objects/resources.js';
 
 /** What a request wants to do, as authorization and the log see it. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';

@@ -1,5 +1,5 @@
 import type { ResourceRequest } from './request.js';
-import { StatusError } from './status-error.js';
+import { StatusError } from '../objects/status-error.js';
 
 /** What a subject may do; `*` stands for everything in each list. */
 export interface Rule {

@@ -1,6 +1,6 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from '../json.js';
-import { type KubeObject, asKubeObject } from './objects.js';
-import { selectorText } from './selectors.js';
+import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
+import { selectorText } from '../objects/selectors.js';
 
 /**
  * The `/scale` of an object: autoscaling/v1, whatever kind it is of. As on a real server, numbers that are 0 are left

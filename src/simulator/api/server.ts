@@ -8,10 +8,10 @@ import type { Subject as FaultSubject } from './faults.js';
 import { type Reply, type Sent, answerResource } from './handle.js';
 import { negotiate } from './negotiate.js';
 import { RENDERINGS, includedObject } from './render.js';
-import type { KubeObject } from './objects.js';
+import type { KubeObject } from '../objects/kube-object.js';
 import { type ResourceRequest, parseRequest } from './request.js';
 import { type Subject, accessOf, forbidden, isAllowed } from './rules.js';
-import { StatusError, makeStatus, tooLargeBody } from './status-error.js';
+import { StatusError, makeStatus, tooLargeBody } from '../objects/status-error.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
 const MOST_WARNINGS = 20;

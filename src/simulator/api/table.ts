@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import { columnsOf } from './columns.js';
-import type { KubeObject } from './objects.js';
-import type { Resource } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { Resource } from '../objects/resources.js';
 import { toWire } from './wire.js';
 
 /** What a row of a table has of its object. */

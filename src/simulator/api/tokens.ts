@@ -1,7 +1,7 @@
 import { type JsonObject, numberAt, objectAt } from '../json.js';
 import type { ApiContext } from './context.js';
-import { makeUid, timestamp } from './objects.js';
-import { notFound } from './status-error.js';
+import { makeUid, timestamp } from '../objects/kube-object.js';
+import { notFound } from '../objects/status-error.js';
 
 const LEAST_SECONDS = 600;
 const DEFAULT_SECONDS = 3600;

@@ -4,12 +4,12 @@ import type { ResourceRequest } from './request.js';
 import type { ApiContext } from './context.js';
 import { type FaultMatch, type FaultPlan, type Subject, matches } from './faults.js';
 import { readRevision } from './list.js';
-import { type KubeObject, namespaceOf } from './objects.js';
+import { type KubeObject, namespaceOf } from '../objects/kube-object.js';
 import { emptyObject } from './read-object.js';
-import { apiVersionOf } from './resources.js';
-import { type Match, matchOf } from './selectors.js';
-import { makeStatus, tooOld } from './status-error.js';
-import type { Change } from './store.js';
+import { apiVersionOf } from '../objects/resources.js';
+import { type Match, matchOf } from '../objects/selectors.js';
+import { makeStatus, tooOld } from '../objects/status-error.js';
+import type { Change } from '../objects/store.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 /** A client that does not read is cut off rather than kept in memory. */

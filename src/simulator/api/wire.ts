@@ -1,8 +1,8 @@
 import { autoscalerFromV1, autoscalerToV1 } from './autoscaler-v1.js';
 import { type JsonObject, objectAt, stringAt } from '../json.js';
 import { knownType } from '../kinds/known.js';
-import type { KubeObject } from './objects.js';
-import { type Resource, apiVersionOf } from './resources.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import { type Resource, apiVersionOf } from '../objects/resources.js';
 
 interface Texts {
   whole: string | null;

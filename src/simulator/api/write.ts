@@ -6,17 +6,17 @@ import { validateScale } from '../validation/validate.js';
 import { applyConfiguration, checkConfiguration } from './apply.js';
 import type { ApiContext } from './context.js';
 import { type Admission, createObject, keep, own, prepare } from './create.js';
-import { type Writer, withOwnerships } from './managed-fields.js';
-import { type KubeObject, asKubeObject, withMetadata } from './objects.js';
+import { type Writer, withOwnerships } from '../objects/managed-fields.js';
+import { type KubeObject, asKubeObject, withMetadata } from '../objects/kube-object.js';
 import { parseBody, parsePatch, checkKind } from './parse-body.js';
 import { jsonPatch, mergePatch } from './patch.js';
 import { type Addressed, checkAddress, checkPreconditions, nameOf, requireVersion } from './preconditions.js';
 import { readObject, readScale, storedType } from './read-object.js';
-import { type Resource, apiVersionOf } from './resources.js';
+import { type Resource, apiVersionOf } from '../objects/resources.js';
 import { scaleOf, withScale } from './scale.js';
-import { badRequest, noSuchResource, notFound, unsupportedMediaType } from './status-error.js';
+import { badRequest, noSuchResource, notFound, unsupportedMediaType } from '../objects/status-error.js';
 import { strategicMergePatch } from './strategic-merge.js';
-import type { Arrival } from './strict-fields.js';
+import type { Arrival } from '../objects/strict-fields.js';
 import { toWire } from './wire.js';
 
 /** What a write gave. */

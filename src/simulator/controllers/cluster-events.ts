@@ -1,5 +1,5 @@
-import type { ApiContext } from '../api/context.js';
-import { type KubeObject, asKubeObject, makeUid, timestamp } from '../api/objects.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { type KubeObject, asKubeObject, makeUid, timestamp } from '../objects/kube-object.js';
 
 const EVENTS = '/events';
 /** A real server forgets events after an hour; here the oldest go when there are more than this. */
@@ -7,7 +7,7 @@ const MOST_EVENTS = 5000;
 
 /** Writes an Event of a controller about an object. */
 export function recordEvent(
-  { store, random }: ApiContext,
+  { store, random }: ClusterState,
   about: KubeObject,
   event: {
     readonly reason: string;

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../json.js';
 import { templateHash } from '../model/names.js';
 import type { PodTiming, WorkloadSpec } from '../model/workload.js';
-import type { KubeObject } from '../api/objects.js';
+import type { KubeObject } from '../objects/kube-object.js';
 
 /** How a kind of workload keeps its pods. */
 export interface WorkloadKind {

@@ -1,5 +1,5 @@
-import type { ApiContext } from '../api/context.js';
-import { namespaceOf } from '../api/objects.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { namespaceOf } from '../objects/kube-object.js';
 import { Schedule } from './schedule.js';
 
 const NAMESPACES = '/namespaces';
@@ -13,13 +13,13 @@ const GRACE_MS = 30_000;
  * is left to the workload's controller, which takes its time to end them.
  */
 export class NamespaceController {
-  readonly #context: ApiContext;
+  readonly #context: ClusterState;
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
   /** When the emptying of each began, by the monotonic clock. */
   readonly #startMs = new Map<string, number>();
 
-  constructor(context: ApiContext) {
+  constructor(context: ClusterState) {
     this.#context = context;
     this.#schedule = new Schedule(context.clock, (name) => this.#empty(name));
     this.#unsubscribe = context.store.subscribe(NAMESPACES, ({ type, object }) => {

@@ -1,5 +1,5 @@
 import type { Instant } from '../../units/time.js';
-import { type KubeObject, asKubeObject, timestamp } from '../api/objects.js';
+import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { type JsonObject, listAt, objectAt, stringAt } from '../json.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
 import { type PodState, phaseOf } from '../model/pods.js';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../api/objects.js';
+import type { KubeObject } from '../objects/kube-object.js';
 import type { LoadSource, LoadState, PodTotals } from '../model/load.js';
 import type { PodPhase } from '../model/pods.js';
 import type { Pods } from '../model/workload.js';

@@ -1,6 +1,6 @@
-import type { ApiContext } from '../api/context.js';
-import { type KubeObject, keyOf, namespaceOf } from '../api/objects.js';
-import type { Change } from '../api/store.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
+import type { Change } from '../objects/store.js';
 import { stringAt } from '../json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf } from '../model/pods.js';
@@ -21,7 +21,7 @@ const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
  * what does not change costs nothing.
  */
 export class WorkloadControllers {
-  readonly #context: ApiContext;
+  readonly #context: ClusterState;
   readonly #writer: Writer;
   readonly #schedule: Schedule;
   readonly #runtimes = new Map<string, Runtime>();
@@ -30,7 +30,7 @@ export class WorkloadControllers {
   readonly #unsubscribe: (() => void)[] = [];
   #isWriting = false;
 
-  constructor(context: ApiContext) {
+  constructor(context: ClusterState) {
     this.#context = context;
     this.#startMs = context.clock.monotonicMs();
     this.#writer = new Writer(context);

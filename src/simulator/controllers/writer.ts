@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
-import type { ApiContext } from '../api/context.js';
-import { type KubeObject, makeUid, withMetadata } from '../api/objects.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { type KubeObject, makeUid, withMetadata } from '../objects/kube-object.js';
 import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { recordEvent } from './cluster-events.js';
@@ -17,10 +17,10 @@ const OLD_REPLICA_SETS = 10;
 
 /** Brings the stored objects of a workload into line with its pods. Writes only what differs. */
 export class Writer {
-  readonly #context: ApiContext;
+  readonly #context: ClusterState;
   #podCount = 0;
 
-  constructor(context: ApiContext) {
+  constructor(context: ClusterState) {
     this.#context = context;
   }
 

@@ -1,9 +1,9 @@
 import { type Json, isObject } from '../json.js';
-import { type KubeObject, asKubeObject } from '../api/objects.js';
-import type { Writer } from '../api/managed-fields.js';
-import type { Resource } from '../api/resources.js';
-import { invalidFields } from '../api/status-error.js';
-import { type Arrival, reportUnknown } from '../api/strict-fields.js';
+import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
+import type { Writer } from '../objects/managed-fields.js';
+import type { Resource } from '../objects/resources.js';
+import { invalidFields } from '../objects/status-error.js';
+import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
 import { type CelEvaluator, ruleProblems } from './cel-rules.js';
 import { withSchemaDefaults } from './defaults.js';
 import { fieldProblems } from './field-problems.js';

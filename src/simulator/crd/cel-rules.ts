@@ -1,4 +1,4 @@
-import type { FieldCause } from '../api/status-error.js';
+import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json.js';
 
 /** Evaluates an expression in CEL. Throws where it cannot. */

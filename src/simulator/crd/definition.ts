@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../json.js';
-import { type KubeObject, timestamp } from '../api/objects.js';
-import { type Resource, makeResource, storageName } from '../api/resources.js';
-import { invalidField } from '../api/status-error.js';
+import { type KubeObject, timestamp } from '../objects/kube-object.js';
+import { type Resource, makeResource, storageName } from '../objects/resources.js';
+import { invalidField } from '../objects/status-error.js';
 import { structuralProblems } from './structural-rules.js';
 
 /** Where CustomResourceDefinitions are stored. */

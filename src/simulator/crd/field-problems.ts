@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
-import type { FieldCause } from '../api/status-error.js';
+import type { FieldCause } from '../objects/status-error.js';
 
 /** What a schema has against a value, in the words of the real server; nothing where the value is allowed. */
 export function fieldProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {

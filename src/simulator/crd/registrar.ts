@@ -1,5 +1,5 @@
-import type { ApiContext } from '../api/context.js';
-import { namespaceOf } from '../api/objects.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { namespaceOf } from '../objects/kube-object.js';
 import { DEFINITIONS, resourcesOf } from './definition.js';
 
 /**
@@ -7,7 +7,7 @@ import { DEFINITIONS, resourcesOf } from './definition.js';
  * `endWatches` is called with its plural. Gives back what ends it.
  */
 export function serveDefinitions(
-  { store, catalog }: ApiContext,
+  { store, catalog }: Pick<ClusterState, 'store' | 'catalog'>,
   endWatches: (plural: string) => void,
 ): () => void {
   return store.subscribe(DEFINITIONS, ({ type, object }) => {

@@ -1,4 +1,4 @@
-import type { FieldCause } from '../api/status-error.js';
+import type { FieldCause } from '../objects/status-error.js';
 import type { Json } from '../json.js';
 
 /** A value that is not allowed. */

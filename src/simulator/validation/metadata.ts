@@ -1,5 +1,5 @@
-import type { KubeObject } from '../api/objects.js';
-import type { FieldCause } from '../api/status-error.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { FieldCause } from '../objects/status-error.js';
 import { stringsAt } from '../json.js';
 import { invalid } from './causes.js';
 

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../api/objects.js';
-import type { FieldCause } from '../api/status-error.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { FieldCause } from '../objects/status-error.js';
 import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json.js';
 import { forbidden, invalid, negative, required } from './causes.js';
 

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../api/objects.js';
-import type { FieldCause } from '../api/status-error.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json.js';
 import { forbidden, invalid, required, unsupported } from './causes.js';
 

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../api/objects.js';
-import type { Resource } from '../api/resources.js';
-import { type FieldCause, invalidFields } from '../api/status-error.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { Resource } from '../objects/resources.js';
+import { type FieldCause, invalidFields } from '../objects/status-error.js';
 import type { JsonObject } from '../json.js';
 import { valueAt } from '../json.js';
 import { negative } from './causes.js';

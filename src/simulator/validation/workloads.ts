@@ -1,5 +1,5 @@
-import type { KubeObject } from '../api/objects.js';
-import type { FieldCause } from '../api/status-error.js';
+import type { KubeObject } from '../objects/kube-object.js';
+import type { FieldCause } from '../objects/status-error.js';
 import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json.js';
 import { invalid, negative, required, unsupported } from './causes.js';
 import { podSpecCauses, selects } from './pods.js';

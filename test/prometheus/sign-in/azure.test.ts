@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CredentialError } from '../../../src/prometheus/credential-files.js';
 import type { AzureConfig } from '../../../src/prometheus/source-config.js';
 import { createAzure } from '../../../src/prometheus/sign-in/azure.js';
-import type { SignIn } from '../../../src/prometheus/sign-in/sign-in.js';
+import type { SignIn } from '../../../src/prometheus/authentication.js';
 import { createTokenHttp, type TokenHttp } from '../../../src/prometheus/sign-in/token-http.js';
 import { type FakeServer, realClock, startServer } from '../fakes.js';
 import { movableClock } from './endpoints.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { discover } from '../../../src/simulator/api/discovery.js';
-import { Catalog, makeResource } from '../../../src/simulator/api/resources.js';
+import { Catalog, makeResource } from '../../../src/simulator/objects/resources.js';
 import { listAt, stringAt } from '../../../src/simulator/json.js';
 import { send, startCluster } from '../cluster.js';
 

@@ -1,0 +1,132 @@
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../json.js';
+import { type FieldSet, fieldChanges, fieldsFromTree, fieldsToTree } from '../kinds/field-set.js';
+import type { Type } from '../kinds/type.js';
+import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
+
+/** Who writes, and how. */
+export interface Writer {
+  readonly manager: string;
+  /** `scale`, `status`, or empty for the object itself. */
+  readonly subresource: string;
+  readonly nowMs: number;
+  /** Whether a field that is not known is an error (`fieldValidation=Strict`), rather than left out. */
+  readonly isStrict?: boolean;
+  /** Takes sentences for the `Warning` headers of the answer (`fieldValidation=Warn`). */
+  readonly warnings?: string[];
+  /** Whether the answer alone is wanted (`dryRun=All`), as `kubectl diff` asks: nothing is stored. */
+  readonly isDryRun?: boolean;
+  /** Whether server-side apply takes fields away from their owners. */
+  readonly isForced?: boolean;
+}
+
+/** The manager of a request: `fieldManager`, else the user agent up to its first slash, as the server has it. */
+export function managerOf(query: URLSearchParams, userAgent: string | undefined): string {
+  const named = query.get('fieldManager');
+  if (named !== null && named !== '') return named;
+  const agent = (userAgent ?? '').split('/')[0] ?? '';
+  return agent === '' ? 'unknown' : agent.slice(0, 128);
+}
+
+/** One entry of `metadata.managedFields`. */
+export interface Ownership {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string;
+  readonly fields: FieldSet;
+}
+
+const READ = new WeakMap<JsonObject, FieldSet>();
+
+/** The owners of an object's fields. */
+export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
+  return listAt(object?.metadata, 'managedFields')
+    .filter((entry) => isObject(entry) && isObject(entry['fieldsV1']))
+    .map((entry) => ({
+      manager: stringAt(entry, 'manager') ?? '',
+      operation: stringAt(entry, 'operation') === 'Apply' ? 'Apply' : 'Update',
+      apiVersion: stringAt(entry, 'apiVersion') ?? '',
+      subresource: stringAt(entry, 'subresource') ?? '',
+      time: stringAt(entry, 'time') ?? '',
+      fields: readFields(objectAt(entry, 'fieldsV1')),
+    }));
+}
+
+/** Entries are carried from write to write as they are: each is read once. */
+function readFields(tree: JsonObject): FieldSet {
+  const fields = READ.get(tree) ?? fieldsFromTree(tree);
+  READ.set(tree, fields);
+  return fields;
+}
+
+/** The object with these owners; those that own nothing are left out. */
+export function withOwnerships(object: KubeObject, ownerships: readonly Ownership[]): KubeObject {
+  const order = ({ operation, time, manager }: Ownership): string => [operation, time, manager].join();
+  const entries = ownerships
+    .filter(({ fields }) => fields.size > 0)
+    .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    .map(entryOf);
+  return withMetadata(object, { managedFields: entries.length === 0 ? undefined : entries });
+}
+
+function entryOf({ manager, operation, apiVersion, subresource, time, fields }: Ownership): Json {
+  const entry: JsonObject = {
+    manager,
+    operation,
+    apiVersion,
+    time,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fieldsToTree(fields),
+  };
+  return subresource === '' ? entry : { ...entry, subresource };
+}
+
+/**
+ * The object after an update (POST, PUT, PATCH): the writer owns what it changed, whoever owned it before, and what is
+ * gone has no owner. `before` is the stored object, or null with what an empty object of the type looks like.
+ */
+export function ownChanges(
+  change: {
+    readonly type: Type;
+    readonly before: KubeObject | null;
+    readonly empty: JsonObject;
+    readonly after: KubeObject;
+  },
+  writer: Writer,
+): KubeObject {
+  const { type, before, empty, after } = change;
+  const { changed, removed } = fieldChanges(type, before ?? empty, after);
+  if (changed.size === 0 && removed.size === 0) return after;
+  const isOwn = (one: Ownership): boolean =>
+    one.operation === 'Update' &&
+    one.manager === writer.manager &&
+    one.apiVersion === after.apiVersion &&
+    one.subresource === writer.subresource;
+  const known = ownershipsOf(after);
+  const own = known.find(isOwn) ?? newOwnership(writer, 'Update', after.apiVersion);
+  const isUnchanged = removed.size === 0 && [...changed].every((field) => own.fields.has(field));
+  const others = known.filter((one) => !isOwn(one));
+  const isTaken = others.some(({ fields }) => [...changed].some((field) => fields.has(field)));
+  if (isUnchanged && !isTaken) return after;
+  const next = without(new Set([...own.fields, ...changed]), removed);
+  const time = isUnchanged ? own.time : timestamp(writer.nowMs);
+  return withOwnerships(after, [
+    { ...own, time, fields: next },
+    ...others.map((one) => ({ ...one, fields: without(without(one.fields, changed), removed) })),
+  ]);
+}
+
+/** An owner of nothing yet. */
+export function newOwnership(
+  { manager, subresource, nowMs }: Writer,
+  operation: Ownership['operation'],
+  apiVersion: string,
+): Ownership {
+  return { manager, operation, apiVersion, subresource, time: timestamp(nowMs), fields: new Set() };
+}
+
+/** The fields of a set that are not in the other. */
+export function without(fields: FieldSet, taken: FieldSet): FieldSet {
+  return taken.size === 0 ? fields : new Set([...fields].filter((field) => !taken.has(field)));
+}

@@ -1,0 +1,101 @@
+import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json.js';
+import { selectableField } from './field-labels.js';
+import type { KubeObject } from './kube-object.js';
+import { type Resource, apiVersionOf } from './resources.js';
+import { badRequest } from './status-error.js';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Decides whether an object belongs to the answer. */
+export type Match = (object: KubeObject) => boolean;
+
+const SET_TERM = /^\s*([^\s=!,()]+)\s+(in|notin)\s*\(([^)]*)\)\s*$/;
+const EQUALITY_TERM = /^\s*([^\s=!,()]+)\s*(==|=|!=)\s*([^\s=!,()]*)\s*$/;
+const EXISTENCE_TERM = /^\s*(!?)\s*([^\s=!,()]+)\s*$/;
+
+/** Reads `labelSelector` and `fieldSelector` of a query; throws 400 where they cannot be understood. */
+export function matchOf(query: URLSearchParams, resource: Resource): Match {
+  const labelSelector = query.get('labelSelector') ?? '';
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  if (labelSelector === '' && fieldSelector === '') return () => true;
+  const labels = parseLabelSelector(labelSelector);
+  const fields = parseFieldSelector(fieldSelector, resource);
+  return (object) => labels(stringsAt(object, 'metadata', 'labels')) && fields(object);
+}
+
+/** A label selector in text form: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 otherwise. */
+function parseLabelSelector(text: string): (labels: Labels) => boolean {
+  const terms = splitOutsideParentheses(text).map(parseLabelTerm);
+  return (labels) => terms.every((term) => term(labels));
+}
+
+/** The commas within `in (...)` do not part terms. */
+function splitOutsideParentheses(text: string): readonly string[] {
+  return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/);
+}
+
+function parseLabelTerm(text: string): (labels: Labels) => boolean {
+  const set = SET_TERM.exec(text);
+  if (set !== null) {
+    const [, key = '', operator, list = ''] = set;
+    const values = new Set(list.split(',').map((value) => value.trim()));
+    return operator === 'in'
+      ? (labels) => Object.hasOwn(labels, key) && values.has(labels[key] ?? '')
+      : (labels) => !Object.hasOwn(labels, key) || !values.has(labels[key] ?? '');
+  }
+  const equality = EQUALITY_TERM.exec(text);
+  if (equality !== null) {
+    const [, key = '', operator, value] = equality;
+    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
+  }
+  const existence = EXISTENCE_TERM.exec(text);
+  if (existence === null) throw badRequest(`unable to parse requirement: ${text}`);
+  const [, not, key = ''] = existence;
+  return (labels) => Object.hasOwn(labels, key) === (not === '');
+}
+
+function parseFieldSelector(text: string, resource: Resource): Match {
+  const terms = text
+    .split(',')
+    .filter((term) => term.trim() !== '')
+    .map((term) => parseFieldTerm(term, resource));
+  return (object) => terms.every((term) => term(object));
+}
+
+function parseFieldTerm(text: string, resource: Resource): Match {
+  const term = EQUALITY_TERM.exec(text);
+  if (term === null) throw badRequest(`invalid selector: '${text}'; can't understand '${text}'`);
+  const [, path = '', operator, value] = term;
+  const steps = selectableField({ apiVersion: apiVersionOf(resource), kind: resource.kind }, path);
+  return (object) => (textAt(object, steps) === value) === (operator !== '!=');
+}
+
+/** Numbers and booleans are compared as text; a boolean that is absent is `false`. */
+function textAt(object: KubeObject, steps: readonly string[]): string {
+  const found = valueAt(object, ...steps);
+  if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';
+  return typeof found === 'number' || typeof found === 'boolean' ? String(found) : asText(found);
+}
+
+function asText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The text form of a `spec.selector`, as `/scale` shows it. Replication controllers have plain labels there. */
+export function selectorText(selector: JsonObject): string {
+  const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
+  const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');
+  const equalities = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const expressions = selector['matchExpressions'];
+  const terms = Array.isArray(expressions) ? expressions.map(expressionText) : [];
+  return [...equalities.sort(), ...terms].join(',');
+}
+
+function expressionText(expression: JsonObject): string {
+  const key = stringAt(expression, 'key') ?? '';
+  const operator = (stringAt(expression, 'operator') ?? '').toLowerCase();
+  if (operator === 'exists') return key;
+  if (operator === 'doesnotexist') return `!${key}`;
+  const values = Array.isArray(expression['values']) ? expression['values'].map(String) : [];
+  return `${key} ${operator} (${values.sort().join(',')})`;
+}
