@@ -4,7 +4,7 @@ import { readerOfThisThread } from '../../src/config/document-reader.js';
 import type { DocumentObject } from '../../src/config/object-document.js';
 import { readObjects } from '../../src/config/read-objects.js';
 import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
-import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
+import { readDocuments, type ReadOptions } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const NO_FILES = nextSet([], new Map());

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createBackgroundReader } from '../../src/config/background-reader.js';
 import type { DocumentReader } from '../../src/config/document-reader.js';
-import type { ReadDocument } from '../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 
 /** The worker runs the built program. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, MAX_TOTAL_LENGTH, nextSet } from '../../src/config/document-set.js';
-import { type ReadDocument, readDocuments } from '../../src/scaler/read-scalers.js';
+import { type ReadDocument, readDocuments } from '../../src/scaler/read/read-scalers.js';
 
 const NOTHING: ReadDocument = {
   key: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readObjectDocument } from '../../src/config/object-document.js';
-import type { ReadDocument } from '../../src/scaler/read-scalers.js';
-import { readScalerDocument } from '../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
+import { readScalerDocument } from '../../src/scaler/read/read-scalers.js';
 
 const FILE = 'scalers.promscaler.dev/shop/web';
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PROBLEM_CLASSES, type ProblemCode } from '../../src/scaler/problems/problem-codes.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 
 /** Each file starts with its expected problems, one per line: `# expect: CODE LINE:COLUMN PART OF THE MESSAGE`. */
 const FOLDER = new URL('./bad/', import.meta.url);

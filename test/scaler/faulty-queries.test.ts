@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ReadOptions, readDocuments, readScalers } from '../../src/scaler/read-scalers.js';
+import { type ReadOptions, readDocuments, readScalers } from '../../src/scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS, readYaml } from '../../src/scaler/yaml/read-yaml.js';
 
 function documentText(name: string, spec = ''): string {

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import type { ScalerSpec } from '../../src/scaler/spec.js';
 import { aDocument } from '../support/builders.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
-import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read-scalers.js';
+import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read/read-scalers.js';
 
 function documentText(name: string, spec = ''): string {
   return `apiVersion: promscaler.dev/v1

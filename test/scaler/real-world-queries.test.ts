@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { FAULTY_QUERIES } from './faulty-queries.js';
 import { type Member, VALID_QUERIES } from './valid-queries.js';
 

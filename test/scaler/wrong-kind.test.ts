@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 
 const SPEC = { scaleTargetRef: { name: 'web' }, minReplicas: 5, maxReplicas: '3' };
 const METADATA = { name: 'web', namespace: 'shop', uid: 'a' };
