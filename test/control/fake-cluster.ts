@@ -18,8 +18,10 @@ export interface ArrivedPatch {
 /** What the server does with one PATCH; `apply` is its normal behavior. */
 export type PatchScript = (apply: () => Scale) => Scale | Promise<Scale>;
 
-/** A Deployment `shop/web` behind the `Cluster` interface: 5 replicas, no pods, no faults. PATCHes are checked
- * against uid and resourceVersion, as the API server does it. */
+/**
+ * A Deployment `shop/web` behind the `Cluster` interface: 5 replicas, no pods, no faults. PATCHes are checked against
+ * uid and resourceVersion, as the API server does it.
+ */
 export class FakeCluster implements Cluster {
   /** The uid on the server. */
   uid = 'uid-1';

@@ -295,7 +295,10 @@ async function untilStable(figure: () => number): Promise<void> {
   }
 }
 
-/** Does `step` while a figure is stable; repeats it if the figure changed meanwhile, since the kernel of a busy machine takes its time. */
+/**
+ * Does `step` while a figure is stable; repeats it if the figure changed meanwhile, since the kernel of a busy machine
+ * takes its time.
+ */
 async function unlessMeanwhile(figure: () => number, step: () => Promise<void>): Promise<void> {
   let before: number;
   do {

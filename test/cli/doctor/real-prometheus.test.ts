@@ -12,7 +12,9 @@ const WINDOW_SECONDS = 4;
 let simulator: Simulator;
 let prometheus: RunningPrometheus;
 
-/** Scrapes the cluster; the same kubelet with two jobs for namespace `twice`; and once with the labels of old kubelets. */
+/**
+ * Scrapes the cluster; the same kubelet with two jobs for namespace `twice`; and once with the labels of old kubelets.
+ */
 const SCRAPE = (sdUrl: string): string => `global: { scrape_interval: 500ms, scrape_timeout: 400ms }
 scrape_configs:
   - job_name: cluster

@@ -26,7 +26,10 @@ export async function serve(ledger: Ledger): Promise<readonly string[]> {
 /** A clock 20 s after the decisions of `fourScalers`. */
 export const CLOCK_AT_20_S = (): ManualClock => new ManualClock('2026-01-01T00:00:20Z');
 
-/** Four scalers: one scales up, one is held by its window, one has a missing metric, one is in another namespace and in dry run. */
+/**
+ * Four scalers: one scales up, one is held by its window, one has a missing metric, one is in another namespace and in
+ * dry run.
+ */
 export function fourScalers(): Ledger {
   const ledger = createLedger();
   ledger.add(recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' } }));

@@ -67,7 +67,10 @@ class ProcessClock implements Clock {
     this.#stoppedAtMs ??= this.#base.monotonicMs();
   }
 
-  /** Continues the process, as SIGCONT does. `standsStill`: as a resumed virtual machine whose monotonic clock has not advanced. */
+  /**
+   * Continues the process, as SIGCONT does. `standsStill`: as a resumed virtual machine whose monotonic clock has not
+   * advanced.
+   */
   goOn(standsStill = false): void {
     if (this.#stoppedAtMs !== null && standsStill)
       this.#pausedMs += this.#base.monotonicMs() - this.#stoppedAtMs;
