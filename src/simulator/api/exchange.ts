@@ -18,14 +18,21 @@ export interface ApiParts {
   readonly onClose: (stop: () => void) => void;
 }
 
-/** One request and where its answer goes. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** A request to the API, independent of how it arrived: over HTTP or by a call in the same process. */
+export interface ApiRequest {
+  readonly method: string;
   readonly address: URL;
+  /** The `Host` header; empty without one. */
+  readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
   /** Null for what is no resource. */
   readonly parsed: ResourceRequest | null;
+}
+
+/** One HTTP request and where its answer goes. */
+export interface Exchange extends ApiRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly arrived: Pick<Parameters<RequestLog['add']>[0], 'at' | 'monotonicMs'>;
 }
