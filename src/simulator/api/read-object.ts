@@ -22,10 +22,16 @@ export function storedType(resource: Resource): Type {
   return knownType(resource.storedAs, kind) ?? any;
 }
 
+/** By type, built once: every write and every bookmark needs one. */
+const EMPTY = new WeakMap<ObjectType, JsonObject>();
+
 /** What an object looks like in which nothing is set yet; default: in the form in which it is stored. */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
-  return type === null ? { metadata: {} } : decode(type, {});
+  if (type === null) return { metadata: {} };
+  const empty = EMPTY.get(type) ?? decode(type, {});
+  EMPTY.set(type, empty);
+  return empty;
 }
 
 /**

@@ -88,7 +88,7 @@ export class Cluster {
 
   /** Reads the address of a request. */
   read({ method, path, query }: Pick<ApiRecord, 'method' | 'path' | 'query'>): Address {
-    const search = new URLSearchParams(query).toString();
+    const search = Object.keys(query).length === 0 ? '' : new URLSearchParams(query).toString();
     const key = `${method} ${path}?${search}`;
     const known = this.#addresses.get(key);
     if (known !== undefined) return known;
