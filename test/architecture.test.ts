@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { findBreaches, findCycles } from './architecture/rules.js';
+import { filesLoadedBy } from './architecture/import-graph.js';
+import { PACKAGE_TABLE, findBreaches, findCycles } from './architecture/rules.js';
 import { parseSource, readSources } from './architecture/sources.js';
+import { leftOutOfImage } from './image/left-out.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = readSources(ROOT, 'src');
@@ -17,6 +19,47 @@ describe('src', () => {
 
   it('has no import cycle among the files and folders of a folder', () => {
     expect(findCycles(SOURCES)).toEqual([]);
+  });
+});
+
+/** What the image does without. */
+const DEMO_FOLDERS = ['cli/demo', 'simulator'];
+
+function isLeftOut(file: string | null): boolean {
+  return DEMO_FOLDERS.some((folder) => file?.startsWith(`src/${folder}/`) === true);
+}
+
+describe('the image', () => {
+  it('has everything but the demo, the simulator and the packages that they alone use', () => {
+    const packages = Object.entries(PACKAGE_TABLE).flatMap(([name, places]) =>
+      places.every((place) => isLeftOut(`src/${place}`)) ? [`node_modules/${name}`] : [],
+    );
+
+    expect(leftOutOfImage()).toEqual([...DEMO_FOLDERS.map((folder) => `dist/${folder}`), ...packages]);
+    expect(packages).not.toEqual([]);
+    for (const folder of DEMO_FOLDERS)
+      expect(SOURCES.filter(({ file }) => file.startsWith(`src/${folder}/`))).not.toEqual([]);
+  });
+
+  it('has all that `run` loads', () => {
+    const roots = ['main.ts', 'running/run-service.ts'].map((file) => `src/cli/${file}`);
+    const loaded = filesLoadedBy(SOURCES, [...roots, 'src/config/reading-worker.ts']);
+
+    for (const file of ['cli/program.ts', 'control/cycle.ts', 'kubernetes/requests/transport.ts'])
+      expect(loaded).toContain(`src/${file}`);
+    expect([...loaded].filter(isLeftOut)).toEqual([]);
+  });
+
+  it('lacks nothing that another command than `demo` imports', () => {
+    const imports = SOURCES.filter(({ file }) => !isLeftOut(file)).flatMap((source) =>
+      source.imports.flatMap(({ file, isTypeOnly, isDynamic }) =>
+        isLeftOut(file) && !isTypeOnly ? [{ from: source.file, to: file, isDynamic }] : [],
+      ),
+    );
+
+    expect(imports).toEqual([
+      { from: 'src/cli/command-line/service-commands.ts', to: 'src/cli/demo/demo.ts', isDynamic: true },
+    ]);
   });
 });
 
@@ -150,5 +193,26 @@ describe('findCycles', () => {
     ];
 
     expect(findCycles(sources)).toEqual([]);
+  });
+});
+
+describe('filesLoadedBy', () => {
+  const sources = [
+    parseSource('src/cli/main.ts', "import './command-line/a.js'; import type { X } from './types.js';"),
+    parseSource('src/cli/command-line/a.ts', "import { b } from '../b.js'; await import('../command.js');"),
+    parseSource('src/cli/b.ts', "export { c } from './c.js'; await import('./late.js');"),
+    ...['types', 'command', 'c', 'late'].map((name) => parseSource(`src/cli/${name}.ts`, '')),
+  ];
+
+  it('follows all imports but types and the commands of the command line', () => {
+    const names = ['main', 'command-line/a', 'b', 'c', 'late'];
+
+    expect([...filesLoadedBy(sources, ['src/cli/main.ts'])]).toEqual(
+      names.map((name) => `src/cli/${name}.ts`),
+    );
+  });
+
+  it('throws for a file that does not exist', () => {
+    expect(() => filesLoadedBy(sources, ['src/cli/gone.ts'])).toThrow('src/cli/gone.ts');
   });
 });

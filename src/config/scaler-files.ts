@@ -9,15 +9,13 @@ import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
 import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
+import { createChangeDetector } from './change-detector.js';
 import { watchFiles } from './watch-files.js';
 
-export interface ScalerFilesOptions {
-  /** `scalers.paths` of the service config. */
+interface ScalerFilesOptions {
   readonly paths: readonly string[];
   readonly clock: Clock;
-  /** The service config's `defaults` and admission rules. */
   readonly read?: ReadOptions;
-  /** Scaler objects of the cluster. Default: none. */
   readonly objects?: ObjectSource | undefined;
   /** Default: reads everything in this thread. */
   readonly reader?: DocumentReader;
@@ -25,26 +23,23 @@ export interface ScalerFilesOptions {
   readonly deadlines?: Clock;
 }
 
-/** The result of `load`. */
 export interface LoadedScalers {
-  /** All scalers in effect, sorted by name. An unchanged document keeps its object. */
+  /** Sorted by name. An unchanged document keeps its `Scaler` object. */
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
-  /** Whether scalers or problems differ from those of the last `load`; true for the first. */
   readonly changed: boolean;
-  /** The result for each object of the cluster, by `NAMESPACE/NAME`. */
+  /** Results of the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
-  /** Whether all objects of the cluster are known. */
   readonly isComplete: boolean;
 }
 
-export interface ScalerFiles {
+interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from those of the last `load`: immediately if the system notifies,
-   * else within 10 s. Resolves when `signal` is aborted. `onChange` is not called again before it resolves; its errors
-   * go to `onFault`, and the watch continues.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately on a file system event,
+   * else within 10 s. Resolves when `signal` is aborted. The next call waits until `onChange` resolves; its errors go
+   * to `onFault`, and the watch continues.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -53,7 +48,7 @@ export interface ScalerFiles {
   ) => Promise<void>;
 }
 
-/** Reads and watches scaler documents. `load` must be called before `watch`. */
+/** `load` must be called before `watch`. */
 export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
@@ -64,9 +59,11 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   let lastObjects: ReadonlyMap<string, ReadObject> = new Map();
   let verdicts: LoadedScalers['verdicts'] = new Map();
   let haveObjectsChanged = false;
+  const detector = createChangeDetector(paths, { clock, deadlines });
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
+    await detector.note();
     const allContents = await readAll(paths, deadlines);
     lastFingerprint = fingerprint(allContents);
     haveObjectsChanged = false;
@@ -93,7 +90,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A failure that belongs to no document: the scalers in effect stay.
+      // A failure that belongs to no document keeps the scalers in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -101,6 +98,12 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     } finally {
       reader.close();
     }
+  };
+
+  const haveFilesChanged = async (): Promise<boolean> => {
+    if (!(await detector.mayHaveChanged())) return false;
+    await detector.note();
+    return fingerprint(await readAll(paths, deadlines)) !== lastFingerprint;
   };
 
   return {
@@ -111,8 +114,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
         paths,
         clock,
         signal,
-        hasChanged: async () =>
-          haveObjectsChanged || fingerprint(await readAll(paths, deadlines)) !== lastFingerprint,
+        hasChanged: async () => haveObjectsChanged || (await haveFilesChanged()),
         onChange,
         alsoOn: objects?.onChange,
       }),
@@ -124,7 +126,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file that two paths lead to by the same name belongs to the first. */
+/** A file that is in two paths under the same name belongs to the first. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));
@@ -135,7 +137,6 @@ async function readAll(paths: readonly string[], clock: Clock | null): Promise<r
   });
 }
 
-/** An unchanged file is not parsed again. */
 async function parseFiles(
   allContents: readonly PathContents[],
   before: ReadonlyMap<string, ParsedFile>,

@@ -1,17 +1,19 @@
 import type { Log } from '../units/log.js';
 
-/** Logs clocks that differ. */
 export interface ClockWarnings {
-  /** The wall clock of this host was set forward, or back (negative), by that many seconds. */
+  /** Seconds by which the wall clock of this host was set forward; negative: back. */
   readonly wallClockSet: (seconds: number) => void;
-  /** The clock of a data source is ahead of the clock of this host by that many seconds; negative: behind. */
+  /** Seconds by which the clock of a data source is ahead of the clock of this host; negative: behind. */
   readonly sourceClockAhead: (source: string, seconds: number) => void;
 }
 
-/** Longer than a delay of the response. From 120 s on responses lower nothing (samples.ts). Source: reliability.md, 3.2. */
+/**
+ * More than a response may be delayed. From 120 s on, responses scale nothing down (samples.ts). Source:
+ * reliability.md, 3.2.
+ */
 const WARN_SECONDS = 30;
 
-/** Logs a data source once when its clock differs by more than 30 s, and once when it is in sync again. */
+/** Logs each data source once when its clock begins to differ, and once when it is in sync again. */
 export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();
   return {

@@ -14,25 +14,23 @@ import type { Memory } from './memory/memory.js';
 import { runRounds } from './rounds/rounds.js';
 import type { Round } from './rounds/rounds.js';
 
-/** Runs the cycles of all scalers, each with the period of its document. */
 export interface Controller {
   /**
    * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
-   * decided within seconds, whatever their period.
+   * decided within seconds, regardless of their period.
    */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
-   * Runs rounds until `signal` is aborted; resolves when no cycle is running, after at most 5 s. May be called again, for
-   * another term: memories restart, and cycles left from the last term patch nothing.
+   * Runs rounds until `signal` is aborted; resolves when no cycle is running, at most 5 s later. May be called again
+   * for another term: memories restart, and unfinished cycles of the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface ControllerPorts {
   readonly clock: Clock;
-  /** Whether the caches are filled; the first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
+  /** Whether the caches are filled. The first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
-  /** Sets the targets to watch. */
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: (
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
@@ -40,7 +38,7 @@ export interface ControllerPorts {
   ) => RoundAnswers;
   readonly runCycle: (input: CycleInput) => Promise<CycleOutput>;
   readonly onRound: (round: Round) => void;
-  /** The wall clock was set forward, or back (negative), by that many seconds. */
+  /** Seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
   /** A cycle threw: a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
@@ -50,7 +48,7 @@ export interface ControllerPorts {
 interface Entry {
   scaler: Scaler;
   memory: Memory;
-  /** How far the wall clock had been set at the last update of the memory. */
+  /** Total seconds by which the wall clock had been set at the last update of the memory. */
   clockSetBy: number;
   isRunning: boolean;
   /** Whether no cycle has run with this document yet. */
@@ -61,7 +59,6 @@ interface Entry {
 const FIRST_ROUND_WAIT_MS = 2000;
 const STOP_WAIT_MS = 5000;
 
-/** Creates a controller without scalers, not running. */
 export function createController(ports: ControllerPorts): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
@@ -78,7 +75,7 @@ export function createController(ports: ControllerPorts): Controller {
     isNew: true,
   });
 
-  /** Returns a new entry, so that a late cycle of the last term cannot modify it. */
+  /** A new object, so that an unfinished cycle of the last term cannot modify it. */
   const entryForNewTerm = (entry: Entry): Entry => {
     const next = { ...entry, isRunning: false };
     const now = ports.clock.now();
@@ -118,7 +115,7 @@ export function createController(ports: ControllerPorts): Controller {
     const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
     for (const period of loops.keys())
       runDue(period, round, { signal: running, isDue: ({ isNew }) => isNew });
-    // A changed scaler may still be running its last cycle.
+    // A scaler whose last cycle is still running was skipped and stays new.
     requestEarly();
   };
   const early = createEarlyRound(ports.clock, runEarly);
@@ -158,12 +155,12 @@ export function createController(ports: ControllerPorts): Controller {
         now: round.at,
         answers,
         sharesTargetWith: shared.get(key) ?? null,
-        // A removed scaler, or one with another target or document, must not patch anymore.
+        // A scaler that was removed, or whose document changed, must not patch anymore.
         isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
         signal,
       });
       entry.memory = output.memory;
-      // Removes what this cycle has just recorded.
+      // The scaler was removed during this cycle, which has just recorded it again.
       if (!entries.has(key)) ports.onRemoved(key);
     } catch (error) {
       ports.onFault(scaler, error);

@@ -13,10 +13,10 @@ import type { Memory } from './memory/memory.js';
 export interface CycleInput {
   readonly scaler: Scaler;
   readonly memory: Memory;
-  /** The instant of the round. */
+  /** The start of the round. */
   readonly now: Instant;
   readonly answers: RoundAnswers;
-  /** Another scaler with the same target; null: none. */
+  /** Another scaler with the same target. */
   readonly sharesTargetWith: string | null;
   /** Whether the document is still in force; checked directly before a change. */
   readonly isCurrent: () => boolean;
@@ -34,13 +34,13 @@ export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly observeMetrics: ObserveMetrics;
-  /** For all scalers: decide and expose, never patch. */
+  /** From the service: no scaler patches anything. */
   readonly dryRun: boolean;
   readonly leadership: Leadership;
   readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
   /** Default: no pod is patched. */
   readonly deletionCosts?: Pick<DeletionCosts, 'update'>;
-  /** Waits for a place among the changes in flight; resolves with the function that frees it. */
+  /** Waits for a free place among the concurrent changes; resolves with a function that frees it. */
   readonly takeTurn: () => Promise<() => void>;
 }
 

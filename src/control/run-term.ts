@@ -3,18 +3,17 @@ import type { Clock } from '../units/clock.js';
 
 export interface TermPorts {
   readonly clock: Clock;
-  /** Reads the state store again: another replica may have led before. */
+  /** Reads the state store again, because another replica may have been the leader before. */
   readonly reloadState: () => Promise<void>;
   readonly runController: (signal: AbortSignal) => Promise<void>;
-  /** Writes the status of Scaler objects; never rejects. */
+  /** Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
-  /** Stores the state that is not stored yet. */
   readonly flushState: () => Promise<void>;
-  /** Removes all scalers from ledger and metrics: the next leader exposes them. */
+  /** Removes all scalers from ledger and metrics, because the next leader exposes them. */
   readonly forgetScalers: () => void;
 }
 
-/** If the state store is slower, the next start finds the intents. */
+/** If the state store is slower, the next leader still finds the intents, which are stored earlier. */
 const FLUSH_MS = 3000;
 
 /** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */

@@ -10,7 +10,6 @@ export interface SeenEvent {
   readonly name: string;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** At least 1. */
   readonly count: number;
 }
 
@@ -23,7 +22,7 @@ const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-/** Returns a new Event of `events.k8s.io/v1`. */
+/** For `events.k8s.io/v1`. */
 export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -40,12 +39,12 @@ export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns the merge-patch for a repeated Event of `events.k8s.io/v1`. */
+/** The merge-patch for a repeated Event of `events.k8s.io/v1`. */
 export function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-/** Returns a new Event of the core API, for clusters where `events.k8s.io` is unavailable. */
+/** For the core API, on clusters where `events.k8s.io` is unavailable. */
 export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'v1',
@@ -65,7 +64,7 @@ export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns the merge-patch for a repeated Event of the core API. */
+/** The merge-patch for a repeated Event of the core API. */
 export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }
@@ -74,7 +73,7 @@ function regarding({ ref, namespace, uid, resourceVersion }: ScaleTarget): JsonO
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 
-/** A MicroTime: RFC 3339 with six digits. */
+/** A MicroTime: RFC 3339 with six fractional digits. */
 function microTime(instant: Instant): string {
   const text = formatInstant(instant);
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');

@@ -9,7 +9,7 @@ export interface SeenPage {
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Titles and words of pages -> the kind of server. The first match wins. */
+/** Titles and words of pages, and the kind of server. The first match wins. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],

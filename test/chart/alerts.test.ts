@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPromtool } from '../../src/parts/find-part.js';
+import { findPromtool } from '../programs/find-programs.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import {
   CHART,

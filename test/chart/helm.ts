@@ -3,7 +3,7 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findHelm, findHelm3 } from '../../src/parts/find-part.js';
+import { findHelm, findHelm3 } from '../programs/find-programs.js';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'charts/promscaler');

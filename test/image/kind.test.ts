@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findHelm } from '../../src/parts/find-part.js';
+import { findHelm } from '../programs/find-programs.js';
 
 jest.setTimeout(300_000);
 

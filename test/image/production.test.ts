@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { waitFor } from '../e2e/waiting.js';
+import { leftOutOfImage } from './left-out.js';
 
 jest.setTimeout(60_000);
 
@@ -31,6 +32,7 @@ describe('the program as the image has it', () => {
     app = mkdtempSync(join(tmpdir(), 'promscaler-image-'));
     for (const path of ['dist', 'package.json', 'config', ...productionPackages()])
       cpSync(join(ROOT, path), join(app, path), { recursive: true, dereference: true });
+    for (const path of leftOutOfImage()) rmSync(join(app, path), { recursive: true });
     simulator = await startSimulator({
       clock: SYSTEM_CLOCK,
       workloads: [{ namespace: 'shop', name: 'checkout', replicas: 3 }],
@@ -62,6 +64,15 @@ describe('the program as the image has it', () => {
 
     expect(run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect(run('validate', 'config')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('has no demo, and says where there is one', () => {
+    expect(run('demo', '--duration', '10')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'promscaler: the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo\n',
+    });
   });
 
   it('serves, is ready, asks its data source, and ends within 5 s of SIGTERM with code 0', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createPrometheusClient } from '../../src/prometheus/client.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
@@ -75,9 +75,23 @@ describe('a query', () => {
     expect(Object.fromEntries(server.requests[0]?.form ?? [])).toMatchObject(parameters);
   });
 
-  it('reads a gzip answer', async () => {
+  it('accepts gzip', async () => {
+    const server = await serveText(200, BODY);
+
+    await ask({ urls: [server.url] });
+
+    expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip' });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity', (text: string) => text],
+  ])('reads an answer with the encoding %s', async (encoding, encode) => {
     const server = await serve((response) =>
-      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(BODY)),
+      response.writeHead(200, { 'Content-Encoding': encoding }).end(encode(BODY)),
     );
 
     await expect(ask({ urls: [server.url] })).resolves.toEqual(VALUE);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { type RunningPrometheus, startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource, type RoundAnswers } from '../../src/prometheus/planner.js';
 import { aSource, scalerOf } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';

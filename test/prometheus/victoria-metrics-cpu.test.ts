@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { type RunningPrometheus, startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { resourceQuery } from '../../src/prometheus/resource-queries.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findKubectl } from '../../src/parts/find-part.js';
+import { findKubectl } from '../programs/find-programs.js';
 
 let found: Promise<string> | null = null;
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { startChild } from '../../src/parts/child-process.js';
-import { findVictoriaMetrics } from '../../src/parts/find-part.js';
-import { freePort } from '../../src/parts/free-port.js';
+import { startChild } from '../../src/cli/demo/programs/child-process.js';
+import { findVictoriaMetrics } from '../programs/find-programs.js';
+import { freePort } from '../../src/cli/demo/programs/free-port.js';
 import { sleep } from '../../src/units/clock.js';
 
 /** A single-node VictoriaMetrics on 127.0.0.1. */

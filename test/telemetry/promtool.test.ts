@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it, jest } from '@jest/globals';
-import { findPromtool } from '../../src/parts/find-part.js';
+import { findPromtool } from '../programs/find-programs.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { at } from '../support/builders.js';

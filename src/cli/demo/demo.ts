@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { MissingPartError } from '../../parts/context.js';
-import { findPrometheus } from '../../parts/find-part.js';
-import { startPrometheus } from '../../parts/prometheus-server.js';
-import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import { MissingProgramError } from './programs/context.js';
+import { findPrometheus } from './programs/find-prometheus.js';
+import { startPrometheus } from './programs/prometheus-server.js';
+import type { RunningPrometheus } from './programs/prometheus-server.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
@@ -78,7 +78,7 @@ async function findBinary(io: CommandIo): Promise<string> {
   try {
     return await findPrometheus({ env: io.env, clock: io.clock, report });
   } catch (error) {
-    if (error instanceof MissingPartError) throw new CommandError(error.message);
+    if (error instanceof MissingProgramError) throw new CommandError(error.message);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { freePort } from '../../parts/free-port.js';
-import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import { freePort } from './programs/free-port.js';
+import type { RunningPrometheus } from './programs/prometheus-server.js';
 import type { JsonObject } from '../../simulator/json.js';
 import { kubeconfigText } from '../../simulator/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';

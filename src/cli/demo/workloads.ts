@@ -16,11 +16,8 @@ export const DEMO_SCALERS = 3;
 /** Pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
 export const DEMO_PODS = 5;
 
-/** Where the service itself would live. */
-export const SERVICE_NAMESPACE = 'promscaler';
-
-/** The ConfigMaps for the state of scalers, as the chart makes them in the namespace of the service. */
-export function demoStateMaps(namespace = SERVICE_NAMESPACE): readonly {
+/** Returns the ConfigMaps for the state of scalers, as the chart creates them in the namespace of the service. */
+export function demoStateMaps(namespace: string): readonly {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string };

@@ -10,7 +10,6 @@ import type { CycleInput, CyclePorts } from '../ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
-/** The result of carrying out an order. */
 export interface CarriedOut {
   /** Null if the order changes nothing or is held. */
   readonly result: ScaleResult | null;
@@ -18,7 +17,6 @@ export interface CarriedOut {
   readonly memory: Memory;
 }
 
-/** Carries out an order unless it is held: deletion costs, a turn, the intent, the PATCH. */
 export async function carryOut(
   input: CycleInput,
   ports: CyclePorts,
@@ -74,7 +72,7 @@ function whyGivenUp(
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
   if (!leadership.mayWrite()) return 'another replica leads';
-  // By the instant at which the target was read: a change that was unresolved then still is, however late it is now.
+  // `now` is when the target was read: a change that was unresolved then still is, even after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica has announced'
     : null;

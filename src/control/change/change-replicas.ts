@@ -12,14 +12,13 @@ import type { Leadership } from '../election/leadership.js';
 import { INTENT_SECONDS } from '../memory/unresolved-change.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** A change of the replicas of a target. */
 export interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** An earlier change of the target with an unknown result; null: none. */
+  /** An earlier change of the target with an unknown result. */
   readonly pending: Intent | null;
-  /** Checked directly before each PATCH: the steps before it may take seconds. Default: always true. */
+  /** Checked directly before each PATCH, because the steps before it may take seconds. Default: always true. */
   readonly isWanted?: () => boolean;
 }
 
@@ -38,8 +37,8 @@ export type ScaleResult =
    */
   | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
   /**
-   * Another client has changed the count since the decision. `afterConflict`: found after a conflict, so that the other
-   * client may be an earlier PATCH of this process.
+   * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
+   * it may also come from an earlier PATCH of this process.
    */
   | {
       readonly kind: 'moved';
@@ -68,12 +67,12 @@ export const NOT_WANTED = 'the scaler was removed or changed';
 const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
- * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion read.
- * Patches nothing if the live count differs from `from`, if this process is not the leader, later than 5 s after the
- * read, or if an earlier change may have been applied that the precondition does not exclude. After a conflict, or 429
- * and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a scale-up goes
- * on without it, a scale-down does not. Throws if `to` is not a valid count, which is a defect of promscaler.
- * Source: reliability.md, W3, W4, W10, W11, W12.
+ * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion of that
+ * read as preconditions. Patches nothing if the live count differs from `from`, if this process is not the leader, more
+ * than 5 s after the read, or while an earlier change with another precondition may still be applied. After a conflict,
+ * or after a 429 and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a
+ * scale-up continues without it and a scale-down does not. Throws if `to` is not a valid count, which is a defect of
+ * promscaler. Source: reliability.md, W3, W4, W10, W11, W12.
  */
 export async function changeReplicas(
   ports: ChangePorts,
@@ -107,13 +106,12 @@ export async function changeReplicas(
 }
 
 interface Progress {
-  /** The intent of the PATCH in flight. */
   sent: Intent | null;
   unannounced: string | null;
   conflicts: number;
 }
 
-/** Does all steps before a PATCH. Returns its intent, or the result if there must be no PATCH. */
+/** Does all steps before a PATCH. Returns its intent, or the result if nothing may be sent. */
 async function prepare(
   ports: ChangePorts,
   change: ScaleChange,
@@ -150,26 +148,26 @@ async function prepare(
     if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
-    // Storing the intent may have failed slowly: try once more without it, with a new read.
+    // If storing the intent failed slowly, try once more, with a new read and without the intent.
     if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
   }
 }
 
 /**
- * Returns whether at most one of the earlier change and this one can be applied: they have the same precondition.
- * Otherwise the earlier one may have been applied and reverted; replacing its intent would lose its window.
+ * Returns whether the earlier change and this one exclude each other, because they have the same precondition.
+ * Otherwise the earlier one may have been applied and reverted, and replacing its intent would lose its window.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
 }
 
-/** Returns the counts that an earlier PATCH may still set: it has the same precondition. */
+/** Returns the counts that an earlier PATCH with the same precondition may still set. */
 function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   if (pending === null) return [];
   return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
-/** By the clock that shows more: after a virtual machine was paused, only one of them may show it. */
+/** Uses the clock that shows more: after a pause of a virtual machine, only one of them may show the pause. */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
 }
@@ -198,7 +196,7 @@ function findMove(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** Waits as the server asks; throws the error if that takes too long. */
+/** Waits for `Retry-After`; throws the error if the wait would end after `endMs`. */
 async function waitForRetry(
   clock: Clock,
   error: KubernetesError,

@@ -14,13 +14,13 @@ export const PAUSE_ANNOTATIONS = {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** A reason becomes part of a condition and an Event. */
+/** The reason becomes part of a condition and of an Event. */
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until` ends
- * the pause by annotations, at that instant. An invalid annotation pauses more rather than less, and the message reports
- * it: its author wanted to stop the scaling.
+ * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
+ * ends only the pause by annotations, at that instant. An invalid annotation pauses more rather than less, because its
+ * author wanted to stop the scaling; the message reports it.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
@@ -38,7 +38,7 @@ export function readPause(
   };
 }
 
-/** Returns whether the pause prevents an action. A fixed count prevents none: it replaces the decision. */
+/** Returns whether the pause prevents an action. A fixed count prevents none, because it replaces the decision. */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
   return direction === 'both' || direction === action;
@@ -65,7 +65,6 @@ function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null
   const until = untilText === undefined ? null : parseInstant(untilText.trim());
   if (until !== null && until <= now) return null;
   const replicas = countText === undefined ? null : readCount(countText.trim());
-  // A fixed count applies to both directions.
   const direction = replicas === null ? (DIRECTIONS.get(state ?? 'true') ?? 'both') : 'both';
   const reason = oneLine(annotations[PAUSE_ANNOTATIONS.reason] ?? '');
   const facts = [
@@ -85,7 +84,6 @@ const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([
 
 const SUBJECTS = { both: 'scaling', 'scale-up': 'scale-up', 'scale-down': 'scale-down' } as const;
 
-/** Describes each invalid annotation and how it is interpreted. */
 function invalidAnnotations(
   annotations: Annotations,
   read: { readonly isDirection: boolean } & Pick<Pause, 'until' | 'replicas'>,
@@ -102,7 +100,6 @@ function invalidAnnotations(
   ];
 }
 
-/** Returns a value of an annotation as one printable line. */
 function oneLine(text: string, maxLength = MAX_REASON_LENGTH): string {
   return text
     .replace(/[\s\p{C}]+/gu, ' ')

@@ -15,21 +15,19 @@ import type { CycleInput, CyclePorts } from '../ports.js';
 import { whyHeld } from './why-held.js';
 import type { Hold } from './why-held.js';
 
-/** How often a cycle decides again because another client changed the count between the decision and the PATCH. */
+/** Decisions per cycle: another client may change the count between a decision and its PATCH. */
 const MAX_DECISIONS = 3;
 
-/** A decision and its result. */
 export interface Settled {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
   /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
   readonly order: Decision;
-  /** Null if the order was not held. */
   readonly hold: Hold | null;
   /** Null if the order changes nothing or was held. */
   readonly result: ScaleResult | null;
   readonly memory: Memory;
-  /** Seconds that deciding took, over all decisions of the cycle. */
+  /** Over all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 
@@ -44,8 +42,8 @@ export interface Circumstances {
 }
 
 /**
- * Decides on a snapshot and carries the decision out. Where another client has changed the count meanwhile, decides
- * again from that count, `MAX_DECISIONS` times in all.
+ * Decides on a snapshot and carries the decision out. If another client has changed the count meanwhile, decides again
+ * from that count, up to `MAX_DECISIONS` times.
  */
 export async function settle(
   input: CycleInput,
@@ -85,7 +83,6 @@ function memoryAfterMove(
   return { ...resolved, state: withChange(resolved.state, moved.specReplicas - from, now) };
 }
 
-/** Returns the snapshot with the count that another client has set. */
 function snapshotAfterMove(
   snapshot: Snapshot,
   { specReplicas, statusReplicas }: Snapshot['target'],

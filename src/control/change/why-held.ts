@@ -8,7 +8,6 @@ import { stops } from './pause.js';
 
 /** Prevents a decision from being carried out, without changing it. */
 export interface Hold {
-  /** Reason of the condition `Held`. */
   readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
   readonly message: string;
@@ -24,7 +23,7 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** By the document or the service. */
+  /** Set by the document or by the service. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
@@ -58,7 +57,7 @@ export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/** Requesting an overridden count again would fight the webhook. Another count, or the same from another one, may pass. */
+/** Repeating an overridden request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;

@@ -10,19 +10,17 @@ import type { Clock } from '../../units/clock.js';
 import type { Leadership } from '../election/leadership.js';
 import { planCosts, planRemovals } from './plan-costs.js';
 
-/** Sets the deletion costs that choose the pods of a scale-down. */
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. Logs
-   * failures and delays and ignores them. In any other cycle, removes leftover costs of promscaler in the background.
-   * Never throws.
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s.
+   * Logs failures and delays and ignores them. In any other cycle, removes leftover costs of promscaler in the
+   * background. Never throws.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
   /** Resolves when no removal is in flight. */
   readonly idle: () => Promise<void>;
 }
 
-/** The part of the input of a cycle that deletion costs depend on. */
 export interface CostInput {
   readonly scaler: Scaler;
   readonly answers: RoundAnswers;
@@ -30,7 +28,6 @@ export interface CostInput {
   readonly signal: AbortSignal;
 }
 
-/** The change that a cycle has decided. */
 export interface CostedChange {
   readonly target: ScaleTarget;
   readonly from: number;
@@ -43,17 +40,17 @@ export interface DeletionCostPorts {
   readonly podCosts: PodCosts;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly log: Log;
-  /** For all scalers: no pod is patched. */
+  /** From the service: applies to all scalers. */
   readonly dryRun: boolean;
 }
 
-/** The longest delay of a scale-down. */
+/** Maximum delay of a scale-down. */
 const COSTS_MS = 1000;
 
-/** The pod has changed or was deleted: no cost is lost. */
+/** The pod has changed or was deleted, so its cost does not matter. */
 const HARMLESS: ReadonlySet<KubernetesErrorKind> = new Set(['conflict', 'not_found']);
 
-/** Keeps no state except logged failures: annotations of the pods mark the costs of promscaler. */
+/** Keeps no state except logged failures: an annotation marks the pods whose cost promscaler has set. */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   const { clock, podCosts, leadership, log } = ports;
   const loggedFailures = new Map<string, string>();
@@ -84,7 +81,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // Too late, which the caller logs, or the end of the term, which is no failure.
+    // Aborted either after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
     if (signal.aborted) return false;
     logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;
@@ -119,7 +116,6 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
   };
 
-  /** Logs what `work` throws. */
   const logErrors = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -145,7 +141,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
           progress.isDone = true;
         });
         await endedWithin(clock, COSTS_MS, work);
-        // No cost may be set after the change of replicas.
+        // A cost set after the change of replicas may come too late for the ReplicaSet controller.
         ending.abort();
         if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
         return;
@@ -165,7 +161,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
 
 const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
 
-/** The cycle reports pods that cannot be listed. */
+/** Ignores an error: the cycle reports pods that cannot be listed. */
 function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
   try {
     return podCosts.hasOwn(namespace);
@@ -174,7 +170,7 @@ function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
   }
 }
 
-/** Returns the fields of the log line: pods with a new cost, in the order of deletion, and pods without one now. */
+/** Returns log fields: the pods with a new cost in the order of deletion, and the pods whose cost was removed. */
 function costFacts(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {
   const names = (isSet: boolean): readonly string[] =>
     changes.filter(({ cost }) => (cost !== null) === isSet).map(({ pod }) => pod.pod.name);

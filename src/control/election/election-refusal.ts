@@ -3,7 +3,7 @@ import { createRefusals } from '../../kubernetes/requests/refusals.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** The service account lacks a permission for leader election: waiting does not help. */
+/** The service account lacks a permission for leader election, so waiting does not help. */
 export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
@@ -11,9 +11,9 @@ export class ElectionRefusedError extends Error {
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * Wraps the client: a verb that was forbidden for 15 s and 4 attempts, and never allowed, throws `ElectionRefusedError`.
- * A verb that was allowed before may be allowed again, and a former follower keeps running: both still throw
- * `KubernetesError`.
+ * Wraps the client: a verb that was forbidden for 15 s and 4 attempts, and never allowed, throws
+ * `ElectionRefusedError`. A process that has been allowed the verb or has been a follower gets `KubernetesError`
+ * instead: it keeps running, since the permission may return.
  */
 export function withRefusals(
   client: LeaseClient,

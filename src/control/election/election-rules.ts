@@ -5,23 +5,22 @@ import type { Instant } from '../../units/time.js';
 
 /** leaseDuration > renewDeadline > 1.2 x retryPeriod. */
 export interface ElectionTimes {
-  /** How long followers wait for a holder that does not renew. */
+  /** How long followers wait for a leader that does not renew. */
   readonly leaseDurationSeconds: number;
   /** How long a leader may write after its last renewal. */
   readonly renewDeadlineSeconds: number;
-  /** Between two renewals; candidates wait up to 2.2 times as long between attempts. */
+  /** Between two renewals; candidates wait 1 to 2.2 times as long between attempts. */
   readonly retryPeriodSeconds: number;
 }
 
-/** The last spec of the Lease that a candidate read. */
 export interface LeaseObservation {
   readonly rawSpec: string;
   readonly spec: LeaseSpec;
-  /** First read of this spec, on the monotonic clock of this process. */
+  /** When this process first read this spec, by its monotonic clock. */
   readonly atMs: number;
 }
 
-/** Returns the observation after a read: the previous one, with its time, while the spec is unchanged. */
+/** Returns the observation after a read. While the spec is unchanged, it keeps the time of the first read. */
 export function observeLease(
   before: LeaseObservation | null,
   seen: SeenLease,
@@ -32,9 +31,9 @@ export function observeLease(
 }
 
 /**
- * Returns whether a candidate may acquire the Lease: it has no holder, the candidate holds it, or its spec has not
- * changed for the lease duration in it (default: that of the candidate). The times in the spec are not used: they come
- * from another clock. A deleted Lease does not shorten the wait. Source: reliability.md, W16.
+ * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself holds it, or its spec has
+ * not changed for the lease duration in the spec (default: that of the candidate). The times in the spec are not used:
+ * they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md, W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -45,14 +44,14 @@ export function mayAcquire(
   }: { readonly identity: string; readonly nowMs: number; readonly times: ElectionTimes },
 ): boolean {
   if (seen === null || seen.spec.holderIdentity === '' || seen.spec.holderIdentity === identity) return true;
-  // No API server accepts 0; using it would be a race.
+  // No API server accepts 0. A Lease with 0 could be acquired by all candidates at once.
   const seconds = seen.spec.leaseDurationSeconds === 0 ? null : seen.spec.leaseDurationSeconds;
   return nowMs - seen.atMs >= (seconds ?? times.leaseDurationSeconds) * 1000;
 }
 
 const MAX_TRANSITIONS = 2 ** 31 - 1;
 
-/** Returns the spec for a new term. `before`: the last known spec; null: the transitions start at 0. */
+/** Returns the spec for a new term. Without a known spec, the transitions start at 0. */
 export function acquiredSpec(
   before: LeaseSpec | null,
   {
@@ -66,7 +65,7 @@ export function acquiredSpec(
     leaseDurationSeconds: times.leaseDurationSeconds,
     acquireTime: microTime(now),
     renewTime: microTime(now),
-    // Also for the previous holder: each term has its own epoch. The field is an int32.
+    // Increments even if the holder stays the same, so that each term has its own epoch. The field is an int32.
     leaseTransitions: before === null ? 0 : (before.leaseTransitions % MAX_TRANSITIONS) + 1,
   };
 }
@@ -75,12 +74,11 @@ export function renewedSpec(held: LeaseSpec, now: Instant, times: ElectionTimes)
   return { ...held, leaseDurationSeconds: times.leaseDurationSeconds, renewTime: microTime(now) };
 }
 
-/** Returns the spec of a released Lease: any candidate may acquire it at once. */
+/** Returns the spec of a released Lease, which any candidate may acquire at once. */
 export function releasedSpec(held: LeaseSpec, now: Instant): LeaseSpec {
   return { ...held, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
 }
 
-/** An instant on both clocks. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wall: Instant;
@@ -92,7 +90,7 @@ export function momentOf(clock: Clock): Moment {
 
 /**
  * Returns the milliseconds since a moment, by the clock that shows more: the monotonic clock stops while a virtual
- * machine is paused, the wall clock can be set back. Source: reliability.md, W17.
+ * machine is paused, and the wall clock can be set back. Source: reliability.md, W17.
  */
 export function elapsedMs(clock: Clock, { monotonicMs, wall }: Moment): number {
   return Math.max(clock.monotonicMs() - monotonicMs, clock.now() - wall);
@@ -103,7 +101,7 @@ export function retryDelayMs(clock: Clock, { retryPeriodSeconds }: ElectionTimes
   return retryPeriodSeconds * 1000 * (1 + 1.2 * clock.random());
 }
 
-/** Returns `POD_UUID` with a random UUID: a restarted container is another candidate. */
+/** Returns `POD_UUID` with a random UUID, so that a restarted container is another candidate. */
 export function newIdentity(podName: string, clock: Clock): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(clock.random() * 16).toString(16)).join('');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];

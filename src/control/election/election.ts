@@ -11,25 +11,24 @@ import { beginTerm } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Whether no change of replicas is in flight: only then the Lease is released. */
+  /** Whether no change of replicas is in flight. Otherwise the Lease is not released. */
   readonly isIdle: () => boolean;
-  /** Called when a term begins and ends. */
   readonly onChange: (isLeading: boolean) => void;
 }
 
 /**
- * A process with more lag must not write: the lag may repeat between the check and the request, and followers wait only
- * leaseDuration - renewDeadline for it. Source: reliability.md, W18.
+ * With a longer lag, the process must not write: the lag may recur between the check and the request, and followers
+ * wait only leaseDuration - renewDeadline for it. Source: reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
 const STEADY_POLL_MS = 250;
-/** On top of leaseDuration: by then the renewal loop is stuck. Source: reliability.md, W20. */
+/** Added to leaseDuration: a renewal this late means that the renewal loop is stuck. Source: reliability.md, W20. */
 const STUCK_SECONDS = 20;
 
 /**
- * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed, and
- * retries after any other failure, as a follower. Source: reliability.md, W15-W20.
+ * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed; after
+ * any other failure it retries as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
@@ -52,7 +51,7 @@ export function createElection(options: ElectionOptions): Election {
       log.info('standing by', { lease: client.name, holder: holderIdentity });
   };
 
-  /** Makes one attempt; null if another candidate holds the Lease. */
+  /** Makes one attempt. Returns null if another candidate holds the Lease. */
   const acquire = async (signal: AbortSignal): Promise<Term | null> => {
     const found = await client.read(signal);
     if (found !== null) observe(found);
@@ -63,7 +62,6 @@ export function createElection(options: ElectionOptions): Election {
     return beginTerm(parts, { lease, since });
   };
 
-  /** Like `acquire`; null also after a failure. */
   const tryToAcquire = async (signal: AbortSignal): Promise<Term | null> => {
     try {
       const acquired = await acquire(signal);
@@ -88,7 +86,6 @@ export function createElection(options: ElectionOptions): Election {
     onChange(false);
   };
 
-  /** Runs one term, until the Lease is lost or released. */
   const serve = async (own: Term, signal: AbortSignal, lead: Lead): Promise<void> => {
     term = own;
     epoch = own.epoch;
@@ -103,7 +100,7 @@ export function createElection(options: ElectionOptions): Election {
     try {
       lost = await own.keep(AbortSignal.any([signal, failed.signal]));
     } finally {
-      // Lost: no write from now on. Stopped: changes in flight finish before the release.
+      // A lost Lease forbids all further writes. On a stop, changes in flight finish before the release.
       if (lost !== null) end(own, lost);
       ending.abort();
       await work;

@@ -1,6 +1,5 @@
 import type { Clock } from '../../units/clock.js';
 
-/** The lag of the event loop. */
 export interface LoopLag {
   /** Milliseconds by which the last tick was late or the next one is overdue, whichever is longer. */
   readonly ms: () => number;
@@ -9,7 +8,6 @@ export interface LoopLag {
 
 const TICK_MS = 250;
 
-/** Measures the lag with a timer, until stopped. */
 export function watchLoopLag(clock: Clock): LoopLag {
   let lastMs = 0;
   let dueMs = 0;

@@ -13,11 +13,10 @@ export interface Term {
   readonly isValid: () => boolean;
   /** Seconds since the start of the last renewal, on the monotonic clock. */
   readonly sinceRenewalSeconds: () => number;
-  /** Renews every retryPeriod. Returns why the term has ended; null if `signal` was aborted first. */
+  /** Renews every retryPeriod. Returns why the term has ended, or null if `signal` was aborted first. */
   readonly keep: (signal: AbortSignal) => Promise<string | null>;
-  /** Releases the Lease, so that followers need not wait until it expires. Never throws, takes at most 3 s. */
+  /** Releases the Lease, so that followers need not wait until it expires. Never throws; takes at most 3 s. */
   readonly release: () => Promise<void>;
-  /** The Lease as last written by this term. */
   readonly lease: () => SeenLease;
 }
 
@@ -32,7 +31,7 @@ export interface TermParts {
 const RELEASE_MS = 3000;
 const MAX_RELEASE_ATTEMPTS = 3;
 
-/** Begins the term of an acquired Lease; `since`: the start of the request that acquired it. */
+/** `since`: the start of the request that acquired the Lease. */
 export function beginTerm(
   parts: TermParts,
   acquired: { readonly lease: SeenLease; readonly since: Moment },
@@ -40,13 +39,13 @@ export function beginTerm(
   const { client, clock, log, times, identity } = parts;
   const deadlineMs = times.renewDeadlineSeconds * 1000;
   let { lease, since } = acquired;
-  /** True after an update that failed or whose response was lost: it may have been applied. */
+  /** Whether the last update may or may not have been applied: it failed, or its response was lost. */
   let isUnsure = false;
   let isFailing = false;
 
   const isValid = (): boolean => elapsedMs(clock, since) < deadlineMs;
 
-  /** Makes one attempt. Returns why the Lease is lost; null after a renewal. */
+  /** Makes one attempt. Returns why the Lease is lost, or null after a renewal. */
   const renew = async (signal: AbortSignal): Promise<string | null> => {
     const found = isUnsure ? await client.read(signal) : lease;
     if (found === null) return 'the Lease was deleted';

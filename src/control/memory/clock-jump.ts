@@ -5,18 +5,18 @@ import { addSeconds, earliest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 
-/** Measures how far the wall clock was set. */
 export interface WallClock {
   /** Seconds since the start, positive if set forward. Steps below 5 s accumulate. */
   readonly setBySeconds: () => number;
 }
 
-/** NTP moves a clock by less; a smaller step changes no window by more than its own size. */
+/** NTP corrects a clock by less. Ignoring a smaller step changes a window by less than 5 s. */
 const STEP_SECONDS = 5;
 
 /**
- * Compares the wall clock with the monotonic one, and calls `onSet` for each step. A suspended machine looks like a clock
- * set forward: windows then last longer by that time. Source: reliability.md, F48 and F49.
+ * Compares the wall clock with the monotonic clock, and calls `onSet` for each step. A suspended machine looks like a
+ * clock that was set forward, so windows last longer by the time of the suspension. Source: reliability.md, F48 and
+ * F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
   const difference = (): number => (clock.now() - clock.monotonicMs()) / 1000;
@@ -59,7 +59,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
 
 type Shift = (at: Instant) => Instant;
 
-/** Not `holdScaleDownUntil`: each cycle computes it. */
+/** Without `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
   const { recommendations, failingSince } = state;
   return {

@@ -4,11 +4,11 @@ import type { Instant } from '../../units/time.js';
 
 /** Detects other clients that replace the replicas set by promscaler. Not persisted. */
 export interface WriterWatch {
-  /** The count after the last own PATCH, until another one is read; then null. */
+  /** The count that promscaler set last; null after another count was read. */
   readonly own: number | null;
-  /** When a replaced count was found: the last three within the window, oldest first. */
+  /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
   readonly reversals: readonly Instant[];
-  /** Since when there is a conflict; null: there is none. */
+  /** Start of the conflict; null: there is none. */
   readonly since: Instant | null;
   /** Other managers of `spec.replicas` in `managedFields`; empty: not known. */
   readonly managers: readonly string[];
@@ -16,7 +16,6 @@ export interface WriterWatch {
 
 export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
 
-/** A read of the replicas of the target. */
 export interface ReplicasRead {
   readonly replicas: number;
   readonly managers: readonly string[];
@@ -28,12 +27,12 @@ const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;
 const OWN_MANAGER = 'promscaler';
 
-/** Updates the watch after an own PATCH; `replicas`: the count in its response, null: not known. */
+/** Updates the watch after a PATCH by promscaler. `replicas`: the count in the response; null: not known. */
 export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
   return watch.own === replicas ? watch : { ...watch, own: replicas };
 }
 
-/** Updates the watch after a read: a count other than the own one is a reversal, once per PATCH. */
+/** Updates the watch after a read. A count other than the one that promscaler set is a reversal, once per PATCH. */
 export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
   const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;
   if (watch.own === null || watch.own === replicas) return watch;
@@ -48,7 +47,6 @@ export function afterRead(given: WriterWatch, { replicas, managers, now }: Repli
   };
 }
 
-/** Returns the conflict with another writer; null: there is none. */
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
   const { since, managers } = watch;
   if (since === null || isOver(watch, now)) return null;

@@ -13,23 +13,22 @@ export interface Memory {
   /** UID of the target; null before the target was read. */
   readonly uid: string | null;
   readonly state: State;
-  /** Start of a window whose last scaling is unknown: a time of `state` equal to it is an assumption. */
+  /** Start of a window whose last scaling is unknown. A time of `state` that equals it is an assumption. */
   readonly assumedAt: Instant | null;
-  /** The last known scalings, where `state` holds an assumed time instead; absent: none is known. */
+  /** The last known scalings, if `state` holds an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales;
   readonly holds: ScalerHolds;
   /** A PATCH with an unknown result, sent by this process, an earlier one or another replica. */
   readonly unresolved: Intent | null;
-  /** The count that an admission webhook set instead of the last one sent. */
+  /** The count that an admission webhook set instead of the requested one. */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
   /** Null while all wanted pods are ready. */
   readonly shortfall: Shortfall | null;
   /** Whether a pause was in force in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
-  /** False before the first read of the state store. */
   readonly isRestored: boolean;
-  /** The entry of the state store that this memory continues, as stored; null: there is none. */
+  /** The text of the entry in the state store that this memory continues; null: there is no entry. */
   readonly stored: string | null;
   /** Whether the state store lacks a part of this memory. */
   readonly isUnsaved: boolean;
@@ -38,15 +37,15 @@ export interface Memory {
 /** When the target was last scaled in each direction; null: not known. */
 export type LastScales = Readonly<Record<Direction, Instant | null>>;
 
-/** Since when a target has had fewer ready pods than `spec.replicas`. */
+/** A period in which a target has fewer ready pods than `spec.replicas`. */
 export interface Shortfall {
   readonly since: Instant;
-  /** `spec.replicas`; when it grows, the new pods get their own time to start. */
+  /** `spec.replicas` of the target. When it grows, the period restarts, because new pods need time to start. */
   readonly wanted: number;
 }
 
 /**
- * Returns the memory of a scaler with an unknown past: as if it had scaled in both directions now. Both windows
+ * Returns the memory of a scaler with an unknown past, as if it had been scaled in both directions now: both windows
  * restart, and the first decision seeds stabilization with the current count.
  */
 export function freshMemory(now: Instant, uid: string | null): Memory {
@@ -67,7 +66,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns the memory at the start of another term of this process. The last scalings and an unresolved change are kept,
+ * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
  * to be compared with the state store; everything else restarts.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {

@@ -11,9 +11,10 @@ import { laterOf, withIntent } from './state-after-change.js';
 import { isStored } from './stored-state.js';
 
 /**
- * Returns the memory after a read of the state store. The first read gives the stored state. Without an entry, the
+ * Returns the memory after a read of the state store. The first read yields the stored state. Without an entry, the
  * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
- * what another replica has stored: the later of two times, and all events. Source: reliability.md, D7 and W11.
+ * what another replica has stored: the later of two times, and the union of the events. Source: reliability.md, D7 and
+ * W11.
  */
 export function restoreMemory(
   memory: Memory,
@@ -33,8 +34,8 @@ export function restoreMemory(
 }
 
 /**
- * Merges the stored state into what this process knows from an earlier term. The times of the process follow changes
- * of the clock; the stored ones do not.
+ * Merges the stored state with what this process knows from an earlier term. The times of the process follow changes of
+ * the wall clock; the stored ones do not.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -89,9 +90,10 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
 /** Merges an entry that another process stored, or that this process could not read before. */
 function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
   const { uid, unresolved } = memory;
-  // An entry of another target: one of the two was deleted; the next read of the target shows which.
+  // The entry belongs to a target of the same name, and one of the two targets was deleted. The next read shows which.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent: of this process' own, keep at least the window.
+  // An entry has only one intent. If the stored one replaces that of this process, at least the window of the latter is
+  // kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -108,7 +110,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
       failingSince: failingSinceOf(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
-    // Another replica is writing: the next count may be its value.
+    // Another replica is writing, so the next count may be its value.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -123,7 +125,7 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
-/** Returns which metrics fail by the last decision of this process, and since when by the earliest observation. */
+/** The last decision of this process defines which metrics fail, the earliest observation since when. */
 function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
   if (recommendations === null) return entry.failingSince;
   return new Map(

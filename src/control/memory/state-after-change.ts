@@ -3,7 +3,7 @@ import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { Instant } from '../../units/time.js';
 
-/** Returns the state after a change of the count: the window of its direction starts. */
+/** Starts the window of the direction of the change. */
 export function withChange(state: State, change: number, at: Instant): State {
   const { lastScaleUp, lastScaleDown } = state;
   return {
@@ -20,7 +20,7 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 
 /**
  * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change. Above 0
- * replicas `zeroedBySelf` is false: the next 0 may be set by another client.
+ * replicas `zeroedBySelf` is false, because another client may set the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   return {
@@ -32,7 +32,6 @@ export function withoutChange(decided: State, before: State, replicas: number): 
   };
 }
 
-/** Returns the later of two times; a known one if the other is null. */
 export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;

@@ -6,9 +6,9 @@ import { lastScales } from './memory.js';
 import type { Memory } from './memory.js';
 
 /**
- * Returns the part of a memory that is stored, with the intent of a change to be made. Values that the next decisions
- * find again are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts like the stabilization
- * window, which is as long by default.
+ * Returns the part of a memory that is stored, with the intent of the next change. Values that the next decisions
+ * compute again are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts like the
+ * stabilization window, which has the same default length.
  */
 export function storedStateOf(
   memory: Memory,
@@ -32,7 +32,6 @@ export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec):
   );
 }
 
-/** Returns whether an entry holds the state of the memory. */
 export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): boolean {
   const { uid, state, unresolved } = memory;
   const { lastScaleUp, lastScaleDown } = storedTimesOf(memory);
@@ -48,13 +47,13 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
   );
 }
 
-/** An assumed time is stored only if none is known: it must not replace a known one. */
+/** Stores an assumed time only if no time is known: it must not replace a known one. */
 function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
   const { up, down } = lastScales(memory);
   return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
 }
 
-/** Returns whether there is a new event; expired events make no difference. */
+/** Events that only expired make no difference. */
 function hasNewEvent(
   before: { readonly scaleEvents: readonly ScaleEvent[] },
   after: { readonly scaleEvents: readonly ScaleEvent[] },
@@ -63,7 +62,7 @@ function hasNewEvent(
   return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
 }
 
-/** Stored only for a fallback, which waits for it: otherwise an outage of Prometheus would write every entry twice. */
+/** Stored only for a fallback, which needs it: otherwise each outage of Prometheus would write every entry twice. */
 function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
   return fallback === null ? EMPTY_STATE.failingSince : failingSince;
 }

@@ -5,17 +5,16 @@ import type { Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 import { withChange, withIntent } from './state-after-change.js';
 
-/** A PATCH is sent at most this long after the read of the target and its intent. Source: reliability.md, W3 and W10. */
+/** Maximum time from the read of the target to the PATCH. Source: reliability.md, W3 and W10. */
 export const INTENT_SECONDS = 5;
 
-/** An API server ends a request after at most 60 s: no PATCH takes effect later. */
+/** An API server ends a request after at most 60 s, so no PATCH takes effect later. */
 const MAX_REQUEST_SECONDS = 60;
 
-/** The target as read live. */
 export interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
-  /** Null where it is not known for this resourceVersion or a later one. */
+  /** Null if it is not known for this resourceVersion or a later one. */
   readonly generation: number | null;
 }
 
@@ -27,15 +26,16 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
 }
 
 /**
- * Resolves a PATCH whose response was lost, or whose sender is gone, by a live read.
- * - With the resourceVersion of its precondition it has not been applied; it still may be, for up to 60 s.
- * - At a count of the intent it was applied, and counts for windows and policies.
- * - At `from` in the same generation the `spec` is unchanged: it was not and will not be applied.
- * - At any other count another client changed it, perhaps after this PATCH. The PATCH counts for windows and policies,
- *   the other change for the windows only. A 0 is promscaler's only if the change started from a 0 of promscaler.
+ * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read.
+ * - Same resourceVersion as its precondition: it was not applied yet, and still may be, for up to 60 s.
+ * - A count of the intent: it was applied, and counts for windows and policies.
+ * - `from` in the same generation: the `spec` is unchanged, so the PATCH was not applied and will not be.
+ * - Any other count: another client set it, perhaps after this PATCH. The PATCH counts for windows and policies, the
+ *   other change for the windows only. A 0 counts as set by promscaler only if the change started from a 0 of
+ *   promscaler.
  *
- * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but a request that the
- * server worked on for longer would shorten the window. Source: reliability.md, W12 and F35.
+ * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but the server may
+ * work on a request for longer, and an earlier time would shorten the window. Source: reliability.md, W12 and F35.
  */
 export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Memory {
   const { unresolved, state } = memory;
@@ -43,7 +43,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // A later cycle knows the generation, from the watch.
+  // The watch will report the generation to a later cycle.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;
@@ -59,7 +59,6 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
 }
 
-/** Returns the largest possible change of an intent in each direction. */
 function widestChanges(intent: Intent): readonly number[] {
   const changes = intendedCounts(intent).map((count) => count - intent.from);
   return [Math.max(...changes, 0), Math.min(...changes, 0)].filter((change) => change !== 0);

@@ -4,10 +4,9 @@ import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 
-/** The default of the HPA for pods that start (cpu-initialization-period). */
+/** Default of the HPA for starting pods (cpu-initialization-period). */
 const STARTING_SECONDS = 300;
 
-/** Returns the shortfall of ready pods; null: there are enough. */
 export function shortfallOf(
   before: Shortfall | null,
   target: Pick<ScaleTarget, 'specReplicas'>,
@@ -19,7 +18,7 @@ export function shortfallOf(
   return before.wanted === wanted ? before : { since: before.since, wanted };
 }
 
-/** A shared value, because each past decision holds it. */
+/** One shared value, because each past decision holds a reference to it. */
 const REACHED: Condition = {
   type: 'TargetReached',
   status: 'True',
@@ -29,8 +28,8 @@ const REACHED: Condition = {
 
 /**
  * Returns the condition `TargetReached`: whether all wanted pods are ready, and why not. Reasons that waiting does not
- * fix come first: Unschedulable, RolloutStuck, RolloutPaused; then Starting, for up to 300 s while no container waits
- * with an error; else NotReady. A paused rollout still scales, but creates no pods of a new template.
+ * fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no container waits
+ * with an error, else NotReady. A paused rollout still scales, but creates no pods of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,
@@ -64,7 +63,7 @@ function whyShort(
   return !hasWaitingContainer && secondsBetween(since, now) < STARTING_SECONDS ? 'Starting' : 'NotReady';
 }
 
-/** `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
+/** For example `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
 function describe(waiting: readonly ClusterPod[], missing: number): string {
   const groups = new Map<string, number>();
   for (const { trouble } of waiting) {
@@ -81,7 +80,7 @@ function countReady(pods: readonly ClusterPod[]): number {
   return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
 }
 
-/** Pods that terminate or have terminated are replaced. */
+/** The ReplicaSet replaces pods that are terminating or have terminated. */
 function isAlive({ deleting, phase }: ClusterPod): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

@@ -5,7 +5,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import type { ObserveMetrics } from '../ports.js';
 
 /**
- * Returns the function that waits for the query results of a scaler, converts them to samples with the pods of that
+ * Returns a function that waits for the query results of a scaler, converts them to samples with the pods of that
  * moment, and advances the recovery hold.
  */
 export function metricObserver(settings: {
@@ -17,7 +17,8 @@ export function metricObserver(settings: {
     const results = await answers.of(scalerKey(scaler));
     const working = scaler.spec.metrics.filter((_, index) => results[index]?.class !== 'failed');
     const names = [...new Set(working.map(({ source }) => source))];
-    // After the results: a server that restarts in between must not confirm the results of its successor.
+    // Read after the results: an earlier age could be that of a server that has restarted since, and would vouch for
+    // the results of the new one.
     const ages = await Promise.all(names.map(async (name) => [name, await answers.ageOf(name)] as const));
     const pods = readPods();
     const { samples } = toSamples(scaler, results, { pods, now, sources });

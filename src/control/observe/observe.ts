@@ -14,29 +14,27 @@ import { forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
 
-/** A complete snapshot, or why the target or its pods cannot be read. */
 export type Observation =
   | {
       readonly snapshot: Snapshot;
       readonly target: ScaleTarget;
       /** The memory for this target; fresh if the target was recreated. */
       readonly memory: Memory;
-      /** Another autoscaler on the target; null: none. */
       readonly otherScaler: OtherScaler | null;
-      /** The condition TargetReached. */
+      /** The condition `TargetReached`. */
       readonly capacity: Condition;
     }
   /** `target`: null if it could not be read. */
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
-/** With older pods nothing is scaled down: a watch may be dead without an error. Source: reliability.md. */
+/** Older pods scale nothing down: a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
-/** Reads target, pods and metrics. A failed query is a sample, not an error. */
+/** Reads target, pods and metrics. A failed query becomes a sample, not an error. */
 export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
   let target: ScaleTarget | null = null;
   try {
-    // The queries of this round are in flight; if the target cannot be read, their results are unused.
+    // The queries of this round are already in flight; if the target cannot be read, their results are not used.
     const seen = await readTarget(input, ports.cluster);
     target = seen.target;
     return await observeTarget(input, ports, seen);
@@ -74,7 +72,9 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
   return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
 }
 
-/** Reads the target from the watch, or live while a change is unresolved: the watch may not show it yet. */
+/**
+ * Reads the target from the watch, or live while a change is unresolved, because the watch may not show the change yet.
+ */
 async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
   const { namespace, spec } = scaler;
   const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
@@ -104,7 +104,7 @@ function memoryOf(
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
 }
 
-/** While a PATCH is unresolved, its count is not distinguishable from that of another client. */
+/** While a PATCH is unresolved, its count cannot be distinguished from one that another client set. */
 function withWriterCheck(
   before: Memory,
   memory: Memory,

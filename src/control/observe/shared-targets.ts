@@ -2,13 +2,13 @@ import type { OtherScaler } from '../../kubernetes/types.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
 import { scalerKey } from '../../scaler/spec.js';
 
-/** Returns a key for a target that does not depend on the API version. */
+/** The key does not depend on the API version. */
 export function targetKey(namespace: string, ref: TargetRef): string {
   const group = ref.apiVersion.includes('/') ? ref.apiVersion.slice(0, ref.apiVersion.indexOf('/')) : '';
   return `${namespace}/${group}/${ref.kind}/${ref.name}`;
 }
 
-/** Returns, by scaler key, the other scaler of the same target. */
+/** Maps scaler keys to the other scaler of the same target. */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, string> {
   const byTarget = new Map<string, Scaler[]>();
   for (const scaler of scalers) {
@@ -25,13 +25,11 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
   return conflicts;
 }
 
-/** Returns the other autoscaler on the target of the scaler; null: there is none. */
 export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
   const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 
-/** `HorizontalPodAutoscaler shop/web`. */
 export function nameOtherScaler({ kind, namespace, name }: OtherScaler): string {
   return `${kind} ${namespace}/${name}`;
 }

@@ -21,7 +21,7 @@ import type { CycleInput } from '../ports.js';
 import type { Circumstances, Settled } from '../change/settle.js';
 import type { Hold } from '../change/why-held.js';
 
-/** Returns the record of a cycle that read its target, without the last changes of replicas. */
+/** Returns the record of a cycle that read its target, still without `lastScales`. */
 export function buildRecord(
   { scaler, now, answers }: CycleInput,
   {
@@ -32,7 +32,7 @@ export function buildRecord(
   }: {
     readonly settled: Settled;
     readonly circumstances: Circumstances;
-    /** The condition TargetReached. */
+    /** The condition `TargetReached`. */
     readonly capacity: Decision['conditions'][number];
     readonly seconds: CycleRecord['seconds'];
   },
@@ -61,7 +61,7 @@ export function buildRecord(
   };
 }
 
-/** Returns the record of a cycle whose target could not be read: nothing was decided. */
+/** Returns the record of a cycle that could not read its target and so decided nothing. */
 export function buildUnreadRecord(
   { scaler, memory, now }: CycleInput,
   {
@@ -91,7 +91,10 @@ export function buildUnreadRecord(
   };
 }
 
-/** Only while the dry run is the hold: a decision under another hold does not predict what happens after the dry run. */
+/**
+ * Returns a shadow only if the dry run is what holds the decision: otherwise the decision does not predict what
+ * promscaler will do after the dry run.
+ */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
   if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;
@@ -104,7 +107,7 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
   return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
 }
 
-/** The outcome of the order; in a cycle that has to change nothing for a pause, what the pause prevented. */
+/** Returns the outcome of the order or, if the order changes nothing because of a pause, what the pause prevented. */
 function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | null): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);

@@ -2,8 +2,8 @@ import type { Decision } from '../../decision/decision.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 
 /**
- * Returns the reason of the count if it is not the reason of the decision: `7 -> 3: paused by annotation, kept at 3
- * (metrics ask for 9)` in a pause with a fixed count, `resumed: ...` for a change in the first cycle after a pause.
+ * Returns the reason of the count if it differs from the reason of the decision: `7 -> 3: paused by annotation, kept at
+ * 3 (metrics ask for 9)` in a pause with a fixed count, `resumed: ...` for a change in the first cycle after a pause.
  */
 export function changeReason(
   decision: Decision,

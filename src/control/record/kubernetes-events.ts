@@ -12,8 +12,8 @@ const FALLBACK = 'FallbackActive';
 export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
- * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: a change of replicas, and each failure when it
- * begins. A cycle equal to the previous one has none.
+ * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, and once when a
+ * failure, fallback or pause begins, or a fallback or pause ends.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -70,7 +70,7 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
   return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
 }
 
-/** Under `ConflictingScaler` the condition does not show whether the pause goes on. */
+/** `ConflictingScaler` hides whether the pause continues. */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];

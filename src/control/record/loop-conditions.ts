@@ -5,7 +5,6 @@ import type { Memory } from '../memory/memory.js';
 import { degradedMessage } from '../change/why-held.js';
 import type { Hold } from '../change/why-held.js';
 
-/** Returns the condition of a cycle that could not read its target or its pods. */
 export function cannotReadTarget(failure: KubernetesError): readonly Condition[] {
   const { message } = failure;
   if (failure.kind === 'invalid_selector') {
@@ -14,13 +13,11 @@ export function cannotReadTarget(failure: KubernetesError): readonly Condition[]
   return [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
 }
 
-/** Returns the conditions of the decision after its change was made. */
 export function updateSucceeded(decision: Decision, replicas: number): readonly Condition[] {
   const message = `the target was set to ${replicas} replicas`;
   return replace(decision, { type: 'AbleToScale', status: 'True', reason: 'SucceededRescale', message });
 }
 
-/** Returns the conditions of the decision after its change failed. */
 export function updateFailed(decision: Decision, message: string): readonly Condition[] {
   return replace(decision, { type: 'AbleToScale', status: 'False', reason: 'FailedUpdateScale', message });
 }
@@ -30,8 +27,8 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /**
- * Returns the condition `Held`. A pause is reported while it is in force, even in a cycle that it does not affect; only
- * another autoscaler takes precedence.
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in force, even if it prevents nothing;
+ * only another autoscaler takes precedence.
  */
 export function heldCondition(cycle: {
   readonly hold: Hold | null;
@@ -55,7 +52,7 @@ export function heldCondition(cycle: {
   return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
 }
 
-/** Returns the condition `MetricsUnique`; none if no duplicates were ever found. */
+/** Returns the condition `MetricsUnique`, or none if no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
   if (duplicates === null) return [];
   const type = 'MetricsUnique';

@@ -8,11 +8,10 @@ import { forNewTarget } from '../memory/memory.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 
-/** A finished cycle. */
 export interface FinishedCycle {
-  /** The instant of the round. */
+  /** The start of the round. */
   readonly now: Instant;
-  /** Time of the response to the change. */
+  /** When the response to the change arrived. */
   readonly endedAt: Instant;
   readonly snapshot: Snapshot;
   readonly decision: Decision;
@@ -44,13 +43,12 @@ export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
   return { ...settled, state: overridden(unchanged, cycle, result.replicas) };
 }
 
-/** Returns the count that an admission webhook set instead of the requested one; null: there is none. */
 export function overrideOf(decision: Decision, result: ScaleResult | null): Memory['override'] {
   if (result?.kind !== 'patched' || result.replicas === decision.desiredReplicas) return null;
   return { wanted: decision.desiredReplicas, got: result.replicas };
 }
 
-/** Returns the state with the change at the time of its response: it may have waited for its turn. */
+/** Dates the change at its response, because it may have waited for its turn. */
 function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle): State {
   const { state } = decision;
   const change = decision.desiredReplicas - snapshot.target.specReplicas;

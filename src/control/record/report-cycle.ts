@@ -11,7 +11,6 @@ export interface CycleReportPorts {
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
-  /** Another observer of all reported cycles. */
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
@@ -19,9 +18,9 @@ export interface CycleReportPorts {
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
- * Reports a cycle to ledger, metrics, log, Events and the observer. Of a cycle that was canceled with its term, reports
- * only a change of replicas: its failed queries are no failures. Never throws, so that the caller keeps the memory of
- * the cycle.
+ * Reports a cycle to ledger, metrics, log, Events and `onCycle`. If the cycle was canceled with its term, reports it
+ * only if it sent a change of replicas: a canceled query is not a failure. Never throws, so that the caller keeps the
+ * memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
@@ -41,6 +40,7 @@ export function reportCycle(
   } catch (error) {
     ports.log.error('failed to record cycle', { scaler: key, error });
   }
-  // The term may end during a cycle: a standby logs its result, but exposes no scaler that the leader exposes.
+  // The term may end during a cycle. A standby logs its result, but must not expose a scaler that the leader exposes
+  // too.
   if (!ports.isLeading()) ports.recorder.remove(key);
 }

@@ -2,18 +2,16 @@ import type { Clock } from '../../units/clock.js';
 
 /** An extra round for scalers with a new or changed document. */
 export interface EarlyRound {
-  /** Requests a round: at once, but at most one per 3 s. */
+  /** Starts a round after 50 ms, or 3 s after the last one if that is later. */
   readonly request: () => void;
-  /** Cancels the request. */
   readonly cancel: () => void;
 }
 
-/** Combines consecutive edits; also the longest wait for the status after an edit. */
+/** Combines consecutive edits. It is also the maximum wait for the status after an edit. */
 const MIN_INTERVAL_MS = 3000;
 /** All documents of one reload arrive within one turn of the event loop. */
 const DEBOUNCE_MS = 50;
 
-/** Calls `run` for requests; after `cancel` no timer is left. */
 export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
   let lastMs = Number.NEGATIVE_INFINITY;
   let cancelTimer: (() => void) | null = null;

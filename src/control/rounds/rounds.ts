@@ -2,20 +2,19 @@ import type { Clock } from '../../units/clock.js';
 import { sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 
-/** The cycles that are due at one instant. */
 export interface Round {
   /** The `now` of every decision of the round. */
   readonly at: Instant;
   /** Seconds between the slot and the start of the round. */
   readonly latenessSeconds: number;
-  /** Slots without a round since the last one; they are skipped. */
+  /** Slots since the last round that were skipped. */
   readonly missed: number;
 }
 
 /**
  * Calls `onRound` at once and then at each multiple of the period since the start, until `signal` is aborted. Does not
- * wait for a round; the caller skips cycles that are still running. Slots follow the monotonic clock: setting the wall
- * clock neither skips nor repeats one.
+ * wait for a round; the caller skips cycles that are still running. Slots follow the monotonic clock, so setting the
+ * wall clock neither skips nor repeats one.
  */
 export async function runRounds(
   clock: Clock,

@@ -9,7 +9,6 @@ import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
 
-/** A status to write. */
 export interface DueStatus {
   readonly key: string;
   readonly object: ScalerObject;
@@ -23,7 +22,7 @@ export interface DueStatuses {
    * 10 ms.
    */
   readonly next: (limit: number) => Promise<readonly DueStatus[]>;
-  /** Records a write and the object in its response. */
+  /** `answer`: the object in the response. */
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
   /** Delays the next write of an object, unless the object changes. */
   readonly delay: (key: string, ms: number) => void;
@@ -38,7 +37,7 @@ export interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** Minimum interval per scaler between checks and writes of changes in messages or metrics only. */
+/** Minimum interval per scaler between checks and writes if only messages or metrics have changed. */
 const MINOR_INTERVAL_MS = 60_000;
 
 interface CheckedStatus extends DueStatus {
@@ -49,11 +48,14 @@ interface CheckedStatus extends DueStatus {
   /** Null: not written by this process. */
   writtenMs: number | null;
   delayedUntilMs: number;
-  /** The last status sent, and as stored by the server, which may prune it: sending it again has the same result. */
+  /**
+   * The last status sent, and as the server stored it. The server may prune fields; sending them again has the same
+   * result.
+   */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
-/** Checks all objects on each call; computes only the status of those with changes. */
+/** Checks all objects on each call, but computes the status only for objects with changes. */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, clock } = ports;
   const checked = new Map<string, CheckedStatus>();

@@ -1,6 +1,5 @@
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
 
-/** A condition without its transition time. */
 export interface UntimedCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -33,7 +32,6 @@ export interface StatusNumbers {
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-/** Returns the conditions of a stored status, without invalid ones. */
 export function storedConditions(stored: JsonObject | null): readonly TimedCondition[] {
   return objectsIn(stored, 'conditions').flatMap((condition) => {
     const type = textIn(condition, 'type');
@@ -75,15 +73,18 @@ const FIELDS = [
   'currentMetrics',
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
-/** Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown, and keeps foreign ones. */
+/**
+ * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown, and keeps
+ * fields of other clients.
+ */
 export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
   const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
   return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
 /**
- * Returns how urgent the difference between the stored and the wanted status is. `soon`: fields that clients wait for,
- * the replicas and the important conditions. `later`: messages and values of metrics.
+ * `soon`: fields that clients wait for, the replicas and the important conditions. `later`: messages and values of
+ * metrics.
  */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
@@ -95,7 +96,7 @@ function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGene
   return { ...storedNumbers(stored), conditions: storedConditions(stored) };
 }
 
-/** Conditions to write soon; the others may change with each sample. */
+/** The other conditions may change with each sample. */
 const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
 
 function urgentOf({
@@ -115,7 +116,7 @@ function urgentOf({
   return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
 }
 
-/** Returns JSON with sorted fields and conditions: the server may change their order. */
+/** Sorts fields and conditions, because the server may change their order. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (Array.isArray(part)) return part.every(isTyped) ? part.toSorted(byType) : (part as unknown);

@@ -13,14 +13,13 @@ import { readyOf } from './ready.js';
 export interface StatusInput {
   readonly object: ScalerObject;
   readonly verdict: ObjectVerdict;
-  /** After the last cycle of this process; null: there was none yet. */
+  /** The result of the last cycle of this process; null before the first one. */
   readonly last: ScalerStatus | null;
   readonly now: Instant;
 }
 
 const MAX_MESSAGE_LENGTH = 1024;
 
-/** The types of conditions of a cycle. */
 const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
   'AbleToScale',
   'ScalingActive',
@@ -32,8 +31,8 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
 
 /**
  * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
- * status changes, so a restart loses nothing. Before the first cycle of this process, the results of an earlier one
- * stay; if no version of the document is in force, they are removed.
+ * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
+ * earlier process stay; if no version of the document is in force, they are removed.
  */
 export function statusOf({ object, verdict, last, now }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;
@@ -44,14 +43,14 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   const about = decided.map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
-      : // Without a generation, `kubectl wait` would take it for the current one.
+      : // Without a generation, `kubectl wait` would take the condition for one of the current generation.
         { ...generationOf(before, condition), ...condition },
   );
   const storedReady = before.find(({ type }) => type === 'Ready');
   const ready =
     isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided), observedGeneration }
-      : // From the previous document: clients that wait for the new one keep waiting.
+      : // Based on the previous document, so clients that wait for the new one keep waiting.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(

@@ -31,19 +31,19 @@ export interface StatusWriterPorts {
 }
 
 const PASS_MS = 2000;
-/** The most urgent first, then those written longest ago. */
 const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
 /** After the server rejects a status. */
 const REJECTED_MS = 300_000;
-/** After an internal error: it must not end the term or flood the log. */
+/** An internal error must neither end the term nor flood the log. */
 const INTERNAL_ERROR_MS = 60_000;
 /** After a change or deletion of the object, unless the watch reports it earlier. */
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of Scaler objects current until `signal` is aborted: the work of a leader for one term. Sends nothing
- * while nothing changes, and never rejects; the next pass, of this process or another one, finds a failed write again.
+ * Keeps the status of Scaler objects current until `signal` is aborted: the work of a leader for one term. Sends
+ * nothing while nothing changes, and never rejects. The next pass, of this process or another one, repeats a failed
+ * write.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
@@ -114,7 +114,6 @@ function handleFailure(
     readonly loggedKinds: Set<string>;
     readonly due: ReturnType<typeof createDueStatuses>;
     readonly log: Log;
-    /** Refusals in the namespace of the object. */
     readonly refusals: Refusals;
   },
   nextWaitMs: () => number,

@@ -8,7 +8,6 @@ import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../types.js';
 
-/** A store, and the reflector that fills it. */
 export interface Informer<S> {
   readonly store: S;
   readonly reflector: Reflector;
@@ -21,7 +20,6 @@ export interface Informers<S> {
   /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
-  /** Runs the wanted informers until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -29,7 +27,7 @@ export interface InformersOptions<T extends WatchedObject, S extends ObjectStore
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** `/api/v1`, `/apis/apps/v1`. */
+  /** For example `/api/v1`, `/apis/apps/v1`. */
   readonly root: string;
   readonly plural: string;
   readonly createStore: () => S;
@@ -46,8 +44,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Watches nothing before `run` and after it. An informer that is no longer wanted runs until the ones that replace it
- * have listed, so that no caller finds an empty store in between.
+ * Watches only during `run`. An informer that is no longer wanted runs until the informers that replace it have listed,
+ * so that no caller finds an empty store in between.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

@@ -21,7 +21,7 @@ export interface TokenAnswer {
 }
 
 /**
- * Sends the requests of the libraries that let us send them: like requests to a data source, without redirects and
+ * Sends the requests of libraries that accept an HTTP client: like requests to a data source, without redirects and
  * proxies. Throws a `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;

@@ -37,11 +37,6 @@ export function flashCrowd(options: {
   };
 }
 
-/** The value of the last step that has begun; 0 before the first. Steps are in order of time. */
-export function steps(list: readonly { readonly atSeconds: number; readonly value: number }[]): Curve {
-  return (seconds) => list.findLast((step) => step.atSeconds <= seconds)?.value ?? 0;
-}
-
 /** `base`, and `peak` for the first `burstSeconds` of every `everySeconds`. */
 export function bursts(options: {
   readonly base: number;
@@ -56,9 +51,4 @@ export function bursts(options: {
 /** The curve with its time shortened by `speed` (2: everything happens in half the time). */
 export function faster(curve: Curve, speed: number): Curve {
   return (seconds) => curve(seconds * speed);
-}
-
-/** The curve with its values multiplied. */
-export function scaled(curve: Curve, factor: number): Curve {
-  return (seconds) => curve(seconds) * factor;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { freePort } from '../../../src/parts/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { startFakeSource } from './fake-source.js';
@@ -97,8 +97,7 @@ export async function startStand(): Promise<Stand> {
     simulator,
     source,
     install: async ({ namespace, targets, sources = {}, defaultSource = source.url }) => {
-      for (const { metadata, ...manifest } of demoStateMaps())
-        simulator.addObject({ ...manifest, metadata: { ...metadata, namespace } });
+      for (const manifest of demoStateMaps(namespace)) simulator.addObject(manifest);
       for (const { name, replicas } of targets) simulator.addWorkload({ namespace, name, replicas });
       await mkdir(join(folder, namespace, 'scalers'), { recursive: true });
       const documents = targets.map((target) => documentOf(namespace, target)).join('---\n');

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { findPrometheus } from '../../../src/parts/find-part.js';
-import { freePort } from '../../../src/parts/free-port.js';
-import { startPrometheus } from '../../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { dailyWave } from '../../../src/simulator/model/curves.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
@@ -51,8 +51,7 @@ export async function startSoakStage(probe: string): Promise<SoakStage> {
   const clock = SYSTEM_CLOCK;
   const { env } = process;
   const simulator = await startSimulator({ clock, workloads: workloads(), requestLogSize: 1000 });
-  for (const manifest of demoStateMaps())
-    simulator.addObject({ ...manifest, metadata: { ...manifest.metadata, namespace: NAMESPACE } });
+  for (const manifest of demoStateMaps(NAMESPACE)) simulator.addObject(manifest);
   const sd = JSON.stringify([{ url: simulator.sdUrl, refresh_interval: '1s' }]);
   const config = `global: { scrape_interval: 1s }
 scrape_configs: [{ job_name: cluster, honor_labels: true, http_sd_configs: ${sd} }]

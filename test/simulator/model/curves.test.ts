@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bursts, dailyWave, faster, flashCrowd, scaled, steps } from '../../../src/simulator/model/curves.js';
+import { bursts, dailyWave, faster, flashCrowd } from '../../../src/simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../../src/simulator/model/trace.js';
 
 describe('load curves', () => {
@@ -26,19 +26,10 @@ describe('load curves', () => {
     expect([59, 65, 70, 89.9, 110, 130, 200].map(crowd)).toEqual([10, 60, 110, 110, 60, 10, 10]);
   });
 
-  it('holds each step from its second on', () => {
-    const curve = steps([
-      { atSeconds: 0, value: 1 },
-      { atSeconds: 10, value: 5 },
-    ]);
-
-    expect([0, 9.9, 10, 99].map(curve)).toEqual([1, 1, 5, 5]);
-  });
-
   it('bursts for 5 s of every 60 s', () => {
-    const curve = scaled(bursts({ base: 1, peak: 9, everySeconds: 60, burstSeconds: 5 }), 2);
+    const curve = bursts({ base: 1, peak: 9, everySeconds: 60, burstSeconds: 5 });
 
-    expect([0, 4.9, 5, 59, 60].map(curve)).toEqual([18, 18, 2, 2, 18]);
+    expect([0, 4.9, 5, 59, 60].map(curve)).toEqual([9, 9, 1, 1, 9]);
   });
 });
 

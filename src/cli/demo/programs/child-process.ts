@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { sleep } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { sleep } from '../../../units/clock.js';
+import type { Clock } from '../../../units/clock.js';
 import type { Environment } from './context.js';
 import { lastLines } from './run-command.js';
 

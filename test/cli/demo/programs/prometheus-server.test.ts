@@ -2,10 +2,13 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { startPrometheus } from '../../src/parts/prometheus-server.js';
-import type { PrometheusOptions, RunningPrometheus } from '../../src/parts/prometheus-server.js';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { findPrometheus } from '../../../../src/cli/demo/programs/find-prometheus.js';
+import { startPrometheus } from '../../../../src/cli/demo/programs/prometheus-server.js';
+import type {
+  PrometheusOptions,
+  RunningPrometheus,
+} from '../../../../src/cli/demo/programs/prometheus-server.js';
+import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 
 // The first run on a machine fetches 20 MB; ever after it is in the cache.
 jest.setTimeout(300_000);

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isExecutable } from './find-on-path.js';
-import { MissingPartError } from './context.js';
-import type { PartsContext } from './context.js';
+import { MissingProgramError } from './context.js';
+import type { ProgramContext } from './context.js';
 
 /** A directory of the cache that is either absent or complete. */
 export interface CachedDirectory {
@@ -17,19 +17,19 @@ const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
 /** Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist. */
-export function cacheDirectory(context: PartsContext): string {
+export function cacheDirectory(context: ProgramContext): string {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
   // The XDG specification declares relative paths invalid.
   if (isAbsolute(cache)) return join(cache, 'promscaler');
   if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
-  throw new MissingPartError('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
+  throw new MissingProgramError('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
 }
 
 /**
  * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
  * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
  */
-export async function programFromCache(context: PartsContext, wanted: CachedDirectory): Promise<string> {
+export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);
   const folder = join(cache, wanted.name);
   const program = join(folder, wanted.program);
@@ -56,7 +56,7 @@ async function putInPlace(partial: string, folder: string): Promise<void> {
   }
 }
 
-async function removeAbandoned(context: PartsContext, cache: string): Promise<void> {
+async function removeAbandoned(context: ProgramContext, cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
     if (!name.startsWith(PARTIAL)) continue;

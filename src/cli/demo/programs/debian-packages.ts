@@ -1,15 +1,27 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { arch } from 'node:os';
 import { join } from 'node:path';
-import type { PartsContext } from './context.js';
+import type { ProgramContext } from './context.js';
 import { findOnPath } from './find-on-path.js';
+import type { Origin } from './find-program.js';
 import { runCommand } from './run-command.js';
 
 const LISTS_TIMEOUT_MS = 120_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const UNPACK_TIMEOUT_MS = 60_000;
 
+/** Returns the package of that name of Debian, Ubuntu or a derivative. */
+export function debianPackage(name: string): Origin {
+  return {
+    title: 'the packages of this distribution',
+    folder: `${name}-debian-${arch()}`,
+    isPossible: hasDebianPackages,
+    download: (context, folder) => downloadDebianPackages(context, [name], folder),
+  };
+}
+
 /** Whether this is Debian, Ubuntu or a derivative. */
-export async function hasDebianPackages(context: PartsContext): Promise<boolean> {
+async function hasDebianPackages(context: ProgramContext): Promise<boolean> {
   const tools = await Promise.all(['apt-get', 'dpkg'].map((name) => findOnPath(name, context.env)));
   return tools.every((path) => path !== null);
 }
@@ -18,8 +30,8 @@ export async function hasDebianPackages(context: PartsContext): Promise<boolean>
  * Unpacks packages without their dependencies into `folder` (`usr/bin/...`). Needs no root and installs nothing. If
  * the package lists of the system are absent or outdated, temporary ones are downloaded. Throws if that fails.
  */
-export async function downloadDebianPackages(
-  context: PartsContext,
+async function downloadDebianPackages(
+  context: ProgramContext,
   packages: readonly string[],
   folder: string,
 ): Promise<void> {
@@ -41,7 +53,7 @@ export async function downloadDebianPackages(
   }
 }
 
-async function download(context: PartsContext, packages: readonly string[], work: string): Promise<void> {
+async function download(context: ProgramContext, packages: readonly string[], work: string): Promise<void> {
   const aptGet = (options: readonly string[], timeoutMs: number): Promise<string> =>
     runCommand(context, { file: 'apt-get', args: ['-qq', ...options], folder: work, timeoutMs });
   try {

@@ -1,6 +1,6 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { readTarFile, readZipFile } from '../../src/parts/archives.js';
+import { readTarFile, readZipFile } from './archives.js';
 import { tarOf, zipOf } from './archive-builder.js';
 
 describe('readTarFile', () => {

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { startChild } from '../../src/parts/child-process.js';
-import type { Child } from '../../src/parts/child-process.js';
-import { runCommand } from '../../src/parts/run-command.js';
-import type { Clock } from '../../src/units/clock.js';
-import { eventually } from '../support/manual-clock.js';
+import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
+import { startChild } from '../../../../src/cli/demo/programs/child-process.js';
+import type { Child } from '../../../../src/cli/demo/programs/child-process.js';
+import { runCommand } from '../../../../src/cli/demo/programs/run-command.js';
+import type { Clock } from '../../../../src/units/clock.js';
+import { eventually } from '../../../support/manual-clock.js';
 
 /** Every timer fires after 50 ms, so that 5 s of patience are over soon. */
 const HASTY_CLOCK: Clock = { ...SYSTEM_CLOCK, after: (_ms, callback) => SYSTEM_CLOCK.after(50, callback) };

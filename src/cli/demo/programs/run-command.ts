@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { DeadlineError, withDeadline } from '../units/clock.js';
-import type { PartsContext } from './context.js';
+import { DeadlineError, withDeadline } from '../../../units/clock.js';
+import type { ProgramContext } from './context.js';
 
 export interface Command {
   readonly file: string;
@@ -14,7 +14,7 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const QUOTED_LINES = 3;
 
 /** Returns the standard output of a program that exits with 0. Throws an `Error` that quotes its last lines. */
-export async function runCommand(context: PartsContext, command: Command): Promise<string> {
+export async function runCommand(context: ProgramContext, command: Command): Promise<string> {
   const { file, args, folder, timeoutMs } = command;
   return withDeadline(context.clock, { ms: timeoutMs }, (signal) => {
     return new Promise<string>((resolve, reject) => {

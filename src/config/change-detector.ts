@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import type { Clock } from '../units/clock.js';
+import { listPath } from './list-path.js';
+import { withinDeadline } from './read-path-contents.js';
+
+/**
+ * Detects possible changes of files without reading them: reading 10,000 files every 10 s takes a fifth of a core.
+ */
+export interface ChangeDetector {
+  /** Records the metadata. Called before the files are read, so that a change meanwhile is not missed. */
+  readonly note: () => Promise<void>;
+  /** Whether the metadata differs from the last `note`, or cannot rule out a change. */
+  readonly mayHaveChanged: () => Promise<boolean>;
+}
+
+/**
+ * The contents are compared at this interval regardless of the metadata, which a file system may report incorrectly.
+ */
+const CONTENTS_INTERVAL_MS = 600_000;
+
+/**
+ * A file may change again without a new timestamp while its timestamp is younger than the resolution of the file
+ * system: 2 s with FAT, 1 s with NFS.
+ */
+const RESOLUTION_MS = 3000;
+
+interface Noted {
+  readonly signature: string;
+  readonly atMs: number;
+}
+
+/** `deadlines` measures timeouts of a file system that does not respond; null: none. */
+export function createChangeDetector(
+  paths: readonly string[],
+  { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
+): ChangeDetector {
+  /** Null: the metadata cannot rule out a change. */
+  let noted: Noted | null = null;
+
+  const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {
+    try {
+      return await withinDeadline(deadlines, signPaths(paths));
+    } catch {
+      return null;
+    }
+  };
+
+  return {
+    note: async () => {
+      const now = clock.now();
+      const atMs = clock.monotonicMs();
+      const signed = await sign();
+      const isSettled = signed !== null && signed.newestMs < now - RESOLUTION_MS;
+      noted = isSettled ? { signature: signed.signature, atMs } : null;
+    },
+    mayHaveChanged: async () => {
+      if (noted === null || clock.monotonicMs() - noted.atMs >= CONTENTS_INTERVAL_MS) return true;
+      return (await sign())?.signature !== noted.signature;
+    },
+  };
+}
+
+/**
+ * Of a mounted ConfigMap, only the directory of its current version is signed. Throws if something cannot be listed.
+ */
+async function signPaths(
+  paths: readonly string[],
+): Promise<{ readonly signature: string; readonly newestMs: number } | null> {
+  const hash = createHash('sha256');
+  let newestMs = -Infinity;
+  const add = (path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): void => {
+    hash.update(JSON.stringify([path, dev, ino, size, mtimeMs, ctimeMs]));
+    newestMs = Math.max(newestMs, mtimeMs, ctimeMs);
+  };
+  for (const path of paths) {
+    const { files, directories } = await listPath(path, { name: path, skipsVersioned: true });
+    for (const { real, stats } of directories) add(real, stats);
+    for (const { path: file, stats, error } of files) {
+      if (stats === null) hash.update(JSON.stringify([file, error]));
+      else add(file, stats);
+    }
+  }
+  return { signature: hash.digest('hex'), newestMs };
+}

@@ -1,0 +1,155 @@
+import type { Stats } from 'node:fs';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
+import { describeReadError } from './describe-read-error.js';
+
+/** A file with a document extension, or an entry that could not be inspected. */
+export interface FoundFile {
+  /** As written in the config, or within a directory named there. */
+  readonly name: string;
+  readonly path: string;
+  readonly directoryDev: number;
+  /** Null if the file could not be inspected; `error` says why. */
+  readonly stats: Stats | null;
+  readonly error: string | null;
+}
+
+interface ListedDirectory {
+  readonly directory: string;
+  /** Resolved path: for a mounted ConfigMap, the target of its `..data`. */
+  readonly real: string;
+  readonly stats: Stats;
+}
+
+interface Listing {
+  /** Sorted by name within each directory. */
+  readonly files: readonly FoundFile[];
+  readonly directories: readonly ListedDirectory[];
+}
+
+interface ListOptions {
+  /** Replaces `path` in file names. */
+  readonly name: string;
+  /** Whether to omit the files of mounted ConfigMaps. */
+  readonly skipsVersioned: boolean;
+}
+
+const DEEPEST_DIRECTORY = 8;
+const ENTRIES_AT_ONCE = 16;
+const DOCUMENT_FILE = /\.ya?ml$/;
+
+/** The symbolic link in a mounted ConfigMap that the kubelet swaps to update all files at once. */
+const DATA_LINK = '..data';
+
+/** The target of `..data`: the kubelet creates a new directory for each version and never changes an old one. */
+const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
+
+/**
+ * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
+ * are skipped. Throws if the path, or an entry that was just listed, is gone.
+ */
+export async function listPath(path: string, { name, skipsVersioned }: ListOptions): Promise<Listing> {
+  const found = await stat(path);
+  if (!found.isDirectory()) {
+    // A file of a mounted ConfigMap is a link to ..data/NAME, so it is always of one version.
+    const directoryDev = (await stat(dirname(path))).dev;
+    return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
+  }
+  const listing = { files: [], directories: [], seen: new Set<string>(), skipsVersioned };
+  await listDirectory({ name, path, depth: 0 }, listing);
+  return listing;
+}
+
+interface Directory {
+  readonly name: string;
+  readonly path: string;
+  readonly depth: number;
+}
+
+interface GrowingListing {
+  readonly files: FoundFile[];
+  readonly directories: ListedDirectory[];
+  /** Directories already listed, by device and inode: links may form a cycle. */
+  readonly seen: Set<string>;
+  readonly skipsVersioned: boolean;
+}
+
+async function listDirectory(directory: Directory, listing: GrowingListing): Promise<void> {
+  const real = await resolveData(directory.path);
+  const stats = await stat(real);
+  const { dev, ino } = stats;
+  if (listing.seen.has(`${dev} ${ino}`)) return;
+  listing.seen.add(`${dev} ${ino}`);
+  listing.directories.push({ directory: directory.path, real, stats });
+  if (listing.skipsVersioned && VERSION_NAME.test(basename(real))) return;
+  const names = (await readdir(real)).filter((entry) => !entry.startsWith('.')).sort();
+  const entries = await inBatches(names, (entry) => inspect(join(real, entry)));
+  for (const [index, entry] of names.entries()) {
+    const at = { name: join(directory.name, entry), path: join(real, entry), directoryDev: dev };
+    const seen = entries[index];
+    if (seen === undefined) continue;
+    if (typeof seen !== 'string' && seen.isDirectory())
+      await listSubdirectory({ ...at, depth: directory.depth + 1 }, listing);
+    else if (DOCUMENT_FILE.test(entry))
+      listing.files.push(
+        typeof seen === 'string' ? { ...at, stats: null, error: seen } : { ...at, stats: seen, error: null },
+      );
+    if (listing.files.length > MAX_DOCUMENTS)
+      throw new Error(`it has more than ${MAX_DOCUMENTS} document files`);
+  }
+}
+
+/** A subdirectory without permission is an error of that entry, like an unreadable file. */
+async function listSubdirectory(
+  directory: Directory & Pick<FoundFile, 'directoryDev'>,
+  listing: GrowingListing,
+): Promise<void> {
+  if (directory.depth > DEEPEST_DIRECTORY) return;
+  try {
+    await listDirectory(directory, listing);
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error;
+    const { name, path, directoryDev } = directory;
+    listing.files.push({ name, path, directoryDev, stats: null, error: describeReadError(error) });
+  }
+}
+
+/** Returns a string if the entry cannot be inspected. Throws if the entry is gone. */
+async function inspect(path: string): Promise<Stats | string> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    // If the entry is gone, lstat throws and the directory is read again; otherwise it is a broken link.
+    const entry = await lstat(path);
+    return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
+      ? 'the symbolic link leads to nothing'
+      : describeReadError(error);
+  }
+}
+
+/** Resolves a directory; that of a mounted ConfigMap through its `..data`. */
+export async function resolveData(directory: string): Promise<string> {
+  try {
+    return await realpath(join(directory, DATA_LINK));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return realpath(directory);
+    throw error;
+  }
+}
+
+/** Returns the results in the order of the items. 1,000 files take 0.35 s one by one, 0.1 s by 16. */
+export async function inBatches<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += ENTRIES_AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(from, from + ENTRIES_AT_ONCE).map(work))));
+  }
+  return results;
+}
+
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+}
