@@ -4,11 +4,16 @@ import type { SizeFigures } from './run-size.js';
 
 export function printSize(
   figures: SizeFigures,
-  { isRealTime, rounds }: { readonly isRealTime: boolean; readonly rounds: number },
+  {
+    isRealTime,
+    rounds,
+    rate,
+  }: { readonly isRealTime: boolean; readonly rounds: number; readonly rate: number },
 ): void {
   const { size, traffic, rescales, faults } = figures;
   const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
-  console.log(`\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${pace}`);
+  const slowed = rate === 1 ? '' : `, clock at ${rate}: the machine is busy`;
+  console.log(`\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${pace}${slowed}`);
   for (const row of ROWS) print(row.name, row.format(row.value(figures)), '');
   print('requests per round', list(traffic.apiRequests), '');
   print('queries per round', list(traffic.queries), '');

@@ -16,6 +16,7 @@ export interface RunOptions {
   readonly size: WorldSize;
   /** Measured ones, after those that warm up. */
   readonly rounds: number;
+  readonly warmupRounds: number;
   /** Whether the waits between rounds last as long as they are. */
   readonly isRealTime: boolean;
   /** Directory for CPU profiles; null: none. */
@@ -23,6 +24,9 @@ export interface RunOptions {
   /** File for a heap snapshot after the last round; null: none. */
   readonly heapFile: string | null;
   readonly nodeFlags: readonly string[];
+  /** See `ClockRate`. */
+  readonly rate: number;
+  readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +66,8 @@ interface PageFigures {
   readonly bytes: number;
 }
 
-const WARMUP_ROUNDS = 3;
+/** Rounds in which every scaler should have decided. */
+const START_ROUNDS = 4;
 const PAGE_KEPT_MS = 1100;
 const PAGES = 3;
 
@@ -71,7 +76,9 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
   try {
-    const world = await startWorld(size);
+    const clock = { originMs: Date.now(), rate: options.rate };
+    options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
+    const world = await startWorld(size, clock);
     try {
       const port = await freePort();
       const { kubernetesUrl, prometheusUrl } = world;
@@ -83,6 +90,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
         world,
+        clock,
         signal,
       });
       try {
@@ -106,13 +114,18 @@ async function measure(
   const { size, rounds, isRealTime, profileDirectory, heapFile } = options;
   const profileAs = (name: string): string =>
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
+  options.report('starting the service');
   const start = await measureStart(options, service, world);
-  await service.rounds(WARMUP_ROUNDS, !isRealTime);
+  options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
+  await service.rounds(options.warmupRounds, !isRealTime);
   if (profileDirectory !== null) await service.order({ type: 'start-profile' });
   service.takePeakBytes();
   service.reset();
   const before = { figures: await service.figures(), traffic: await world.traffic() };
-  await service.rounds(rounds, !isRealTime);
+  for (let round = 1; round <= rounds; round += 1) {
+    await service.rounds(1, !isRealTime);
+    options.report(`round ${round} of ${rounds}`);
+  }
   const after = { figures: await service.figures(), traffic: await world.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
   const { page, text } = await measurePage(service, options.signal);
@@ -130,15 +143,17 @@ async function measure(
 }
 
 async function measureStart(
-  { size }: RunOptions,
+  { size, report }: RunOptions,
   service: PacedService,
   world: RunningWorld,
 ): Promise<StartFigures> {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     const { firstSeconds, lastSeconds, cpuSeconds } = await service.decided();
     const peakBytes = service.takePeakBytes();
     const { api } = await world.traffic();
-    if (decidedScalers(await readPage(`${service.url}/metrics`)) < size.scalers) continue;
+    const decided = decidedScalers(await readPage(`${service.url}/metrics`));
+    report(`${decided} scalers have a value after ${lastSeconds.toFixed(1)} s`);
+    if (decided < size.scalers && attempt < START_ROUNDS) continue;
     const lists = Object.entries(api.requests).filter(([what]) => what.startsWith('list '));
     return {
       firstSeconds,
