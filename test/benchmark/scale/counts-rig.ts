@@ -128,9 +128,9 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
     stop: async () => {
       signals.stop();
       stop.abort();
-      let isOver = false;
-      const over = running.finally(() => (isOver = true));
-      while (!isOver) {
+      const ended = new AbortController();
+      const over = running.finally(() => ended.abort());
+      while (!ended.signal.aborted) {
         clock.advance(clock.nextMs ?? 0);
         await quiet();
       }
@@ -159,6 +159,8 @@ function grown(
 function watchAbortListeners(): { readonly count: () => number; readonly stop: () => void } {
   const held = new Map<AbortSignal, number>();
   const { prototype } = AbortSignal;
+  // Called with the signal as `this` below.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
   const { addEventListener, removeEventListener } = prototype;
   const add = (signal: AbortSignal, change: number): void => {
     const count = (held.get(signal) ?? 0) + change;

@@ -50,6 +50,8 @@ interface StartFigures {
   readonly cpuSeconds: number;
   readonly peakBytes: number;
   readonly lists: number;
+  /** Until then. */
+  readonly queryErrors: number;
   readonly bytes: number;
 }
 
@@ -128,7 +130,7 @@ async function measure(
   }
   const after = { figures: await service.figures(), traffic: await world.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
-  const { page, text } = await measurePage(service, options.signal);
+  const { page, text } = await measurePage(service, options);
   if (heapFile !== null) await service.order({ type: 'heap-snapshot', file: heapFile });
   return {
     size,
@@ -138,7 +140,7 @@ async function measure(
     traffic: trafficBetween(before.traffic, after.traffic, rounds),
     page,
     rescales: sumOf(text, 'promscaler_rescales_total'),
-    faults: faultsOf({ text, size, rounds, figures: after.figures, log: service.log() }),
+    faults: faultsOf({ text, start, size, rounds, figures: after.figures, log: service.log() }),
   };
 }
 
@@ -151,7 +153,8 @@ async function measureStart(
     const { firstSeconds, lastSeconds, cpuSeconds } = await service.decided();
     const peakBytes = service.takePeakBytes();
     const { api } = await world.traffic();
-    const decided = decidedScalers(await readPage(`${service.url}/metrics`));
+    const page = await readPage(`${service.url}/metrics`);
+    const decided = decidedScalers(page);
     report(`${decided} scalers have a value after ${lastSeconds.toFixed(1)} s`);
     if (decided < size.scalers && attempt < START_ROUNDS) continue;
     const lists = Object.entries(api.requests).filter(([what]) => what.startsWith('list '));
@@ -160,6 +163,7 @@ async function measureStart(
       lastSeconds,
       cpuSeconds,
       peakBytes,
+      queryErrors: sumOf(page, 'promscaler_query_errors_total'),
       lists: lists.reduce((sum, [, count]) => sum + count, 0),
       bytes: api.bytes,
     };
@@ -174,12 +178,12 @@ function decidedScalers(text: string): number {
 /** Pages are kept for 1 s: each look waits until the last one is forgotten. */
 async function measurePage(
   { url, figures }: PacedService,
-  signal: AbortSignal,
+  { rate, signal }: Pick<RunOptions, 'rate' | 'signal'>,
 ): Promise<{ readonly page: PageFigures; readonly text: string }> {
   let text = await readPage(`${url}/metrics`);
   let cpuSeconds = 0;
   for (let count = 0; count < PAGES; count += 1) {
-    await pause(PAGE_KEPT_MS, signal);
+    await pause(PAGE_KEPT_MS / rate, signal);
     const before = await figures();
     text = await readPage(`${url}/metrics`);
     cpuSeconds += (await figures()).cpuSeconds - before.cpuSeconds;
@@ -208,12 +212,13 @@ function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: numbe
 /** Figures of a service that does not do its work would be good ones. */
 function faultsOf(seen: {
   readonly text: string;
+  readonly start: StartFigures;
   readonly size: WorldSize;
   readonly rounds: number;
   readonly figures: PaceFigures;
   readonly log: readonly string[];
 }): readonly string[] {
-  const { text, size, rounds, figures, log } = seen;
+  const { text, start, size, rounds, figures, log } = seen;
   const missed = sumOf(text, 'promscaler_missed_rounds_total');
   const failed = sumOf(text, 'promscaler_query_errors_total');
   const decided = decidedScalers(text);
@@ -221,7 +226,7 @@ function faultsOf(seen: {
   return [
     ...(figures.cycles === expected ? [] : [`${figures.cycles} cycles instead of ${expected}`]),
     ...(missed === 0 ? [] : [`${missed} missed rounds`]),
-    ...(failed === 0 ? [] : [`${failed} failed queries`]),
+    ...(failed === 0 ? [] : [`${failed} failed queries, ${start.queryErrors} of them at the start`]),
     ...(decided === size.scalers ? [] : [`${size.scalers - decided} scalers without a value`]),
     ...(log.length === 0 ? [] : [`${log.length} warnings in the log: ${(log[0] ?? '').slice(0, 300)}`]),
   ];
