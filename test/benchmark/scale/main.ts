@@ -1,10 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { printMachine } from '../report.js';
-import { printSize, printTable } from './print.js';
+import { paceOf, printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
 import type { SizeFigures } from './run-size.js';
+import { writePage } from './write-page.js';
 
 export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
 
@@ -16,8 +18,11 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --clock R       let the clock of the service run at this rate, from 0.01 to 1, because the machine does other things
                   meanwhile; default: processors / load, at most 1
   --cpu-prof DIR  write a CPU profile of the measured rounds
+  --write         write the results to docs/benchmarks.md
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
+/** In the checkout: this file runs from a directory for compiled benchmarks. */
+const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 const SIZES = [100, 1000, 5000, 10_000];
 
 export async function benchScale(
@@ -36,6 +41,7 @@ export async function benchScale(
       clock: { type: 'string' },
       'cpu-prof': { type: 'string' },
       heap: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
     },
   });
   printMachine({ promscaler: version });
@@ -59,6 +65,9 @@ export async function benchScale(
     results.push(figures);
   }
   if (results.length > 1) printTable(results);
+  if (!values.write) return;
+  const pace = paceOf({ isRealTime: values['real-time'], rate });
+  writePage(PAGE, results, { version, rounds: Number(values.rounds), pace });
 }
 
 /** A process that gets a fifth of the processors needs a clock that is five times as slow to keep its deadlines. */

@@ -11,14 +11,26 @@ export function printSize(
   }: { readonly isRealTime: boolean; readonly rounds: number; readonly rate: number },
 ): void {
   const { size, traffic, rescales, faults } = figures;
-  const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
-  const slowed = rate === 1 ? '' : `, clock at ${rate}: the machine is busy`;
-  console.log(`\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${pace}${slowed}`);
+  console.log(
+    `\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${paceOf({ isRealTime, rate })}`,
+  );
   for (const row of ROWS) print(row.name, row.format(row.value(figures)), '');
   print('requests per round', list(traffic.apiRequests), '');
   print('queries per round', list(traffic.queries), '');
   print('rescales in all', String(rescales), '');
   for (const fault of faults) console.log(`NOT VALID: ${fault}`);
+}
+
+/** Returns how the rounds followed each other. */
+export function paceOf({
+  isRealTime,
+  rate,
+}: {
+  readonly isRealTime: boolean;
+  readonly rate: number;
+}): string {
+  const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
+  return rate === 1 ? pace : `${pace}, clock at ${rate}: the machine is busy`;
 }
 
 function list(counts: Readonly<Record<string, number>>): string {
