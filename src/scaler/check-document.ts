@@ -8,16 +8,15 @@ import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './s
 import type { ServiceFacts } from './rules/admission-rules.js';
 import { removeSystemFields } from './system-fields.js';
 
-/** The result of checking one document. */
-export interface CheckedDocument {
+interface CheckedDocument {
   readonly findings: readonly Finding[];
-  /** Null if a finding of class `shape` leaves the document without a meaning. */
+  /** Null if there is a finding of class `shape`. */
   readonly document: DocumentInput | null;
 }
 
 /**
- * Returns all findings of a plain value as a scaler document. Rules over several fields apply to everything that could
- * be read, even next to wrong types and unknown fields. `service` has the flavor of each data source.
+ * Checks a plain value as a scaler document. Rules across fields apply to everything that could be read, even if
+ * other fields have wrong types or are unknown. `service` has the flavor of each data source.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -42,7 +41,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** Returns the finding of another `kind`. It names the right `apiVersion`, too. */
+/** The message also has the required `apiVersion`. */
 function checkKind(value: unknown): Finding | null {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
@@ -56,7 +55,9 @@ function checkKind(value: unknown): Finding | null {
   );
 }
 
-/** A spec with one of these fields is checked even under another kind. In any other, every field would be unknown. */
+/**
+ * A document of another kind is checked if its spec has one of these fields. Otherwise every field would be unknown.
+ */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 
 function isLikeScaler(value: unknown): boolean {

@@ -6,16 +6,16 @@ import { resolveSpec } from './resolve/resolve-spec.js';
 import type { DocumentInput } from './schema/document-schema.js';
 import type { Scaler } from './spec.js';
 
-export interface ParsedScaler {
-  /** Frozen. Null if a problem leaves the value without a meaning. */
+interface ParsedScaler {
+  /** Frozen. Null if there is a problem of class `shape`. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Returns the scaler of a plain value into which the service config's `defaults` are merged. If only rules over
- * several fields are broken (max below min, a tolerance above 1 ...) the result has a scaler and an error: as a
- * configuration it is rejected, in a snapshot it is replayed. The problems have no file and no place.
+ * Parses a plain value with `defaults` of the service config merged in. If it only violates rules across fields (max
+ * below min, a tolerance above 1), the result has a scaler and an error: such a configuration is rejected, such a
+ * snapshot is replayed. Problems have no file and no place.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);
@@ -25,7 +25,7 @@ export function parseScaler(value: unknown): ParsedScaler {
   };
 }
 
-/** Returns the frozen scaler of a valid document. */
+/** The document must be valid. The result is frozen. */
 export function buildScaler(document: DocumentInput): Scaler {
   const { name, namespace } = document.metadata;
   return deepFreeze({ namespace, name, document, spec: resolveSpec(document.spec) });

@@ -12,33 +12,30 @@ import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
 import { type Scaler, scalerKey } from './spec.js';
 import type { Instant } from '../units/time.js';
 
-/** The service config and the time that documents are checked against. */
 export interface ReadOptions {
   /**
-   * The service config's `defaults`, merged into each spec key by key. Lists and scalars of the document take
+   * `defaults` of the service config, merged into each spec key by key. Lists and scalars of the document take
    * precedence.
    */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** Data sources and namespaces of the service config. Default: not checked. */
+  /** Data sources and namespaces of the service config. Default: unknown, no checks. */
   readonly service?: ServiceFacts;
-  /** The current time, for warnings of past dates. Default: not checked. */
+  /** For warnings about past dates. Default: no such warnings. */
   readonly now?: Instant;
 }
 
-/** The result of reading one document. */
 export interface ReadDocument {
-  /** `NAMESPACE/NAME`; null if the document has none or cannot be parsed. */
+  /** `NAMESPACE/NAME`; null if the document has no name or cannot be parsed. */
   readonly key: string | null;
-  /** Null if a problem is an error. */
+  /** Null if there is an error. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** The place of `metadata.name`, for the message on a duplicate. */
+  /** The place of `metadata.name`, for problems with duplicates. */
   readonly place: Place | null;
   readonly nameLine: string | null;
 }
 
-/** Returns all documents of a file. `file` is the name to show. */
 export function readDocuments(
   text: string,
   file: string,
@@ -47,7 +44,7 @@ export function readDocuments(
   return [...eachDocument(text, file, options)];
 }
 
-/** Yields the documents of a file; each is read on demand. */
+/** Reads each document on demand. */
 export function* eachDocument(
   text: string,
   file: string,
@@ -56,7 +53,7 @@ export function* eachDocument(
   for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
 }
 
-/** Returns the scaler and the problems of one document. Never throws: a failure is a problem of the document. */
+/** Never throws: a failure is a problem of the document. */
 export function readScalerDocument(
   document: LocatedDocument,
   file: string,
@@ -69,7 +66,6 @@ export function readScalerDocument(
   }
 }
 
-/** Returns a document whose reading threw. */
 export function failedDocument(key: string | null, file: string, cause: unknown): ReadDocument {
   const problem = unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) }, file);
   return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
@@ -102,7 +98,7 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
-/** A Deployment in the same file often has the name of its scaler: it is a wrong kind, not a duplicate. */
+/** Null for other kinds: a Deployment in the same file often has the name of its scaler, which is no duplicate. */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
   if (typeof kind === 'string' && kind !== 'Scaler') return null;
@@ -111,7 +107,7 @@ function keyOf(value: unknown): string | null {
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
 }
 
-/** Rejects documents that share namespace and name: any of them may be the wrong one. */
+/** Rejects all documents that share namespace and name: any of them may be the wrong one. */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = new Map<string, ReadDocument[]>();
   for (const document of documents) {
@@ -141,7 +137,6 @@ function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
   };
 }
 
-/** Returns the scalers and the problems of a file. A document with an error has no scaler. */
 export function readScalers(
   text: string,
   file: string,

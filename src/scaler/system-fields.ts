@@ -3,7 +3,7 @@ import { valueAt, without } from './plain-json.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Fields set by the API server, controllers and kubectl, which a manifest from a cluster contains. */
+/** Set by the API server, controllers and kubectl; a manifest exported from a cluster contains them. */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...[
     'uid',
@@ -21,7 +21,7 @@ const SYSTEM_FIELDS: readonly Path[] = [
   ['status'],
 ];
 
-/** Removes these fields. Returns one warning that names them all, at the first of them. */
+/** Removes system fields. Returns one warning that names them all, placed at the first one. */
 export function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];

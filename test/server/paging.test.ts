@@ -170,7 +170,7 @@ describe('/snapshot?at=', () => {
     ]);
     expect([before.status, before.body.error]).toEqual([
       404,
-      'decisions on shop/web are kept from 2026-01-01T00:00:00Z on',
+      'decisions of shop/web are retained since 2026-01-01T00:00:00Z',
     ]);
   });
 

@@ -5,7 +5,6 @@ import type { ClusterOptions } from '../reach/cluster-options.js';
 import { optionOf, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds the commands that work on files. */
 export function addDocumentCommands(program: Command, io: CommandIo, result: Result): void {
   addNew(program, io, result);
   addValidate(program, io, result);

@@ -5,7 +5,6 @@ import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds `run`, `demo` and `doctor`. */
 export function addServiceCommands(program: Command, io: CommandIo, result: Result): void {
   addRun(program, io, result);
   addDemo(program, io, result);

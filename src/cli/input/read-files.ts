@@ -7,21 +7,20 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../io.js';
 
-/** The contents of a file of the command line. */
 export interface InputFile {
-  /** The path as the user typed it; `-` is standard input. */
+  /** As typed by the user; `-`: standard input. */
   readonly name: string;
   readonly absolutePath: string;
   readonly text: string;
 }
 
-/** The files at the paths of a command line, in their order, and a problem for each unreadable one. */
-export interface InputFiles {
+/** `problems` has one problem per unreadable file. */
+interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads files, and the `*.yaml` and `*.yml` files in directories, each once. */
+/** Reads files, and the `*.yaml` and `*.yml` files in directories, in their order, each once. */
 export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
   const files = new Map<string, InputFile>();
   const problems: Problem[] = [];
@@ -35,7 +34,7 @@ export async function readInputFiles(paths: readonly string[], io: CommandIo): P
   return { files: [...files.values()], problems };
 }
 
-/** Returns the text of one file, or why it cannot be read. Throws `CommandError` if the command is interrupted. */
+/** Returns a problem if the file cannot be read. Throws `CommandError` if the command is interrupted. */
 export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
@@ -50,7 +49,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
   }
 }
 
-/** Returns the file itself, or the files of a directory that the service reads. */
+/** Returns the files in a directory that the service would read, or the path itself. */
 async function listPath(
   path: string,
   io: CommandIo,
@@ -68,7 +67,6 @@ async function listPath(
   });
 }
 
-/** Builds the problem of an unreadable file or directory. */
 export function unreadable(file: string, message: string): Problem {
   return {
     code: 'unreadable',

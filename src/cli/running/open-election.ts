@@ -11,15 +11,13 @@ import type { Clock } from '../../units/clock.js';
 import { LEASE_NAME } from './own-objects.js';
 import type { OwnObjects } from './own-objects.js';
 
-export interface ElectionOptions extends OwnObjects {
+interface ElectionOptions extends OwnObjects {
   readonly config: ServiceConfig;
   readonly clock: Clock;
   readonly log: Log;
-  /** Name of the pod. */
   readonly instance: string;
 }
 
-/** Creates a candidate for the Lease, or without leader election, a permanent leader. */
 export function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ElectionOptions,
   parts: {

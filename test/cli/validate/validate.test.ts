@@ -45,7 +45,7 @@ describe('validate', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toContain('web.yaml:9:45');
-    expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is over');
+    expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is in the past');
     expect(stdout).toContain(
       'shop/web, schedule day (Europe/Warsaw): 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00, 2026-12-01 08:00 to 20:00\n' +
         'shop/web, schedule sale (UTC): never active again\n',

@@ -57,7 +57,7 @@ describe('a JSON Schema as a structural one', () => {
 
   it.each(['anyOf', 'oneOf', '$ref', 'exclusiveMinimum', 'format'])('does not pass over %s', (word) => {
     expect(() => structural({ type: 'object', properties: { a: { [word]: 0 } } })).toThrow(
-      `making a structural schema of spec.a: ${word} is not known`,
+      `making a structural schema of spec.a: unknown keyword ${word}`,
     );
   });
 });
