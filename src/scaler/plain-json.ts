@@ -3,7 +3,7 @@ import { type Finding, type Path, finding } from './problems/finding.js';
 /** Bounds recursion; real documents have fewer levels. */
 export const MAX_DEPTH = 64;
 
-type PlainObject = Readonly<Record<string, unknown>>;
+export type PlainObject = Readonly<Record<string, unknown>>;
 
 /** Excludes lists and null. */
 export function isPlainObject(value: unknown): value is PlainObject {

@@ -3,7 +3,7 @@ import type { CycleOutput } from '../../control/ports.js';
 import type { Decision } from '../../decision/decision.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
+import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -42,9 +42,10 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
     const key = scalerKey(scaler);
     const before = pauses.get(key) ?? null;
     pauses.set(key, pause);
-    if (pause?.message === before?.message) return;
+    const message = pause === null ? null : pauseMessage(pause);
+    if (message === (before === null ? null : pauseMessage(before))) return;
     const hasEnded = before?.until !== null && before?.until !== undefined && before.until <= at;
-    const news = pause?.message ?? (hasEnded ? 'its pause has ended' : 'it is resumed');
+    const news = message ?? (hasEnded ? 'its pause has ended' : 'it is resumed');
     stdout.write(colors.cyan(line(at, key, '', news)));
   };
 

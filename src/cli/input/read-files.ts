@@ -15,18 +15,25 @@ export interface InputFile {
 }
 
 /** `problems` has one problem per unreadable file. */
-interface InputFiles {
+export interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads files, and the `*.yaml` and `*.yml` files in directories, in their order, each once. */
-export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
+/**
+ * Reads files, and the `*.yaml` and `*.yml` files in directories, in their order, each once. `mostBytes` is the limit of
+ * a file that is named; one in a directory has that of scaler documents.
+ */
+export async function readInputFiles(
+  paths: readonly string[],
+  io: CommandIo,
+  mostBytes: number = MAX_FILE_BYTES,
+): Promise<InputFiles> {
   const files = new Map<string, InputFile>();
   const problems: Problem[] = [];
   for (const path of paths) {
     for (const found of await listPath(path, io)) {
-      const file = 'code' in found ? found : await readInput(found.name, io);
+      const file = 'code' in found ? found : await readInput(found.name, io, mostBytes);
       if ('code' in file) problems.push(file);
       else if (!files.has(file.absolutePath)) files.set(file.absolutePath, file);
     }
@@ -35,11 +42,15 @@ export async function readInputFiles(paths: readonly string[], io: CommandIo): P
 }
 
 /** Returns a problem if the file cannot be read. Throws `CommandError` if the command is interrupted. */
-export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
+export async function readInput(
+  name: string,
+  io: CommandIo,
+  mostBytes: number = MAX_FILE_BYTES,
+): Promise<InputFile | Problem> {
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
     const path = resolve(io.cwd, name);
-    const { bytes } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal: io.signal } });
+    const { bytes } = await readBounded(path, { mostBytes, pipe: { signal: io.signal } });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // The pipe of a process substitution, `<(command)`, has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };

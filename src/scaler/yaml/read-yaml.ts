@@ -20,15 +20,26 @@ import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Problem } from '../problems/problem.js';
 import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
-import { findYamlLimit } from './yaml-limits.js';
+import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
+
+const MEBIBYTE = 1024 * 1024;
 
 /** The maximum size of a ConfigMap. */
-export const MAX_FILE_BYTES = 1024 * 1024;
+export const MAX_FILE_BYTES = MEBIBYTE;
 
 /** Per file, and for all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
 const LONGEST_LINE = 10_000;
+
+/** Limits of a text. Default: those of scaler documents. */
+export interface YamlBounds {
+  readonly bytes: number;
+  /** Per document. */
+  readonly tokens: number;
+}
+
+const DOCUMENT_BOUNDS: YamlBounds = { bytes: MAX_FILE_BYTES, tokens: MAX_TOKENS };
 
 interface Source {
   readonly text: string;
@@ -41,29 +52,37 @@ interface Source {
  * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents of more
  * than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
-export function readYaml(text: string, file: string | null): readonly LocatedDocument[] {
-  return [...eachYamlDocument(text, file)];
+export function readYaml(
+  text: string,
+  file: string | null,
+  bounds: YamlBounds = DOCUMENT_BOUNDS,
+): readonly LocatedDocument[] {
+  return [...eachYamlDocument(text, file, bounds)];
 }
 
 /** Parses documents on demand. A failure of the parser is a problem, too. */
-export function* eachYamlDocument(text: string, file: string | null): Generator<LocatedDocument> {
+export function* eachYamlDocument(
+  text: string,
+  file: string | null,
+  bounds: YamlBounds = DOCUMENT_BOUNDS,
+): Generator<LocatedDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
-    yield* readSource(source);
+    yield* readSource(source, bounds);
   } catch (cause) {
     yield refused(source, 'internal-error', internalErrorMessage(cause), null);
   }
 }
 
-function* readSource(source: Source): Generator<LocatedDocument> {
+function* readSource(source: Source, bounds: YamlBounds): Generator<LocatedDocument> {
   const { text } = source;
   const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MAX_FILE_BYTES) {
-    const message = `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`;
-    yield refused(source, 'yaml-size', message, null);
+  if (bytes > bounds.bytes) {
+    const size = `${bounds.bytes} (${bounds.bytes / MEBIBYTE} MiB)`;
+    yield refused(source, 'yaml-size', `the file has ${bytes} bytes, must be at most ${size}`, null);
     return;
   }
-  const limit = findYamlLimit(text);
+  const limit = findYamlLimit(text, bounds.tokens);
   if (limit !== null) {
     source.lines.addNewLine(0);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))

@@ -12,7 +12,7 @@ interface YamlLimit {
  * Maximum number of tokens of a document, including whitespace and line breaks; a document with every field has about
  * 500. Each takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
  */
-const MAX_TOKENS = 20_000;
+export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
 /**
@@ -28,7 +28,7 @@ const BLANK = /^\s*$/;
  * a document of some thousand levels would overflow the stack. The depth is the number of columns to which blocks are
  * indented plus the number of open brackets; a list at the column of its key is one level deeper than this.
  */
-export function findYamlLimit(text: string): YamlLimit | null {
+export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   const columns: number[] = [];
   let flow = 0;
   let offset = 0;
@@ -46,7 +46,7 @@ export function findYamlLimit(text: string): YamlLimit | null {
       flow = 0;
     }
     tokens += 1;
-    if (tokens > MAX_TOKENS) return tooLong(offset);
+    if (tokens > mostTokens) return tooLong(offset, mostTokens);
     if (token === '{' || token === '[') flow += 1;
     else if ((token === '}' || token === ']') && flow > 0) flow -= 1;
     else if (flow === 0 && BLOCK_SCALAR_HEADER.test(token)) blockScalar = 'header';
@@ -70,7 +70,7 @@ function tooDeep(offset: number): YamlLimit {
   return { code: 'too-deep', message: `nested deeper than ${MAX_DEPTH} levels`, offset };
 }
 
-function tooLong(offset: number): YamlLimit {
-  const message = `a document has more than ${MAX_TOKENS} tokens (words, symbols, whitespace and line breaks)`;
+function tooLong(offset: number, mostTokens: number): YamlLimit {
+  const message = `a document has more than ${mostTokens} tokens (words, signs, blanks and line ends)`;
   return { code: 'yaml-size', message, offset };
 }

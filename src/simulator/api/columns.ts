@@ -44,7 +44,7 @@ function definedColumn(column: JsonObject): Column {
 }
 
 /** Time as kubectl writes ages: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
-export function shortDuration(ms: number): string {
+function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

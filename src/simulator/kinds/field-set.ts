@@ -37,7 +37,7 @@ export function fieldsOf(type: Type, value: JsonObject): FieldSet {
 }
 
 /** Returns the object without the fields that nobody owns. */
-export function ownable(object: JsonObject): JsonObject {
+function ownable(object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name]) => !UNOWNED.has(name));
   const rest = Object.fromEntries(members);
   if (!isObject(rest['metadata'])) return rest;

@@ -4,7 +4,7 @@ import type { Random } from './random.js';
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** `length` random letters, as in `web-6d4cf56db6-abcde`. */
-export function randomSuffix(random: Random, length = 5): string {
+function randomSuffix(random: Random, length = 5): string {
   let suffix = '';
   for (let i = 0; i < length; i += 1) suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
   return suffix;

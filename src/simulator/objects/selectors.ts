@@ -24,7 +24,7 @@ export function matchOf(query: URLSearchParams, resource: Resource): Match {
 }
 
 /** A label selector in text form: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 otherwise. */
-export function parseLabelSelector(text: string): (labels: Labels) => boolean {
+function parseLabelSelector(text: string): (labels: Labels) => boolean {
   const terms = splitOutsideParentheses(text).map(parseLabelTerm);
   return (labels) => terms.every((term) => term(labels));
 }

@@ -28,14 +28,14 @@ const PAUSE: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  message: 'scaling is paused by annotation; incident 7',
+  facts: ['scaling is paused by annotation', 'incident 7'],
 };
 
 describe('the story of a pause', () => {
   it('tells its begin, its change and its end, each once', () => {
     const { narrator, lines } = narrating();
     const steady = cpuSnapshot(60);
-    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, message: 'scale-up is paused' }, null, null])
+    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
       tell(narrator, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([

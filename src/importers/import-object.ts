@@ -1,0 +1,97 @@
+import { type PlainObject, isPlainObject, readPlain } from '../scaler/plain-json.js';
+import { formatPath } from '../scaler/problems/finding.js';
+import type { ImportContext } from './context.js';
+import type { Draft } from './draft.js';
+import { type Fields, readFields } from './fields.js';
+import { importHpa } from './hpa/import-hpa.js';
+import { type ReadMetadata, readMetadata } from './metadata.js';
+import { type Remark, type RemarkLog, createRemarkLog } from './remarks.js';
+import { repair } from './repair.js';
+import { isClause, oneLine } from './write/comments.js';
+import { writeDocument } from './write/write-document.js';
+
+/** The result of importing one object. */
+export interface ImportedObject {
+  /** Such as `HPA shop/web`. */
+  readonly label: string;
+  /** `NAMESPACE/NAME`; null: no document. */
+  readonly key: string | null;
+  /** The scaler document as YAML; null: the object cannot be one, and `remarks` say why. */
+  readonly text: string | null;
+  readonly draft: Draft | null;
+  readonly remarks: readonly Remark[];
+}
+
+type Convert = (
+  manifest: Fields,
+  read: ReadMetadata,
+  context: ImportContext,
+) => Omit<Draft, 'metadata'> | null;
+
+interface Kind {
+  /** The word for it in remarks. */
+  readonly name: string;
+  readonly groups: RegExp;
+  readonly convert: Convert;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
+};
+
+function kindOf(value: unknown): Kind | null {
+  if (!isPlainObject(value)) return null;
+  const { kind, apiVersion } = value;
+  const found = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  return found !== undefined && typeof apiVersion === 'string' && found.groups.test(apiVersion)
+    ? found
+    : null;
+}
+
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: it is no autoscaler. */
+export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
+  const { value, findings } = readPlain(given);
+  const kind = kindOf(value);
+  if (kind === null || !isPlainObject(value)) return null;
+  const remarks: Remark[] = [];
+  const log = createRemarkLog(remarks);
+  for (const { path, message } of findings) log.lose(path, message);
+  const manifest = readFields(value, [], log);
+  if (manifest === null) return null;
+  manifest.skip('apiVersion', 'kind', 'status');
+  const read = readMetadata(manifest, context);
+  const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
+  const failed = { label, key: null, text: null, draft: null, remarks };
+  const converted = kind.convert(manifest, read, context);
+  manifest.rest();
+  if (read.metadata === null || converted === null) {
+    if (converted === null) log.lose(['spec'], 'is missing');
+    return failed;
+  }
+  const repaired = repair({ ...converted, metadata: read.metadata }, log);
+  if (repaired === null) return failed;
+  const draft = withHold(repaired, context, log);
+  const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
+  return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
+}
+
+/** A document that lacks a metric or a schedule must not scale: without it, the workload may get too few replicas. */
+function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
+  const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
+  const isIncomplete = [...draft.metrics, ...draft.schedules].some(({ isOff }) => isOff);
+  const isHeld = isIncomplete && draft.spec['paused'] !== true;
+  if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
+  log.at(['spec', 'paused']).note([], HOLD);
+  return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
+}
+
+const HOLD =
+  'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+
+/** Formats a remark for standard error: `HPA shop/web: spec.metrics[1]: ...`. */
+export function remarkLine(label: string, { path, message }: Remark): string {
+  const field = formatPath(path);
+  const [first = ''] = message.split('\n');
+  const place = field === '' ? '' : `${field}${isClause(first) ? ' ' : ': '}`;
+  return oneLine(`${label}: ${place}${first}`).slice(0, 1000);
+}
