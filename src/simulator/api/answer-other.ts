@@ -13,13 +13,13 @@ import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
 const REVIEWS = '/apis/authorization.k8s.io/v1/';
 
-/** Answers the probes, which need no token; null for anything else. */
+/** Answers the probes, which need no token. Returns null for any other path. */
 export function answerProbe({ address }: Pick<Exchange, 'address'>): Reply | null {
   const path = address.pathname.replace(/\/$/, '');
   return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
 }
 
-/** Answers what is no resource: discovery, access reviews, and 404 for any other path. Throws `StatusError`. */
+/** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
 export function answerOther(
   context: ApiContext,
   subject: Subject,
@@ -32,7 +32,7 @@ export function answerOther(
     discover(context.catalog, path, context.advertisedAddress ?? request.headers.host ?? '') ??
     describeOpenApi(context.catalog, path);
   if (found !== null) return { code: 200, body: JSON.stringify(found) };
-  // Within a group that is served the group answers, elsewhere nobody does.
+  // The real server answers with a Status only below a group that it serves.
   if (isServed(context, path)) throw noSuchResource();
   return { code: 404, body: '404 page not found\n' };
 }

@@ -16,10 +16,10 @@ import { StatusError, makeStatus, tooLargeBody } from '../objects/status-error.j
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
-/** How long a real server waits for its cache to reach a version. */
+/** The time that a real server waits for its cache to reach a revision. */
 const FRESHNESS_MS = 3000;
 
-/** The HTTP server of the Kubernetes API. Not listening yet. */
+/** Creates the HTTP server of the Kubernetes API. It does not listen yet. */
 export function makeApiServer(parts: ApiParts): Server {
   return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     receive(parts, request, response).catch(() => response.destroy());
@@ -53,7 +53,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   else meetFault({ parts, respond, carryOut, note }, exchange, fault);
 }
 
-/** Null for a body that is too large; the rest of it is read and thrown away. */
+/** Returns null for a body that is too large, after discarding the rest of it. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -72,7 +72,7 @@ function subjectOf(
   return { verb, resource: resource.plural, subresource, namespace, name, userAgent };
 }
 
-/** Carries out the request and sends the answer; a read of a version to come waits for it a while. */
+/** Carries out the request and responds. A read of a future revision waits for it, up to `FRESHNESS_MS`. */
 function respond(parts: ApiParts, exchange: Exchange): void {
   const { parsed } = exchange;
   if (parsed?.verb === 'watch') {
@@ -112,7 +112,7 @@ function answer(parts: ApiParts, exchange: Exchange): void {
   response.end(exchange.request.method === 'HEAD' ? undefined : reply.body);
 }
 
-/** A header holds printable ASCII alone; field names of a client may be anything. */
+/** A header is printable ASCII, unlike the field names that a client sends. */
 function warningHeader(text: string): string {
   const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
   return `299 - ${JSON.stringify(printable)}`;

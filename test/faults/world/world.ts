@@ -1,5 +1,5 @@
 import type { ReadPath } from '../../../src/config/document-set.js';
-import type { ReadDocument } from '../../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../../src/scaler/read/read-scalers.js';
 import type { Product } from '../product.js';
 import { ApiServer } from './api-server.js';
 import type { Fault } from './faults.js';
