@@ -16,7 +16,7 @@ export function partsOf(
   return {
     healthProblems: () => [],
     waitingFor: () => [],
-    metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
+    metrics: { contentType: 'text/plain', render: () => Promise.resolve(Buffer.from('')) },
     clock: promptly(clock),
     onError: (error) => {
       throw error;

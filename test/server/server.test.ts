@@ -214,7 +214,7 @@ describe('startServer', () => {
   it('ends a hanging request after the grace period of 1,000 ms', async () => {
     const graces: number[] = [];
     const arrived = new EventEmitter();
-    const render = (): Promise<string> => {
+    const render = (): Promise<Buffer> => {
       arrived.emit('request');
       return new Promise(() => undefined);
     };
@@ -234,7 +234,10 @@ describe('startServer', () => {
 
 function parts(overrides: Partial<AppParts> = {}): AppParts {
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';
-  return partsOf({}, { metrics: { contentType, render: () => Promise.resolve('up 1\n') }, ...overrides });
+  return partsOf(
+    {},
+    { metrics: { contentType, render: () => Promise.resolve(Buffer.from('up 1\n')) }, ...overrides },
+  );
 }
 
 /** Timers fire in the next turn of the event loop, whatever their duration. */

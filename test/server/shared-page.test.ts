@@ -125,10 +125,14 @@ async function start(mostWaiting?: number): Promise<{
 }> {
   const clock = new ManualClock();
   const renderings: Rendering[] = [];
-  const render = (signal: AbortSignal): Promise<string> =>
+  const render = (signal: AbortSignal): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('aborted')));
-      renderings.push({ signal, finish: resolve, fail: () => reject(new Error('broken')) });
+      renderings.push({
+        signal,
+        finish: (text) => resolve(Buffer.from(text)),
+        fail: () => reject(new Error('broken')),
+      });
     });
   const page = createSharedPage({
     contentType: 'text/plain',

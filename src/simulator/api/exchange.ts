@@ -17,14 +17,21 @@ export interface ApiParts {
   readonly onClose: (stop: () => void) => void;
 }
 
-/** A request and its response. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** A request to the API, independent of how it arrived: over HTTP or by a call in the same process. */
+export interface ApiRequest {
+  readonly method: string;
   readonly address: URL;
+  /** The `Host` header; empty without one. */
+  readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
   /** Null if the path is not that of a resource. */
   readonly parsed: ResourceRequest | null;
+}
+
+/** A request over HTTP and its response. */
+export interface Exchange extends ApiRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly arrived: Pick<Parameters<RequestLog['add']>[0], 'at' | 'monotonicMs'>;
 }

@@ -21,10 +21,16 @@ export function storedType(resource: Resource): Type {
   return knownType(resource.storedAs, kind) ?? any;
 }
 
+/** By type, built once: every write and every bookmark needs one. */
+const EMPTY = new WeakMap<ObjectType, JsonObject>();
+
 /** Returns an object with nothing set; default: in the stored form. */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
-  return type === null ? { metadata: {} } : decode(type, {});
+  if (type === null) return { metadata: {} };
+  const empty = EMPTY.get(type) ?? decode(type, {});
+  EMPTY.set(type, empty);
+  return empty;
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { isTrue } from './request.js';
 import type { ResourceRequest } from './request.js';
 import type { ApiContext } from './context.js';
@@ -12,13 +11,24 @@ import { makeStatus, tooOld } from '../objects/status-error.js';
 import type { Change } from '../objects/store.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 1800;
-/** A client that does not read is disconnected. */
-const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** Serializes the object of an event: as it is, or as a row of a table. */
 export type Render = (object: KubeObject) => string;
+
+/** The connection of a watch's client. */
+export interface WatchPeer {
+  /** Sends the status and the headers. */
+  readonly accept: () => void;
+  readonly send: (line: string) => void;
+  /** Ends the stream in order. */
+  readonly end: () => void;
+  /** Breaks the connection. */
+  readonly destroy: () => void;
+  /** Calls `callback` once the connection is closed, by either side. */
+  readonly onClose: (callback: () => void) => void;
+}
 
 interface Watcher {
   readonly subject: Subject;
@@ -77,14 +87,13 @@ export class Watches {
   }
 
   /** Answers a watch, until its timeout, its client or a fault ends it. */
-  start(request: ResourceRequest, subject: Subject, response: ServerResponse, render: Render): void {
+  start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
     const { query } = request;
     const from = readRevision(query.get('resourceVersion'));
     const match = matchOf(query, request.resource);
-    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
-    response.flushHeaders();
+    peer.accept();
     const stops: (() => void)[] = [];
-    const watcher = this.#register(subject, response, stops);
+    const watcher = this.#register(subject, peer, stops);
     const deliver = (change: Change): void => this.#deliver({ watcher, request, match, render }, change);
     const missed = this.#catchUp({ watcher, request, match, render }, from);
     if (missed === null) return;
@@ -95,17 +104,15 @@ export class Watches {
     stops.push(this.#context.clock.after(seconds * 1000, () => watcher.end()));
   }
 
-  #register(subject: Subject, response: ServerResponse, stops: (() => void)[]): Watcher {
+  #register(subject: Subject, peer: WatchPeer, stops: (() => void)[]): Watcher {
     const watcher: Watcher = {
       subject,
       isSilent: false,
       send: (text) => {
-        if (watcher.isSilent) return;
-        if (response.writableLength > LONGEST_QUEUE_BYTES) response.destroy();
-        else response.write(text);
+        if (!watcher.isSilent) peer.send(text);
       },
-      end: () => response.end(),
-      destroy: () => response.destroy(),
+      end: peer.end,
+      destroy: peer.destroy,
     };
     this.#open.add(watcher);
     const stop = (): void => {
@@ -113,7 +120,7 @@ export class Watches {
       for (const each of stops.splice(0)) each();
     };
     const end = watcher.end;
-    response.on('close', stop);
+    peer.onClose(stop);
     return Object.assign(watcher, {
       end: () => {
         stop();
