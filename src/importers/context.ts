@@ -1,4 +1,4 @@
-import type { SourceNames } from './keda/sources.js';
+import type { SourceNames } from './source-names.js';
 import type { MetricQueries } from './metric-queries.js';
 
 /** What an import knows besides the manifest. */

@@ -1,5 +1,4 @@
 import { type PlainObject, isPlainObject, readPlain, valueAt } from '../scaler/plain-json.js';
-import { formatPath } from '../scaler/problems/finding.js';
 import type { ImportContext } from './context.js';
 import type { Draft } from './draft.js';
 import { type Fields, readFields } from './fields.js';
@@ -10,7 +9,7 @@ import { importHpa } from './hpa/import-hpa.js';
 import { type ReadMetadata, readMetadata } from './metadata.js';
 import { type Remark, type RemarkLog, createRemarkLog } from './remarks.js';
 import { repair } from './repair.js';
-import { isClause, oneLine } from './write/comments.js';
+import { commentOf, oneLine } from './write/comments.js';
 import { writeDocument } from './write/write-document.js';
 
 /** The result of importing one object. */
@@ -116,10 +115,11 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
 const HOLD =
   'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
 
+const LONGEST_LINE = 1000;
+
 /** Formats a remark for standard error: `HPA shop/web: spec.metrics[1]: ...`. */
 export function remarkLine(label: string, { path, message }: Remark): string {
-  const field = formatPath(path);
   const [first = ''] = message.split('\n');
-  const place = field === '' ? '' : `${field}${isClause(first) ? ' ' : ': '}`;
-  return oneLine(`${label}: ${place}${first}`).slice(0, 1000);
+  const subject = path.length === 0 && /^(?:is|has) /.test(first) ? label : `${label}:`;
+  return oneLine(`${subject} ${commentOf({ path, message: first })}`).slice(0, LONGEST_LINE);
 }

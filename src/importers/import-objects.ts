@@ -1,7 +1,7 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import type { ImportContext } from './context.js';
 import { type ImportedObject, importObject } from './import-object.js';
-import { nameSources } from './keda/sources.js';
+import { nameSources } from './source-names.js';
 import type { Remark } from './remarks.js';
 
 /** A value that was read from a file. */

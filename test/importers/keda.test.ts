@@ -337,7 +337,7 @@ describe('what a ScaledObject loses', () => {
 
     expect(job).toMatchObject({
       scaler: null,
-      lost: ['ScaledJob b/a: has no replicas: promscaler scales workloads, not Jobs'],
+      lost: ['ScaledJob b/a has no replicas: promscaler scales workloads, not Jobs'],
     });
   });
 });

@@ -3,7 +3,7 @@ import type { DraftItem } from '../draft.js';
 import type { Fields } from '../fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
-import type { SourceNames } from './sources.js';
+import type { SourceNames } from '../source-names.js';
 import { type ReadTrigger, type Trigger, metadataText } from './trigger.js';
 
 interface Options {
