@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { filesLoadedBy } from './architecture/import-graph.js';
 import { PACKAGE_TABLE, findBreaches, findCycles } from './architecture/rules.js';
+import { listSources } from './architecture/source-files.js';
 import { parseSource, readSources } from './architecture/sources.js';
 import { leftOutOfImage } from './image/left-out.js';
 
@@ -60,6 +62,21 @@ describe('the image', () => {
     expect(imports).toEqual([
       { from: 'src/cli/command-line/service-commands.ts', to: 'src/cli/demo/demo.ts', isDynamic: true },
     ]);
+  });
+});
+
+describe('a test that starts a built program', () => {
+  it('is in the list of tests before which the programs are built', async () => {
+    const { startsProgram } = (await import(join(ROOT, 'test/support/programs-of-tests.mjs'))) as {
+      readonly startsProgram: (path: string) => boolean;
+    };
+    const starting = listSources(ROOT, 'test').filter(
+      (file) =>
+        file.endsWith('.test.ts') && /\bdist\/(?:cli|config)\//.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+
+    expect(starting).toContain('test/cli/interrupted.test.ts');
+    expect(starting.filter((file) => !startsProgram(file))).toEqual([]);
   });
 });
 

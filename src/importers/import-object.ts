@@ -1,4 +1,5 @@
-import { type PlainObject, isPlainObject, readPlain, valueAt } from '../scaler/plain-json.js';
+import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
 import type { ImportContext } from './context.js';
 import type { Draft } from './draft.js';
 import { type Fields, readFields } from './fields.js';

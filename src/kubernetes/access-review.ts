@@ -10,7 +10,6 @@ export interface AccessQuestion {
   readonly resource: string;
   /** For example `scale`; empty: the object itself. */
   readonly subresource: string;
-  /** Null: all namespaces. */
   readonly namespace: string | null;
   /** The name of one object; default: all objects. */
   readonly name?: string;

@@ -9,14 +9,13 @@ import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from 
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-export type TargetStore = ObjectStore<WatchedTarget>;
+type TargetStore = ObjectStore<WatchedTarget>;
 
 /** The watches of pods and of the watched kinds of apps/v1, in the namespaces that have scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
-  /** Whether one watch covers all namespaces. */
   readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not followed in the namespace. */
@@ -27,7 +26,7 @@ export interface Watches {
   readonly problemOf: (namespace: string) => KubernetesError | null;
 }
 
-export interface WatchesOptions {
+interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;

@@ -27,7 +27,6 @@ export interface ClusterOptions {
   readonly instance?: string;
 }
 
-/** How long a read waits for the first list of its informer. */
 const FIRST_LIST_MS = 10_000;
 
 /** Sends no request before `run` or a read. */

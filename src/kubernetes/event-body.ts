@@ -2,7 +2,6 @@ import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './json.js';
 import type { ScaleTarget, TargetEvent } from './types.js';
 
-/** One Event with its occurrences. */
 export interface SeenEvent {
   readonly target: ScaleTarget;
   readonly event: TargetEvent;
@@ -14,7 +13,7 @@ export interface SeenEvent {
 }
 
 /** `instance` identifies a replica of the service, at most 128 characters. */
-export interface Reporter {
+interface Reporter {
   readonly instance: string;
 }
 

@@ -6,14 +6,13 @@ import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
 
-export interface EventRecorder {
-  /** Queues an Event; never throws. */
+interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
   /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
@@ -87,8 +86,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A namespace that is being deleted answers 404 too, so only a success of the core API shows that events.k8s.io
-        // is missing.
+        // A namespace that is being deleted answers 404 too: only a success here shows that events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return;

@@ -1,4 +1,3 @@
-/** A JSON object of unknown shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns the value as an object, or null. A list is not an object. */
@@ -15,7 +14,6 @@ export function textIn(parent: JsonObject | null, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Returns an empty list if the member is no list. */
 export function listIn(parent: JsonObject | null, key: string): readonly unknown[] {
   const value = memberOf(parent, key);
   return Array.isArray(value) ? (value as readonly unknown[]) : [];

@@ -10,7 +10,6 @@ export interface LeaseSpec {
   /** A MicroTime as stored; null if unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
-  /** 0 if unset. */
   readonly leaseTransitions: number;
 }
 
@@ -32,7 +31,7 @@ export interface LeaseClient {
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
 
-export interface LeaseClientOptions {
+interface LeaseClientOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;

@@ -10,7 +10,7 @@ import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
 import { createInformers, type Informer } from './watch/informers.js';
 
-export interface OtherScalers {
+interface OtherScalers {
   /** Watches the HPAs of scalers in dry run, until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the targets of scalers in dry run, whose HPAs are watched. */
@@ -23,12 +23,12 @@ export interface OtherScalers {
   readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
 
-export interface ComparedTarget {
+interface ComparedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
 }
 
-export interface OtherScalersOptions {
+interface OtherScalersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
@@ -50,7 +50,6 @@ interface Entry {
   dueMs: number;
   known: ByNamespace | null;
   listing: Promise<ByNamespace> | null;
-  /** Whether the last list failed, which was logged. */
   isFailing: boolean;
   readonly refusals: Refusals;
 }

@@ -4,8 +4,7 @@ import { compareResourceVersions } from './resource-version.js';
 import { groupOf } from './targets.js';
 
 /** The PATCHes of this process that the watch may not have reported yet. */
-export interface OwnWrites {
-  /** `resourceVersion`: from the response to a PATCH. */
+interface OwnWrites {
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
   /** Whether the watched object is older than the last PATCH, so that its replicas are outdated. */
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;

@@ -12,10 +12,8 @@ export interface WatchedTarget extends WatchedObject {
   readonly selector: LabelSelector | null;
   /** Only those of `promscaler.dev`: last-applied-configuration would hold the whole object again. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Field managers of `spec.replicas`. */
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
-  /** Null: neither paused nor stuck. */
   readonly rollout: Rollout | null;
   /** The name of the Deployment that owns a ReplicaSet. */
   readonly owner: string | null;

@@ -14,7 +14,6 @@ export interface ScaleTarget {
   readonly annotations: Readonly<Record<string, string>>;
   /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
   readonly replicasManagers?: readonly string[];
-  /** `metadata.generation`. Absent for a target that is read by its `/scale`. */
   readonly generation?: number;
   /** Of a Deployment: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither, or unknown. */
   readonly rollout?: Rollout;
@@ -69,7 +68,6 @@ export interface Cluster {
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
-  /** Whether pods and followed kinds have been listed. */
   readonly isSynced: () => boolean;
   /** Reads the watched object of an apps/v1 kind, else `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
@@ -84,7 +82,6 @@ export interface Cluster {
    * Returns the seconds since the last event of the pods and targets of a namespace. Scale-down requires at most 180.
    */
   readonly cacheAgeSeconds: (namespace: string) => number;
-  /** Reads `/scale` with a live GET. */
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
   /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
   readonly patchScale: (
@@ -93,7 +90,6 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<Scale>;
-  /** Queues an Event on the target; never throws. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
   /**
    * Returns the HPAs of a namespace: as watched for scalers in dry run, else as last listed; empty if they cannot be
@@ -131,9 +127,7 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly kind: KubernetesErrorKind;
-  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** From the `Retry-After` header; null if missing. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

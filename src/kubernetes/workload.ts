@@ -21,7 +21,6 @@ export function workloadPath({
   return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
 }
 
-/** Uses a live GET. Throws `KubernetesError`. */
 export function readWorkload(place: WorkloadPlace, deadlineMs: number): Promise<JsonObject> {
   const { transport, kind, namespace, ref, signal } = place;
   return transport.request({

@@ -1,7 +1,6 @@
 /** The request as it is sent, because a signature covers all of it. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
-  /** Including its query string. */
   readonly url: string;
   readonly body: string | null;
   readonly contentType: string | null;

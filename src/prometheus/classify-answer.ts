@@ -68,8 +68,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // The status 401, 403 or 429 of a proxy is more specific than the body; otherwise `errorType` is more specific than
-  // the status.
+  // A 401, 403 or 429 of a proxy is more specific than the body; otherwise `errorType` is more specific.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);

@@ -17,7 +17,6 @@ export interface PrometheusClient {
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
-  /** The config for the detected flavor, or the configured one. */
   readonly fittingConfig?: () => SourceConfig;
 }
 
@@ -76,8 +75,7 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // The first server that answers decides, even if it reports no start time: the start time of another server says
-  // nothing about it.
+  // The first server that answers decides, even without a start time: that of another server says nothing about it.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
     return instant === 'unavailable' ? null : instant;

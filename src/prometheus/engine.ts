@@ -1,7 +1,6 @@
 import type { SendResult } from './send.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The kind of server behind a data source, according to its config and answers. */
 export interface Engine {
   readonly config: () => SourceConfig;
   /** Records that the server is VictoriaMetrics. No effect if the config sets a flavor. */

@@ -2,7 +2,6 @@ import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
 import type { Answer } from './answer.js';
 
-/** The checks of a metric besides its query, with variables replaced. */
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
@@ -11,7 +10,7 @@ export interface MetricChecks {
 }
 
 /** The answers to the query of a metric and to its checks; null: the document has no such check. */
-export interface CheckedAnswers {
+interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;

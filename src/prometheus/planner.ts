@@ -44,7 +44,7 @@ export interface RoundAnswers {
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
-export interface MetricSource {
+interface MetricSource {
   /** Sends each distinct query of the due scalers once, all at the same time within the limits of the sources. */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
@@ -59,7 +59,6 @@ export interface MetricSourceOptions {
   readonly seeksDuplicates?: boolean;
   /** Called after each round with the highest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
-  /** Default: a client over HTTP. */
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
@@ -69,7 +68,6 @@ interface KnownSource {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
-  /** Null: no check. */
   readonly duplicates: DuplicateWatch | null;
   /** The key is the flavor, the resource and its query. */
   readonly batches: Map<string, ResourceBatches>;

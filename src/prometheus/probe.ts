@@ -12,7 +12,6 @@ export type Probe = (request: {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Media types; default: JSON. */
   readonly accept?: string;
 }) => Promise<SendResult>;
 

@@ -26,7 +26,7 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-export interface QueryOrder extends AskOptions {
+interface QueryOrder extends AskOptions {
   /** A number that grows from round to round: see `Breaker`. */
   readonly round: number;
 }

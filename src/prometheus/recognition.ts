@@ -8,7 +8,6 @@ export interface Recognition {
    * first round waits. Null: nothing to wait for.
    */
   readonly begin: (options: AskOptions) => Promise<void> | null;
-  /** The config for the detected flavor, or the configured one. */
   readonly config: () => SourceConfig;
 }
 

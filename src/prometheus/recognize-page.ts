@@ -1,8 +1,7 @@
-export interface SeenPage {
+interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
-  /** The target of a redirect; null: none. */
   readonly location: string | null;
 }
 

@@ -33,7 +33,7 @@ export interface HoldInput {
 }
 
 /** `failed`: no answer. `broken`: an answer without a reliable value. */
-export type SampleOutcome =
+type SampleOutcome =
   | { readonly kind: 'value' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
@@ -116,9 +116,8 @@ export type ScalerHolds = ReadonlyMap<string, MetricHold>;
 
 export const NO_HOLDS: ScalerHolds = new Map();
 
-export interface ScalerHoldInput {
+interface ScalerHoldInput {
   readonly scaler: Scaler;
-  /** In the order of `spec.metrics`. */
   readonly samples: readonly Sample[];
   /** By source name; absent: unknown, or no answer. */
   readonly ages: ReadonlyMap<string, SourceAge>;
@@ -128,7 +127,7 @@ export interface ScalerHoldInput {
 }
 
 /** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds that the next round starts from. */
-export interface ScalerHoldResult {
+interface ScalerHoldResult {
   readonly holds: ScalerHolds;
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;

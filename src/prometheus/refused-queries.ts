@@ -3,7 +3,6 @@ import type { Answer } from './answer.js';
 
 /** Queries that a source has rejected as invalid. They are retried rarely until the document or config changes. */
 export interface RefusedQueries {
-  /** Returns the result of `ask` or, for a rejected query, the previous answer. */
   readonly ask: (key: string, periodSeconds: number, ask: () => Promise<Answer>) => Promise<Answer>;
 }
 

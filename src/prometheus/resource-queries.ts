@@ -3,7 +3,6 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables, substitute } from '../promql/variables.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Returns the query of a resource for some namespaces; null if the source has none. */
 export function resourceQuery(
   source: SourceConfig,
   resource: string,

@@ -19,7 +19,7 @@ import { resourceWindowSeconds } from './resource-queries.js';
 import { indexByPod, labelOf, selectSeries } from './series-index.js';
 import type { SourceConfig } from './source-config.js';
 
-export interface SampleContext {
+interface SampleContext {
   readonly namespace: string;
   readonly pods: readonly Pod[];
   readonly now: Instant;
@@ -28,7 +28,7 @@ export interface SampleContext {
 }
 
 /** `droppedSeries`: the number of series of a Pods metric that belong to other pods. */
-export interface SampleResult {
+interface SampleResult {
   readonly sample: Sample;
   readonly droppedSeries: number;
 }
@@ -175,7 +175,6 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
 
 const windows = new WeakMap<PodsMetric, number>();
 
-/** The largest range in the query, parsed once per document. */
 function windowOf(metric: PodsMetric): number {
   const known = windows.get(metric);
   if (known !== undefined) return known;

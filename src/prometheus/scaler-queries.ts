@@ -39,7 +39,6 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
   return { kind: 'query', source, query, checks: null };
 }
 
-/** Returns the data source, or why this scaler cannot query it. */
 function sourceFor(
   { namespace }: Scaler,
   name: string,

@@ -31,7 +31,6 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** The media types to accept; default: JSON. */
   readonly accept?: string;
 }
 
@@ -49,7 +48,6 @@ export type SendResult =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** The error code of the runtime, such as `ECONNREFUSED`. */
       readonly code?: string | null;
     };
 

@@ -3,7 +3,7 @@ import type { LabelRequirement, LabelSelector } from '../scaler/spec.js';
 import type { Series } from './answer.js';
 
 /** Series by namespace, then by pod; null: no such label. */
-export type PodIndex = ReadonlyMap<string | null, ReadonlyMap<string | null, readonly Series[]>>;
+type PodIndex = ReadonlyMap<string | null, ReadonlyMap<string | null, readonly Series[]>>;
 
 const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();

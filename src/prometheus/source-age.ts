@@ -3,9 +3,7 @@ import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
-/** How old the data of a source is. */
 export interface SourceAge {
-  /** When the server was started; null: unknown. */
   readonly startTime: Instant | null;
   /** Used if the start time is unknown. */
   readonly history: HistoryState;
@@ -17,8 +15,7 @@ export type HistoryState =
   | { readonly state: 'lost'; readonly loss: Loss }
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
-/** The last detected loss of data. */
-export interface Loss {
+interface Loss {
   /** When the loss was detected. The server was started before that time. */
   readonly at: Instant;
   /** Part of a sentence. */
@@ -38,7 +35,7 @@ export interface SourceAges {
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
 
-export interface AgeOptions {
+interface AgeOptions {
   readonly periodSeconds: number;
   readonly signal: AbortSignal;
   readonly round: number;

@@ -35,7 +35,7 @@ export interface SourceConfig {
   readonly namespaces: readonly string[];
 }
 
-export interface BasicAuth {
+interface BasicAuth {
   readonly username: string;
   /** Re-read when it changes. */
   readonly passwordFile: string;
@@ -87,6 +87,6 @@ export interface AzureConfig {
 }
 
 /** Application default credentials. */
-export interface GoogleConfig {
+interface GoogleConfig {
   readonly way: 'google';
 }

@@ -8,7 +8,7 @@ const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
 /** `unavailable`: the server did not answer; null: its answer has no start time. */
-export type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
 /** How long a metrics page without a start time is not read again. */
 const REST_MS = 600_000;

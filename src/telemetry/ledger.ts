@@ -5,7 +5,7 @@ import type { Instant } from '../units/time.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
-/** A condition with the instant of the last change of its status. */
+/** `lastTransition`: when the status last changed. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
@@ -14,7 +14,7 @@ export interface TimedCondition extends Condition {
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** Cycles, at least 1. */
+  /** Number of cycles, at least 1. */
   readonly count: number;
   /** Without `state`, which only the newest record has. */
   readonly decision: PastDecision | null;
@@ -30,7 +30,7 @@ export interface ScalerStatus {
   readonly record: CycleRecord;
   /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /** `TYPE/IDENTITY` -> error, null: it has a value. A cycle without queries keeps the last results. */
+  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the last results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
@@ -42,12 +42,11 @@ export interface ScalerStatus {
 
 /** Stores the last decisions of each scaler: one full record, older ones without snapshot and state. */
 export interface Ledger {
-  /** Adds a record; returns the status before (null: first record) and after. */
+  /** Returns the status before (null: first record) and after. */
   readonly add: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Removes a scaler. */
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
@@ -55,7 +54,7 @@ export interface Ledger {
   readonly list: () => Iterable<ScalerStatus>;
 }
 
-export interface LedgerLimits {
+interface LedgerLimits {
   /** Entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
   /** Entries of all scalers, in equal shares of at least 5; default: 50,000. */
@@ -106,7 +105,7 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
   };
 }
 
-/** Not from the state of the snapshot: after a restart, its times may be assumed starts of windows. */
+/** Does not use the state of the snapshot: after a restart, its times may be assumed starts of windows. */
 function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
@@ -115,7 +114,7 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/** Null after a short cut or without a decision, which query no metric. The results are in the order of the document. */
+/** Null without results: a short cut queries no metric. The results are in the order of the document. */
 function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | null> | null {
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return null;
@@ -174,7 +173,7 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas is always a separate entry. Values of metrics make no difference, only their results. */
+/** A change of replicas is always a separate entry. Of metrics, only failures count, not values. */
 function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
 import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { CASES } from './cases.js';
 import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { findHelm, findHelm3 } from '../programs/find-programs.js';
+import { openTemplateCache } from './template-cache.js';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'charts/promscaler');
@@ -31,9 +32,6 @@ export type Helm = (args: readonly string[], input?: string) => HelmResult;
 export const HELMS: readonly ('helm' | 'helm 3')[] =
   platform() === 'linux' && arch() === 'x64' ? ['helm', 'helm 3'] : ['helm'];
 
-/** The chart does not change while it is tested: what has been rendered once is the same the next time. */
-const TEMPLATES = new Map<string, HelmResult>();
-
 /** For a program in Go that ends within a second: collecting its garbage would be a third of its time. */
 export const SHORT_LIVED = { GOGC: 'off' };
 
@@ -47,16 +45,13 @@ export function helmFile(which: 'helm' | 'helm 3'): Promise<string> {
 export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm> {
   const file = await helmFile(which);
   const env = { ...process.env, ...SHORT_LIVED };
+  const cache = openTemplateCache(file, CHART);
   return (args, input = '') => {
     const run = (): HelmResult => {
       const { status, stdout, stderr } = spawnSync(file, args, { input, env, encoding: 'utf8' });
       return { code: status, stdout, stderr };
     };
-    if (args[0] !== 'template') return run();
-    const key = JSON.stringify([file, args, input]);
-    const result = TEMPLATES.get(key) ?? run();
-    TEMPLATES.set(key, result);
-    return result;
+    return args[0] === 'template' ? cache.run(args, input, run) : run();
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import { pagesBelow } from '../docs/pages.js';
 import { CHART, HELM_TIMEOUT_MS, ROOT, startHelm } from './helm.js';

@@ -16,10 +16,12 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
   const child = spawn(process.execPath, [...node, 'run', '--config', 'promscaler.yaml'], { cwd });
   let text = '';
   let isToldToRun = false;
+  let isToldToEnd = false;
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
     if (!isToldToRun && text.includes('"message":"started"')) isToldToRun = child.kill('SIGUSR2');
-    if (text.includes('Node.js warning')) child.kill('SIGTERM');
+    // A second SIGTERM would end it at once, whatever it still writes.
+    if (!isToldToEnd && text.includes('Node.js warning')) isToldToEnd = child.kill('SIGTERM');
   });
   const [exitCode] = (await once(child, 'close')) as [number];
   return { exitCode, lines: text.trimEnd().split('\n') };

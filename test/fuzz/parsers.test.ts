@@ -24,7 +24,7 @@ import { checkSyntax } from '../../src/promql/syntax.js';
 import { listVariables, substitute } from '../../src/promql/variables.js';
 import { vectorSelectors } from '../../src/promql/vector-selectors.js';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { CronError, readCron } from '../../src/schedules/cron.js';
 import { parseLocalTime, parseRange } from '../../src/schedules/local-time.js';
 import { parseQuantity } from '../../src/units/quantity.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { filledIn, importOne } from './importing.js';
 
 const HEAD = (version: string, name = 'web') => `

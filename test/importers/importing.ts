@@ -4,7 +4,7 @@ import { remarkLine } from '../../src/importers/import-object.js';
 import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
 import { NO_QUERIES } from '../../src/importers/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 
 const CONTEXT: Omit<ImportContext, 'sources'> = {

@@ -25,7 +25,6 @@ export interface Connection {
   readonly url: string;
   /** Where the connection comes from, for the log. */
   readonly source: string;
-  /** Of the pod, or of the context of the kubeconfig. */
   readonly namespace?: string;
   /** Whether this process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
@@ -45,7 +44,7 @@ export interface TlsMaterial {
   readonly verify: boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly settings: {
     readonly kubeconfig?: string | undefined;
     readonly context?: string | undefined;
@@ -53,7 +52,6 @@ export interface ConnectionOptions {
   };
   /** Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and KUBECONFIG. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The home directory of the user. */
   readonly home: string | null;
   readonly clock: Clock;
   readonly log: Log;

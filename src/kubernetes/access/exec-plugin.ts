@@ -26,7 +26,6 @@ export interface PluginCredentials {
   readonly key: string | null;
 }
 
-/** `spec.cluster` of an ExecCredential. */
 export type ClusterInfo = Readonly<Record<string, unknown>>;
 
 const TIMEOUT_MS = 30_000;
@@ -44,7 +43,6 @@ interface Issued extends PluginCredentials {
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
-  /** Called if `provideClusterInfo` is set. */
   readonly clusterInfo: () => Promise<ClusterInfo>;
   readonly runPlugin: RunPlugin;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { errorFacts } from '../error-facts.js';
 import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that may be replaced while the service runs. */
-export interface FileSecret {
+interface FileSecret {
   /** Returns the trimmed content. `fresh` reads the file again now. */
   readonly read: (fresh?: boolean) => Promise<string>;
 }
@@ -18,7 +18,6 @@ export function createFileSecret(options: {
   readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Default: any content is valid. */
   readonly accepts?: (text: string) => boolean;
 }): FileSecret {
   const { path, maxAgeMs, clock, log } = options;

@@ -12,7 +12,6 @@ export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
-/** PEM content, or the path of its file. */
 export type Pem = { readonly text: string } | { readonly path: string };
 
 /** One context of a kubeconfig with its cluster and user. Paths are absolute. */
@@ -248,7 +247,6 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
   return { ...written, exec };
 }
 
-/** The fix if a credential plugin cannot be used. */
 export const INSTEAD_OF_PLUGIN =
   'use a user with a token or a client certificate, or `kubectl proxy` and its URL';
 

@@ -19,7 +19,6 @@ export function readDeletionCost(metadata: JsonObject | null): WrittenCost | nul
   return cost === null && own === null ? null : { cost, own };
 }
 
-/** Whether promscaler has set the cost and no other client has changed it. */
 export function isOwnCost({ cost, own }: WrittenCost): boolean {
   return cost !== null && cost === own;
 }

@@ -9,7 +9,6 @@ import type { ClusterPod } from '../types.js';
 export interface PodStore extends ObjectStore<WatchedPod> {
   /** Sorted by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
-  /** Like `select`, with labels and cost. */
   readonly selectWatched: (namespace: string, selector: LabelSelector) => readonly WatchedPod[];
   readonly hasOwnCosts: (namespace: string) => boolean;
 }

@@ -40,7 +40,6 @@ function isOperator(text: string): text is Operator {
   return OPERATORS.includes(text);
 }
 
-/** Matches one requirement up to the comma or the end. */
 const REQUIREMENT =
   /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../units/clock.js';
 
 const IDLE_MS = 150_000;
 
-/** A watch received nothing for 150 s, not even a bookmark. */
 export class IdleError extends Error {
   override name = 'IdleError';
 }

@@ -34,7 +34,7 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];
 
-export interface LaneAgents {
+interface LaneAgents {
   readonly http: Readonly<Record<Lane, HttpAgent>>;
   readonly https: Readonly<Record<Lane, HttpsAgent>>;
   /** Closes idle connections. A connection in use closes after its request. */
@@ -46,7 +46,6 @@ export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBuck
   return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
 }
 
-/** `tls`: null for plain http. */
 function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane(

@@ -8,7 +8,7 @@ import type { Lane } from './lanes.js';
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly doing: string;
   readonly method: string;
   readonly lane: Lane;

@@ -11,8 +11,7 @@ const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
-/** An error response of the API server, or of a proxy in front of it. */
-export interface Refusal {
+interface Refusal {
   /** For example `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;
@@ -76,7 +75,6 @@ export function connectionError(
   return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
 }
 
-/** Returns the error of an aborted request: `timeout` after its deadline, else `canceled`. */
 export function abortError(doing: string, signal: AbortSignal): KubernetesError {
   const reason: unknown = signal.reason;
   if (reason instanceof DeadlineError)

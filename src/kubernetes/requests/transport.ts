@@ -54,13 +54,11 @@ export interface Transport {
   readonly close: () => void;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
-  /** Receives the `Date` header of each response. */
   readonly onServerDate?: ((date: string) => void) | undefined;
-  /** Receives the DNS names in the verified certificate of the API server. */
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
   /** For example `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
@@ -89,7 +87,6 @@ const client = axios.create({
   transformResponse: [(body: unknown) => body],
 });
 
-/** Connects with its first request. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const budgets = createLaneBudgets(clock);
@@ -108,7 +105,6 @@ export function createTransport(options: TransportOptions): Transport {
         return await attempt(request, signal);
       } catch (error) {
         const waitMs = retryDelayMs(request, { error, attempts, clock });
-        // Fail now rather than at the deadline.
         if (waitMs === null || clock.monotonicMs() + waitMs >= endMs) throw error;
         if (waitMs > 0) await sleep(clock, waitMs, signal);
         if (signal.aborted) throw error;
@@ -153,7 +149,6 @@ interface Sending extends TransportOptions {
   readonly responseType: 'arraybuffer' | 'stream';
 }
 
-/** Sends once, and once more after a 401 if the token has changed. */
 function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
   const { connection, signal } = sending;
   const read = (fresh: boolean): Promise<string | null> =>
@@ -271,7 +266,6 @@ function refusal(request: KubernetesRequest, exchange: Exchange, body: string): 
   });
 }
 
-/** Returns the milliseconds until the retry; null: no retry. */
 function retryDelayMs(
   request: KubernetesRequest,
   { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },

@@ -7,7 +7,6 @@ const KEEP_ALIVE_MS = 15_000;
 
 export interface WatchStream {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Destroys the connection. */
   readonly close: () => void;
 }
 

@@ -19,7 +19,7 @@ export interface ScalerStore {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-export interface ScalerScope {
+interface ScalerScope {
   readonly namespace: string | null;
   readonly store: ObjectStore<ScalerObject>;
   readonly isListed: () => boolean;

@@ -14,7 +14,7 @@ export interface ScalerWatch {
   readonly isSettled: () => boolean;
 }
 
-export interface ScalerWatchOptions {
+interface ScalerWatchOptions {
   readonly store: ScalerStore;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -39,7 +39,6 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
   };
 }
 
-/** Returns the fix for a failed list or watch of scalers; null for a transient failure. */
 export function fixForScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
   switch (kind) {
     case 'not_found':

@@ -8,13 +8,10 @@ import type { StateMap, StateMapChange } from './state-config-map.js';
 export interface BucketState<W extends BucketWrite> {
   /** As last read or written; null: not read yet. */
   readonly known: KnownMap | null;
-  /** Why the ConfigMap cannot be used; null: it can. */
   readonly failure: { readonly message: string; readonly atMs: number } | null;
   /** Whether the last write may have changed the ConfigMap since it was read. */
   readonly isStale: boolean;
-  /** Whether the outcome of the last write is unknown. */
   readonly isDoubtful: boolean;
-  /** Maps each key to the last text that this process sent for it. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }
@@ -25,7 +22,6 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 }
 
 export interface Writing<W extends BucketWrite> {
-  /** The writes that are not answered yet. */
   readonly writes: readonly W[];
   /** Keys that the PATCH in flight removes. */
   readonly dropped: readonly string[];

@@ -15,7 +15,6 @@ import { explainStateFailure, STATE_WRITE_MS, type StateMap } from './state-conf
 /** Consecutive conflicts after which the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
 
-/** Returns the state after an event, and what the caller has to do next. */
 export function transition<W extends BucketWrite>(
   state: BucketState<W>,
   event: BucketEvent<W>,
@@ -148,8 +147,7 @@ function afterFailedPatch<W extends BucketWrite>(
   const waitMs = rateLimitMs(error);
   if (waitMs !== null && context.nowMs + waitMs <= state.writing.endMs)
     return { state, effects: [{ type: 'wait', ms: waitMs }] };
-  // The next read shows an unknown outcome, so a single one does not make the store unusable. A second one in a row
-  // does.
+  // The next read shows an unknown outcome: one such write does not make the store unusable, two in a row do.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
     const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });

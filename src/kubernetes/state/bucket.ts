@@ -14,7 +14,6 @@ export interface StateBucket extends WriteQueue {
   readonly settle: (key?: string) => Promise<void>;
   /** Reads the ConfigMap now. Entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;
-  /** Why the ConfigMap cannot be used; null: it can. */
   readonly problem: () => string | null;
   readonly get: (key: string) => KnownEntry | undefined;
   readonly isOwn: (key: string, text: string) => boolean;
@@ -22,7 +21,7 @@ export interface StateBucket extends WriteQueue {
   readonly createdAt: () => Instant | null;
 }
 
-export interface BucketOptions extends StateMapPlace, BucketRules {
+interface BucketOptions extends StateMapPlace, BucketRules {
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -34,14 +34,13 @@ export interface BucketRules {
 /** Half of the maximum size of a ConfigMap. Source: reliability.md, W8. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
 
-export interface ChosenWrites<W extends BucketWrite> {
+interface ChosenWrites<W extends BucketWrite> {
   readonly accepted: readonly W[];
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
   /** Keys of entries that no scaler needs anymore, to be removed with the accepted writes. */
   readonly dropped: readonly string[];
 }
 
-/** Splits a batch into the writes that may be sent and those that are answered without a request. */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
   entries: ReadonlyMap<string, KnownEntry>,

@@ -11,7 +11,6 @@ export interface StateMapPlace {
 
 export interface StateMap {
   readonly resourceVersion: string;
-  /** `metadata.creationTimestamp`; null if missing. */
   readonly createdAt: Instant | null;
   readonly data: Readonly<Record<string, string>>;
 }
@@ -26,7 +25,6 @@ export interface StateMapChange {
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
-/** Uses a live GET. Throws `KubernetesError`. */
 export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
   const doing = `reading ${label(place)}`;
   const answer = await place.transport.request({

@@ -212,7 +212,6 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   };
 }
 
-/** The maximum forbidden window. */
 const LONGEST_WINDOW_SECONDS = 86_400;
 
 /** Returns whether no window can use the entry anymore. */

@@ -9,7 +9,6 @@ import type { Transport } from '../requests/transport.js';
 
 /** The stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
 export type StateReading =
-  /** State is kept in memory only. */
   | { readonly kind: 'off'; readonly text: null }
   /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
   | {
@@ -25,7 +24,7 @@ export type StateReading =
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
 /** `base`: the entry to replace, the text of the last reading or write. */
-export interface StateWrite {
+interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
   readonly state: StoredState;
@@ -50,7 +49,7 @@ export interface StateStore {
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
-export interface StateStoreOptions {
+interface StateStoreOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly clock: Clock;

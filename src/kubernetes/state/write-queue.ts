@@ -11,7 +11,6 @@ export interface WriteQueue {
   readonly put: (write: BucketWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
   readonly putLater: (write: BucketWrite) => void;
-  /** Writes what `putLater` has queued, and waits for all writes. */
   readonly flush: () => Promise<void>;
 }
 

@@ -13,7 +13,6 @@ export interface Informer<S> {
   readonly reflector: Reflector;
 }
 
-/** The informers of one resource: one per namespace, or one for the whole cluster. */
 export interface Informers<S> {
   /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
@@ -23,11 +22,10 @@ export interface Informers<S> {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
+interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** For example `/api/v1`, `/apis/apps/v1`. */
   readonly root: string;
   readonly plural: string;
   readonly createStore: () => S;

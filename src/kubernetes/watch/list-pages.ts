@@ -8,11 +8,9 @@ export interface ResourceScope {
   readonly path: string;
   /** As in RBAC rules: `deployments`. */
   readonly plural: string;
-  /** Null: the whole cluster. */
   readonly namespace: string | null;
 }
 
-/** Returns `deployments in namespace shop` or `pods in all namespaces`. */
 export function nameScope({ plural, namespace }: ResourceScope): string {
   return `${plural} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }
@@ -33,8 +31,7 @@ const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
 
-/** A watch starts at `resourceVersion`. */
-export interface Listed<T> {
+interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
 }

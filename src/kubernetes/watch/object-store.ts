@@ -13,7 +13,6 @@ export interface ObjectStore<T extends WatchedObject> {
   readonly remove: (namespace: string, name: string) => void;
 }
 
-/** Indexed by namespace and name. */
 export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
   let objects = new Map<string, T>();
   return {

@@ -32,7 +32,6 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly log: Log;
   readonly scope: ResourceScope;
   readonly store: ObjectStore<T>;
-  /** Null: the object is invalid. */
   readonly convert: (object: JsonObject) => T | null;
   /** Returns the fix to log with a failure; null: none. */
   readonly fixFor?: (error: KubernetesError) => string | null;
@@ -111,7 +110,6 @@ class ReflectorLoop<T extends WatchedObject> {
     }
   }
 
-  /** Lists or watches once. Returns the milliseconds to wait before the next step. */
   async #step(signal: AbortSignal): Promise<number> {
     if (this.ageSeconds > RELIST_AFTER_SECONDS) this.#version = null;
     try {

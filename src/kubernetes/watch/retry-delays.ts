@@ -7,7 +7,6 @@ import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
-  /** Returns the milliseconds to wait after a watch that ended at once without an event. */
   readonly afterShortWatch: () => number;
   /** Records a success of one verb: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;
@@ -15,14 +14,14 @@ export interface RetryDelays {
 
 export type Verb = 'list' | 'watch';
 
-export interface ListOrWatchFailure {
+interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
   /** Milliseconds since the last list; null: none yet. */
   readonly sinceListMs: number | null;
 }
 
-export interface RetryDelay {
+interface RetryDelay {
   readonly ms: number;
   /** False for a 403 that may come from a server that has just started. */
   readonly isLasting: boolean;

@@ -9,12 +9,11 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For a POST. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;

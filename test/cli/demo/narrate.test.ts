@@ -20,7 +20,7 @@ function narrating(): { readonly narrator: Narrator; readonly lines: () => reado
 }
 
 function tell(narrator: Narrator, record: CycleRecord): void {
-  narrator.tell({ record, decidedState: null } as unknown as Parameters<Narrator['tell']>[0]);
+  narrator.printCycle({ record, decidedState: null } as unknown as Parameters<Narrator['printCycle']>[0]);
 }
 
 const PAUSE: Pause = {
@@ -28,20 +28,20 @@ const PAUSE: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  message: 'scaling is paused by annotation; incident 7',
+  facts: ['scaling is paused by annotation', 'incident 7'],
 };
 
 describe('the story of a pause', () => {
   it('tells its begin, its change and its end, each once', () => {
     const { narrator, lines } = narrating();
     const steady = cpuSnapshot(60);
-    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, message: 'scale-up is paused' }, null, null])
+    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
       tell(narrator, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([
       '   +0 s  shop/web                   scaling is paused by annotation; incident 7',
       '   +0 s  shop/web                   scale-up is paused',
-      '   +0 s  shop/web                   it is resumed',
+      '   +0 s  shop/web                   resumed',
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('the story of a pause', () => {
     tell(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
     tell(narrator, recordOf(cpuSnapshot(60)));
 
-    expect(lines()[1]).toContain('its pause has ended');
+    expect(lines()[1]).toContain('pause ended');
   });
 });
 
@@ -98,16 +98,16 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 
     for (const step of steps) {
       step();
-      narrator.tellDocuments(await files.load());
+      narrator.printDocuments(await files.load());
     }
 
     expect(lines().map((line) => line.slice(9).replace(/ {2,}/, ': '))).toEqual([
-      'shop/web: its document has changed, and is in force',
-      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "five", must be a whole number',
-      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "six", must be a whole number',
-      'web.yaml: its document is no longer refused',
-      'shop/api: is new, and is scaled from now on',
-      'shop/web: its document is deleted: it keeps its replicas and is no longer scaled',
+      'shop/web: document changed',
+      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
+      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
+      'web.yaml: document is valid again',
+      'shop/api: document added',
+      'shop/web: document deleted: the replicas stay as they are',
     ]);
   });
 });

@@ -265,7 +265,7 @@ describe('explain NAMESPACE/NAME', () => {
   it('gives the pause as the reason of its change, and what would have been done without it', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, message: '' } as const;
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
     const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
     ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
     service = await listen(appOf(ledger));

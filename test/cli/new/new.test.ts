@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readScalers } from '../../../src/scaler/read-scalers.js';
+import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 

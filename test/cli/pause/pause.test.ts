@@ -28,7 +28,7 @@ const BY_DOCUMENT: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  message: 'spec.paused is true',
+  facts: ['spec.paused is true'],
 };
 
 describe('pause and resume against the simulator', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPlainObject } from '../../../src/scaler/plain-json.js';
-import { readScalers } from '../../../src/scaler/read-scalers.js';
+import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { folderOf, runCli } from '../fake-io.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../config/scalers');

@@ -50,7 +50,7 @@ describe('status', () => {
     [{ direction: 'both', until: null, replicas: 3 }, 'Paused at 3'],
   ] as const)('shows the pause %j as %s', async (pause, text) => {
     const ledger = createLedger();
-    const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', message: '', ...pause } });
+    const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', facts: [], ...pause } });
     const held = { type: 'Held', status: 'True', reason: 'Paused', message: '' } as const;
     ledger.add({ ...record, conditions: [...record.conditions, held] });
     const url = await serve(ledger);

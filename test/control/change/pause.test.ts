@@ -27,7 +27,7 @@ describe('readPause', () => {
   });
 
   it('takes true, or one direction, from the document', () => {
-    expect(byDocument(true)).toMatchObject({ direction: 'both', message: 'spec.paused is true' });
+    expect(byDocument(true)).toMatchObject({ direction: 'both', facts: ['spec.paused is true'] });
     expect(byDocument('scale-down')).toMatchObject({ direction: 'scale-down' });
   });
 
@@ -37,7 +37,7 @@ describe('readPause', () => {
       direction: 'both',
       until: null,
       replicas: null,
-      message: 'scaling is paused by annotation',
+      facts: ['scaling is paused by annotation'],
     });
     expect(byAnnotation({ paused: 'scale-up' })).toMatchObject({ direction: 'scale-up' });
   });
@@ -45,7 +45,7 @@ describe('readPause', () => {
   it('ends at paused-until, to the second', () => {
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:01Z' })).toMatchObject({
       until: parseInstant('2026-01-01T12:00:01Z'),
-      message: 'scaling is paused by annotation until 2026-01-01T12:00:01Z',
+      facts: ['scaling is paused by annotation until 2026-01-01T12:00:01Z'],
     });
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:00Z' })).toBeNull();
   });
@@ -61,14 +61,15 @@ describe('readPause', () => {
       direction: 'both',
       until: null,
       replicas: 7,
-      message: 'scaling is paused by annotation; kept at 7',
+      facts: ['scaling is paused by annotation', 'kept at 7'],
     });
   });
 
   it('reports the reason', () => {
-    expect(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' })?.message).toBe(
-      'scaling is paused by annotation; incident 4711',
-    );
+    expect(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' })?.facts).toEqual([
+      'scaling is paused by annotation',
+      'incident 4711',
+    ]);
   });
 
   it.each([
@@ -86,13 +87,13 @@ describe('readPause', () => {
     const pause = byAnnotation(annotations);
 
     expect(pause).toMatchObject({ direction: 'both', until: null, replicas: null });
-    expect(pause?.message).toContain(message);
+    expect(pause?.facts.at(-1)).toContain(message);
   });
 
   it('makes one line of printable text of a reason, of 200 characters at most', () => {
     const pause = byAnnotation({ paused: 'true', 'paused-reason': `a\n\u001b[31m b${'c'.repeat(300)}` });
 
-    expect(pause?.message).toBe(`scaling is paused by annotation; a [31m b${'c'.repeat(192)}`);
+    expect(pause?.facts).toEqual(['scaling is paused by annotation', `a [31m b${'c'.repeat(192)}`]);
   });
 
   it.each([
@@ -114,14 +115,14 @@ describe('readPause', () => {
       direction: 'both',
       until: null,
       replicas: null,
-      message: 'scaling is paused by annotation until 2026-01-01T12:00:00Z; spec.paused is scale-up',
+      facts: ['scaling is paused by annotation until 2026-01-01T12:00:00Z', 'spec.paused is scale-up'],
     });
     expect(readPause({ paused: 'scale-up' }, annotations, NOW)).toEqual({
       by: 'document',
       direction: 'scale-up',
       until: null,
       replicas: null,
-      message: 'spec.paused is scale-up',
+      facts: ['spec.paused is scale-up'],
     });
   });
 
@@ -138,7 +139,7 @@ describe('stops', () => {
     direction,
     until: null,
     replicas: null,
-    message: '',
+    facts: [],
   });
 
   it('holds the directions it names, and nothing where nothing changes', () => {

@@ -9,7 +9,7 @@ import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.j
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource } from '../../../src/prometheus/planner.js';
 import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';
-import { readScalers } from '../../../src/scaler/read-scalers.js';
+import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { scalerKey } from '../../../src/scaler/spec.js';
 import { aPod, aSource } from '../../support/builders.js';
 

@@ -47,6 +47,16 @@ describe('the reason of a change by a pause', () => {
     );
   });
 
+  it("has the user's reason unchanged, although it contains the separator of the message", async () => {
+    const world = worldOf({ 'paused-replicas': '3', 'paused-reason': 'incident 4711; scaling is unsafe' });
+
+    const { record } = await world.cycle();
+
+    expect(reasonOf(record)).toBe(
+      '7 -> 3: paused by annotation, kept at 3, incident 4711; scaling is unsafe (metrics ask for 9)',
+    );
+  });
+
   it('is the pause while it keeps the count, too', async () => {
     const world = worldOf({ 'paused-replicas': '3' });
     await world.cycle();
