@@ -7,7 +7,7 @@ import { readManifests } from '../../src/importers/read-manifests.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 
-export const CONTEXT: ImportContext = {
+const CONTEXT: Omit<ImportContext, 'sources'> = {
   namespace: 'default',
   isNamespaceGiven: true,
   queries: NO_QUERIES,
