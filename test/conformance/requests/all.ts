@@ -5,7 +5,10 @@ import { OBJECT_REQUESTS } from './objects.js';
 import { POD_REQUESTS } from './pods.js';
 import { SCALE_REQUESTS } from './scale.js';
 
-/** The requests of promscaler, its CLI and kubectl, and mistakes near them. Each builds on the state after the earlier ones. */
+/**
+ * The requests of promscaler, its CLI and kubectl, and mistakes near them. Each builds on the state after the earlier
+ * ones.
+ */
 export const REQUESTS: readonly ConformanceRequest[] = [
   ...DEPLOYMENT_REQUESTS,
   ...SCALE_REQUESTS,
