@@ -1,6 +1,6 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
-import type { ReadDocument } from '../scaler/read-scalers.js';
+import type { ReadDocument } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import {

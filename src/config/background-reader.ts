@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { deepFreeze } from '../scaler/plain-json.js';
-import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
+import { type ReadDocument, failedDocument } from '../scaler/read/read-scalers.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';

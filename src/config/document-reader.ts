@@ -4,7 +4,7 @@ import {
   eachDocument,
   failedDocument,
   readScalerDocument,
-} from '../scaler/read-scalers.js';
+} from '../scaler/read/read-scalers.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentObject, readObjectDocument } from './object-document.js';

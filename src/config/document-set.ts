@@ -1,6 +1,6 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
-import { type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { type ReadDocument, refuseDuplicates } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { PathContents } from './read-path-contents.js';

@@ -1,4 +1,4 @@
-import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read-scalers.js';
+import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';

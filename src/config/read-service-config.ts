@@ -1,6 +1,7 @@
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import { type Finding, type Path, finding } from '../scaler/problems/finding.js';
-import { isPlainObject, readPlain } from '../scaler/plain-json.js';
+import { isPlainObject } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type LocatedDocument, placeAll } from '../scaler/problems/located-document.js';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
+import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { type DocumentSource, eachSourceDocument } from './document-reader.js';
 
 /** Null requests the next part of the current source. */

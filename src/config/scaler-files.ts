@@ -1,7 +1,7 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
-import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
+import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';

@@ -1,4 +1,4 @@
-import { parseScaler } from '../scaler/parse-scaler.js';
+import { parseScaler } from '../scaler/read/parse-scaler.js';
 import type { Scaler } from '../scaler/spec.js';
 import { parseQuantity } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';

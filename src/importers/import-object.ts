@@ -1,4 +1,5 @@
-import { type PlainObject, isPlainObject, readPlain } from '../scaler/plain-json.js';
+import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
 import { formatPath } from '../scaler/problems/finding.js';
 import type { ImportContext } from './context.js';
 import type { Draft } from './draft.js';

@@ -1,4 +1,4 @@
-import { checkDocument } from '../scaler/check-document.js';
+import { checkDocument } from '../scaler/read/check-document.js';
 import { valueAt, without } from '../scaler/plain-json.js';
 import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';

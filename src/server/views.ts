@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { reasonOf } from '../telemetry/cycle-record.js';
+import { pauseMessage, reasonOf } from '../telemetry/cycle-record.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
 import type { ScalerPoints } from '../telemetry/chart-points.js';
@@ -94,7 +94,9 @@ export function viewProblems(problems: readonly Problem[]): ScalerListView['prob
 }
 
 function viewPause(pause: Pause | null): ScalerView['pause'] {
-  return pause === null ? null : { ...pause, until: instantOrNull(pause.until) };
+  if (pause === null) return null;
+  const { by, direction, replicas, until } = pause;
+  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
 export function viewScalerDetail(

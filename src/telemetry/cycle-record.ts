@@ -36,8 +36,12 @@ export interface Pause {
   readonly until: Instant | null;
   /** The fixed count during the pause; null: the current count. */
   readonly replicas: number | null;
-  /** Source, end, reason, and invalid annotations. */
-  readonly message: string;
+  /** Source and end, then count, reason of the user, and invalid annotations. The reason may contain any separator. */
+  readonly facts: readonly string[];
+}
+
+export function pauseMessage({ facts }: Pause): string {
+  return facts.join('; ');
 }
 
 /** A dry run next to an HPA. */

@@ -164,7 +164,6 @@ const inputs = fc.record({
 
 type Input = typeof inputs extends fc.Arbitrary<infer T> ? T : never;
 
-/** The JSON form of a snapshot. */
 function snapshotOf(
   { metrics, pods, minReplicas, range, target, spec: extra, state: before }: Omit<Input, 'schedules'>,
   more: object = {},
@@ -189,7 +188,7 @@ function snapshotOf(
 /** Two metrics, up to four pods, every limit of a document. */
 export const snapshots = inputs.map((input) => snapshotOf(input));
 
-/** The same with one or two schedules. */
+/** Snapshots as above, with one or two schedules. */
 export const scheduledSnapshots = inputs.map((input) => snapshotOf(input, { schedules: input.schedules }));
 
 interface Decided {

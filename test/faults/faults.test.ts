@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { hashOf, runSeed } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
+import { HPAS } from './world/cluster.js';
 import type { Fault } from './world/faults.js';
 import { World } from './world/world.js';
 
@@ -88,7 +89,7 @@ describe('an HPA that two faults put on one target', () => {
 
     await world.run(durationMs);
 
-    expect(world.store.list('horizontalpodautoscalers', 'shop')).toHaveLength(count);
+    expect(world.cluster.store.count(HPAS)).toBe(count);
   });
 });
 

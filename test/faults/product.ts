@@ -4,7 +4,7 @@ import type * as decideModule from '../../src/decision/decide.js';
 import type * as lanesModule from '../../src/kubernetes/requests/lanes.js';
 import type * as parseModule from '../../src/decision/parse-snapshot.js';
 import type * as readConfigModule from '../../src/config/read-service-config.js';
-import type * as readScalersModule from '../../src/scaler/read-scalers.js';
+import type * as readScalersModule from '../../src/scaler/read/read-scalers.js';
 import type * as requestErrorModule from '../../src/kubernetes/requests/request-error.js';
 import type * as serviceModule from '../../src/cli/running/service.js';
 import type * as typesModule from '../../src/kubernetes/types.js';
@@ -32,7 +32,7 @@ export type Product = Pick<typeof serviceModule, 'createService'> &
 
 const MODULES = [
   'cli/running/service',
-  'scaler/read-scalers',
+  'scaler/read/read-scalers',
   'config/document-set',
   'kubernetes/requests/rate-limit',
   'config/read-service-config',

@@ -1,9 +1,6 @@
 import type { Member } from './valid-queries.js';
 
-/**
- * Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the
- * metric.
- */
+/** Queries with one fault: member of the metric, query, code, part of the message, and other fields of the metric. */
 export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string, object?])[] = [
   // Types.
   ['external', 'rate(http_requests_total)', 'query-type', 'write http_requests_total[5m]'],
@@ -116,12 +113,12 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
     'write pod!~"$pods"',
   ],
   ['external', 'sum({"a.b", "k8s.pod.name"="$pods"})', 'pattern-as-text', 'write "k8s.pod.name"=~"$pods"'],
-  // Comparisons that remove what they are asked for.
+  // Comparisons that filter out the value.
   ['external', 'sum(x) > 100', 'comparison-filters', '> bool'],
   ['external', '(sum(x) >= 1)', 'comparison-filters', '>= bool'],
   ['pods', 'rate(x[5m]) > 0', 'comparison-filters', 'the comparison > is false'],
   ['external', 'sum(x) == 1', 'comparison-filters', '== bool'],
-  // Constants in the place of missing data.
+  // Constants instead of missing data.
   ['external', 'sum(x) or vector(0)', 'vector-zero', 'onMissing: zero'],
   ['external', 'sum(x) or (vector(0))', 'vector-zero', '"or (vector(0))" turns missing data into 0'],
   ['external', 'sum(x) or ignoring (a) vector(0)', 'vector-zero', 'turns missing data into 0'],

@@ -1,7 +1,7 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import type { ReadOptions } from '../../scaler/read-scalers.js';
+import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { readInput } from './read-files.js';
 import type { CommandIo } from '../io.js';
 

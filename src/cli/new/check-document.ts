@@ -1,5 +1,5 @@
 import type { Problem } from '../../scaler/problems/problem.js';
-import { readScalers } from '../../scaler/read-scalers.js';
+import { readScalers } from '../../scaler/read/read-scalers.js';
 import { CommandError } from '../io.js';
 
 export const WORKLOAD_NAME = 'the name of the workload';

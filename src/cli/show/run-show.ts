@@ -2,7 +2,7 @@ import { isServiceDocument } from '../../config/read-service-config.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
+import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';

@@ -8,7 +8,7 @@ import {
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
+import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import type { LocatedDocument } from '../../scaler/problems/located-document.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';

@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/decision.js';
 import type { OtherScaler } from '../../kubernetes/types.js';
 import type { Scaler } from '../../scaler/spec.js';
+import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
 import { nameOtherScaler } from '../observe/shared-targets.js';
 import type { Memory } from '../memory/memory.js';
@@ -47,8 +48,8 @@ export function whyHeld(input: {
   return heldByOverride(input.memory, order);
 }
 
-function heldByPause({ message }: Pause): Hold {
-  return { reason: 'Paused', outcome: 'paused', message };
+function heldByPause(pause: Pause): Hold {
+  return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
 }
 
 export function degradedMessage(why: string): string {

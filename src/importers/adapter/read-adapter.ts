@@ -1,4 +1,5 @@
-import { type PlainObject, isPlainObject, readPlain } from '../../scaler/plain-json.js';
+import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { type Fields, readFields } from '../fields.js';
 import { type Remark, createRemarkLog } from '../remarks.js';

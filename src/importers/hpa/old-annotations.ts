@@ -1,7 +1,7 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
-import { readPlain } from '../../scaler/plain-json.js';
+import { readPlain } from '../../scaler/read/read-plain.js';
 import { type Fields, readFields } from '../fields.js';
 import type { RemarkLog } from '../remarks.js';
 

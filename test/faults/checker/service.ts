@@ -1,6 +1,6 @@
 import { formatTime } from '../world/faults.js';
 import type { ApiRecord } from '../world/log.js';
-import { isInGroup } from '../world/api-server.js';
+import { isInGroup } from '../world/api-wire.js';
 import type { History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 

@@ -2,7 +2,7 @@ import type { DocumentSet } from '../../../src/config/document-set.js';
 import type { CycleOutput } from '../../../src/control/ports.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
-import { isInGroup } from './api-server.js';
+import { isInGroup } from './api-wire.js';
 import type { DecisionRecord } from './log.js';
 import { SimulatedProcess } from './process.js';
 import { OWN_NAMESPACE, SERVICE_CONFIG } from './scenario.js';
@@ -173,12 +173,16 @@ function decisionOf(process: string, atMs: number, { record }: CycleOutput): Dec
 /** What both of a process's doors to the world are given. */
 function partsOf({
   product,
+  cluster,
   api,
   watches,
   log,
   timeline,
   workloads,
   tellsStart,
-}: World): Pick<World, 'product' | 'api' | 'watches' | 'log' | 'timeline' | 'workloads' | 'tellsStart'> {
-  return { product, api, watches, log, timeline, workloads, tellsStart };
+}: World): Pick<
+  World,
+  'product' | 'cluster' | 'api' | 'watches' | 'log' | 'timeline' | 'workloads' | 'tellsStart'
+> {
+  return { product, cluster, api, watches, log, timeline, workloads, tellsStart };
 }

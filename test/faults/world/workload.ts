@@ -1,9 +1,10 @@
+import { timestamp, makeUid, type KubeObject } from '../../../src/simulator/objects/kube-object.js';
+import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/json.js';
+import { type Cluster, DEPLOYMENTS, PODS, replicasOf } from './cluster.js';
 import type { Load } from './load.js';
 import { WORLD_START_MS } from './process.js';
 import type { Random } from './random.js';
-import { replicasOf } from './rest.js';
 import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
-import type { Store, StoredObject } from './store.js';
 import type { Timeline } from './timeline.js';
 
 /** A pod as it really is. */
@@ -41,7 +42,7 @@ export class Workload {
   /** Seconds until a new pod is ready, on top of the usual. */
   slowStartSeconds = 0;
   readonly #timeline: Timeline;
-  readonly #store: Store;
+  readonly #cluster: Cluster;
   readonly #random: Random;
   #advancedMs = 0;
   #podCount = 0;
@@ -51,7 +52,7 @@ export class Workload {
     plan: WorkloadPlan,
     parts: {
       readonly timeline: Timeline;
-      readonly store: Store;
+      readonly cluster: Cluster;
       readonly random: Random;
       readonly load: Load;
     },
@@ -59,11 +60,11 @@ export class Workload {
     this.plan = plan;
     this.load = parts.load;
     this.#timeline = parts.timeline;
-    this.#store = parts.store;
+    this.#cluster = parts.cluster;
     this.#random = parts.random;
     this.create(Math.max(plan.minReplicas, Math.round(parts.load.at(0))));
     for (const pod of this.pods.values()) this.#becomeReady(pod);
-    this.#store.listen('deployments', ({ object }) => {
+    this.#cluster.store.subscribe(DEPLOYMENTS, ({ object }) => {
       if (object.metadata.name !== plan.name || object.metadata.namespace !== plan.namespace) return;
       const last = this.history.at(-1);
       const replicas = replicasOf(object);
@@ -74,15 +75,24 @@ export class Workload {
     });
   }
 
-  /** Makes the Deployment with its pods; what was there of that name is gone. */
+  /** Creates the Deployment with its pods; scales the one that another fault has recreated already. */
   create(replicas: number): void {
     const { namespace, name } = this.plan;
+    if (this.deployment() !== null) {
+      this.setReplicas(replicas);
+      return;
+    }
     const labels = { app: name };
-    const object = this.#store.put('deployments', {
+    const container = { name: 'app', image: 'app:1', resources: { requests: { cpu: String(CPU_REQUEST) } } };
+    const object = this.#cluster.create({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name, namespace, labels },
-      spec: { replicas, selector: { matchLabels: labels } },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
       status: { replicas },
     });
     if (this.history.length === 0)
@@ -92,16 +102,15 @@ export class Workload {
 
   /** Deletes the Deployment and all of its pods. */
   destroy(): void {
-    this.#store.remove('deployments', this.plan.namespace, this.plan.name);
+    this.#cluster.store.remove(DEPLOYMENTS, this.plan.namespace, this.plan.name);
     for (const name of [...this.pods.keys()]) this.#remove(name);
   }
 
   /** Somebody else sets the replicas. */
   setReplicas(replicas: number): void {
-    const object = this.deployment();
-    if (object === null) return;
-    const spec = { ...(object['spec'] as object), replicas };
-    this.#store.put('deployments', { ...object, spec });
+    const { namespace, name } = this.plan;
+    if (this.deployment() === null) return;
+    this.#cluster.patch(`/apis/apps/v1/namespaces/${namespace}/deployments/${name}`, { spec: { replicas } });
   }
 
   /** A new version of the Deployment in which nothing of interest is new. */
@@ -109,12 +118,11 @@ export class Workload {
     const object = this.deployment();
     if (object === null) return;
     this.#churn += 1;
-    const status = { ...(object['status'] as object), observedGeneration: this.#churn };
-    this.#store.put('deployments', { ...object, status });
+    this.#putStatus(object, { observedGeneration: this.#churn });
   }
 
-  deployment(): StoredObject | null {
-    return this.#store.get('deployments', this.plan.namespace, this.plan.name);
+  deployment(): KubeObject | null {
+    return this.#cluster.store.get(DEPLOYMENTS, this.plan.namespace, this.plan.name);
   }
 
   /** So many of a hundred pods stop being ready, but never the last one; `forgets`: their counters begin anew. */
@@ -165,9 +173,11 @@ export class Workload {
     const living = [...this.pods.values()].filter(({ isDeleting }) => !isDeleting);
     for (let count = living.length; count < wanted; count += 1) this.#start();
     for (const pod of living.toReversed().slice(0, Math.max(0, living.length - wanted))) this.#end(pod);
-    const status = object['status'] as { readonly replicas?: number };
-    if (status.replicas !== wanted)
-      this.#store.put('deployments', { ...object, status: { ...status, replicas: wanted } });
+    if (numberAt(object, 'status', 'replicas') !== wanted) this.#putStatus(object, { replicas: wanted });
+  }
+
+  #putStatus(object: KubeObject, change: JsonObject): void {
+    this.#cluster.store.put(DEPLOYMENTS, { ...object, status: { ...objectAt(object, 'status'), ...change } });
   }
 
   #start(): void {
@@ -226,7 +236,7 @@ export class Workload {
 
   #remove(name: string): void {
     if (!this.pods.delete(name)) return;
-    this.#store.remove('pods', this.plan.namespace, name);
+    this.#cluster.store.remove(PODS, this.plan.namespace, name);
     this.#noteNames();
   }
 
@@ -234,15 +244,21 @@ export class Workload {
     this.podHistory.push({ atMs: this.#timeline.nowMs, names: [...this.pods.keys()].sort() });
   }
 
+  /** As a controller and the kubelet write it: without a request. */
   #write(pod: RealPod): void {
     const { namespace, name } = this.plan;
+    const { store, random } = this.#cluster;
+    const before = store.get(PODS, namespace, pod.name);
     const isReadyKnown = pod.readyChangedMs !== null;
-    this.#store.put('pods', {
+    store.put(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
         name: pod.name,
         namespace,
+        uid: before?.metadata.uid ?? makeUid(random),
+        resourceVersion: '',
+        creationTimestamp: timeText(pod.createdMs),
         labels: { app: name },
         ...(pod.isDeleting ? { deletionTimestamp: timeText(this.#timeline.nowMs) } : {}),
       },
@@ -256,7 +272,7 @@ export class Workload {
   }
 }
 
-function readyCondition({ isReady, readyChangedMs }: RealPod): object {
+function readyCondition({ isReady, readyChangedMs }: RealPod): JsonObject {
   return {
     type: 'Ready',
     status: isReady ? 'True' : 'False',
@@ -264,7 +280,6 @@ function readyCondition({ isReady, readyChangedMs }: RealPod): object {
   };
 }
 
-/** Whole seconds, as the API has them. */
 function timeText(ms: number): string {
-  return new Date(WORLD_START_MS + Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  return timestamp(WORLD_START_MS + ms);
 }

@@ -1,18 +1,17 @@
 import type { ReadPath } from '../../../src/config/document-set.js';
-import type { ReadDocument } from '../../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../../src/scaler/read/read-scalers.js';
 import type { Product } from '../product.js';
-import { ApiServer } from './api-server.js';
+import { ApiWire } from './api-wire.js';
+import { Cluster } from './cluster.js';
 import type { Fault } from './faults.js';
 import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
-import { WORLD_START_MS } from './process.js';
 import { OWN_NAMESPACE, planWorkloads, writeDocuments, type WorkloadPlan } from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
-import { Store } from './store.js';
 import { Timeline } from './timeline.js';
-import { WatchServer } from './watch-server.js';
+import { WatchWires } from './watch-wires.js';
 import { Workload } from './workload.js';
 import { applyWorldFault, type WorldFault } from './world-faults.js';
 
@@ -37,10 +36,10 @@ export interface DocumentChange {
 /** A cluster with its Prometheus servers, its load and the runs of promscaler in it. */
 export class World {
   readonly timeline = new Timeline();
-  readonly store = new Store();
   readonly random: Random;
-  readonly api: ApiServer;
-  readonly watches: WatchServer;
+  readonly cluster: Cluster;
+  readonly api: ApiWire;
+  readonly watches: WatchWires;
   readonly workloads: readonly Workload[];
   readonly sources: ReadonlyMap<string, Source>;
   readonly replicas: readonly Replica[];
@@ -60,15 +59,17 @@ export class World {
     this.product = product;
     this.isElected = options.replicas > 1;
     this.random = createRandom(seed);
-    const { timeline, store } = this;
+    const { timeline } = this;
+    this.cluster = new Cluster({ timeline, random: this.random.fork('cluster') });
+    const { cluster } = this;
     const plans = planWorkloads(this.random.fork('plans'));
     this.tellsStart = this.random.fork('start').chance(0.7);
-    this.api = new ApiServer({ timeline, store, random: this.random.fork('api') });
-    this.watches = new WatchServer({ timeline, store, random: this.random.fork('watches') });
+    this.api = new ApiWire({ timeline, cluster, random: this.random.fork('api') });
+    this.watches = new WatchWires({ timeline, cluster, random: this.random.fork('watches') });
     this.workloads = plans.map((plan) => {
       const random = this.random.fork(`workload ${plan.name}`);
       const load = createLoad(random, { mean: plan.replicasNeeded, durationMs });
-      return new Workload(plan, { timeline, store, random, load });
+      return new Workload(plan, { timeline, cluster, random, load });
     });
     this.sources = new Map(
       ['default', 'queues'].map((name) => [
@@ -130,9 +131,8 @@ export class World {
   /** As the chart makes them, an hour before. */
   #createStateMap(bucket: number): void {
     const name = `promscaler-state-${String(bucket).padStart(2, '0')}`;
-    const creationTimestamp = new Date(WORLD_START_MS - 3_600_000).toISOString().replace('.000Z', 'Z');
-    const metadata = { name, namespace: OWN_NAMESPACE, creationTimestamp };
-    this.store.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const metadata = { name, namespace: OWN_NAMESPACE };
+    this.cluster.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata }, { ageMs: 3_600_000 });
   }
 
   #takeVitals(): void {

@@ -35,7 +35,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
     return createStateStore({ transport, namespace, clock, log: SILENT_LOG, leadership });
   }
 
-  it('stores, and another process reads it', async () => {
+  it('writes state that another process reads', async () => {
     const first = open('1/a');
     await first.load();
     expect(await first.read(WEB)).toEqual({ kind: 'none', text: null, since: at(0) });
@@ -50,7 +50,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
     expect(Object.keys((stored?.['data'] ?? {}) as object)).toEqual([WEB_KEY]);
   });
 
-  it('lets one of two that start from the same win', async () => {
+  it('lets only one of two writers that start from the same version succeed', async () => {
     const [first, second] = [open('1/a'), open('2/b')];
     await Promise.all([first.load(), second.load()]);
 

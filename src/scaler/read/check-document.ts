@@ -1,11 +1,12 @@
-import { checkSchema } from './schema/check-schema.js';
-import { type Finding, type Path, finding } from './problems/finding.js';
-import { nearest } from './problems/nearest.js';
-import { isPlainObject, readPlain, valueAt } from './plain-json.js';
-import { PROBLEM_CLASSES } from './problems/problem-codes.js';
-import { checkRules } from './rules/check-rules.js';
-import { API_VERSION, type DocumentInput, type Loose, documentSchema } from './schema/document-schema.js';
-import type { ServiceFacts } from './rules/admission-rules.js';
+import { checkSchema } from '../schema/check-schema.js';
+import { type Finding, type Path, finding } from '../problems/finding.js';
+import { nearest } from '../problems/nearest.js';
+import { isPlainObject, valueAt } from '../plain-json.js';
+import { readPlain } from './read-plain.js';
+import { PROBLEM_CLASSES } from '../problems/problem-codes.js';
+import { checkRules } from '../rules/check-rules.js';
+import { API_VERSION, type DocumentInput, type Loose, documentSchema } from '../schema/document-schema.js';
+import type { ServiceFacts } from '../rules/admission-rules.js';
 import { removeSystemFields } from './system-fields.js';
 
 interface CheckedDocument {

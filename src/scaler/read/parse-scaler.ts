@@ -1,10 +1,10 @@
 import { checkDocument } from './check-document.js';
-import { deepFreeze } from './plain-json.js';
-import type { Problem } from './problems/problem.js';
-import { unplacedProblem } from './problems/unplaced-problem.js';
-import { resolveSpec } from './resolve/resolve-spec.js';
-import type { DocumentInput } from './schema/document-schema.js';
-import type { Scaler } from './spec.js';
+import { deepFreeze } from '../plain-json.js';
+import type { Problem } from '../problems/problem.js';
+import { unplacedProblem } from '../problems/unplaced-problem.js';
+import { resolveSpec } from '../resolve/resolve-spec.js';
+import type { DocumentInput } from '../schema/document-schema.js';
+import type { Scaler } from '../spec.js';
 
 interface ParsedScaler {
   /** Frozen. Null if there is a problem of class `shape`. */

@@ -1,8 +1,7 @@
+import type { Cluster, WireAnswer } from './cluster.js';
 import type { Fault, RequestGroup } from './faults.js';
 import type { ApiRecord } from './log.js';
 import type { Random } from './random.js';
-import { applyRequest, type WireAnswer } from './rest.js';
-import type { Store } from './store.js';
 import type { Timeline } from './timeline.js';
 
 type ApiFault = Extract<Fault, { readonly kind: 'api' }>;
@@ -10,16 +9,16 @@ type ApiFault = Extract<Fault, { readonly kind: 'api' }>;
 /** How a request ends for who sent it. */
 export type WireEnd = { readonly kind: 'answer'; readonly answer: WireAnswer } | { readonly kind: 'lost' };
 
-/** The API server: takes requests off the wire, with the faults that are in force just then. */
-export class ApiServer {
+/** The way of requests to the API server and back, with its latency and the faults of that time. */
+export class ApiWire {
   readonly faults = new Set<ApiFault>();
   readonly #timeline: Timeline;
-  readonly #store: Store;
+  readonly #cluster: Cluster;
   readonly #random: Random;
 
-  constructor(parts: { readonly timeline: Timeline; readonly store: Store; readonly random: Random }) {
+  constructor(parts: { readonly timeline: Timeline; readonly cluster: Cluster; readonly random: Random }) {
     this.#timeline = parts.timeline;
-    this.#store = parts.store;
+    this.#cluster = parts.cluster;
     this.#random = parts.random;
   }
 
@@ -59,10 +58,6 @@ export class ApiServer {
     return this.#random.between(1, 12);
   }
 
-  #apply(record: ApiRecord, override: number | null = null): WireAnswer {
-    return applyRequest(this.#store, record, { nowMs: this.#timeline.nowMs, override });
-  }
-
   #work(
     record: ApiRecord,
     fault: ApiFault | null,
@@ -73,7 +68,7 @@ export class ApiServer {
       case undefined:
       case 'slow':
       case 'refused':
-        reply(this.#apply(record));
+        reply(this.#cluster.answer(record));
         return;
       case 'hang':
         return;
@@ -84,25 +79,25 @@ export class ApiServer {
         reply(refusal(429, '1'));
         return;
       case 'applied-lost':
-        this.#apply(record);
+        this.#cluster.answer(record);
         lose();
         return;
       case 'unapplied-lost':
         lose();
         return;
       case 'applied-504':
-        this.#apply(record);
+        this.#cluster.answer(record);
         reply(refusal(504, null), 3000);
         return;
       case 'unapplied-504':
         reply(refusal(504, null), 3000);
         return;
       case 'late-504':
-        this.#timeline.after(what.delayMs, () => void this.#apply(record));
+        this.#timeline.after(what.delayMs, () => void this.#cluster.answer(record));
         reply(refusal(504, null));
         return;
       case 'override':
-        reply(this.#apply(record, what.replicas));
+        reply(this.#cluster.answer(record, what.replicas));
         return;
       default:
         what satisfies never;
@@ -114,7 +109,7 @@ function refusal(status: number, retryAfter: string | null): WireAnswer {
   return {
     status,
     retryAfter,
-    body: { kind: 'Status', status: 'Failure', code: status, message: 'a fault' },
+    body: JSON.stringify({ kind: 'Status', status: 'Failure', code: status, message: 'a fault' }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Finding, formatPath, type Path } from './problems/finding.js';
-import { valueAt, without } from './plain-json.js';
+import { type Finding, formatPath, type Path } from '../problems/finding.js';
+import { valueAt, without } from '../plain-json.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

@@ -1,16 +1,16 @@
 import { checkDocument } from './check-document.js';
-import { finding } from './problems/finding.js';
+import { finding } from '../problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
-import { isPlainObject, mergePlain, valueAt } from './plain-json.js';
-import { internalErrorMessage } from './problems/internal-error.js';
-import { type LocatedDocument, placeAll } from './problems/located-document.js';
-import { unplacedProblem } from './problems/unplaced-problem.js';
-import type { Place, Problem } from './problems/problem.js';
-import { eachYamlDocument } from './yaml/read-yaml.js';
-import { findPastDates } from './rules/past-dates.js';
-import { type ServiceFacts, checkAdmission } from './rules/admission-rules.js';
-import { type Scaler, scalerKey } from './spec.js';
-import type { Instant } from '../units/time.js';
+import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
+import { internalErrorMessage } from '../problems/internal-error.js';
+import { type LocatedDocument, placeAll } from '../problems/located-document.js';
+import { unplacedProblem } from '../problems/unplaced-problem.js';
+import type { Place, Problem } from '../problems/problem.js';
+import { eachYamlDocument } from '../yaml/read-yaml.js';
+import { findPastDates } from '../rules/past-dates.js';
+import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
+import { type Scaler, scalerKey } from '../spec.js';
+import type { Instant } from '../../units/time.js';
 
 export interface ReadOptions {
   /**
