@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { ClusterPod } from '../../src/kubernetes/types.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
@@ -26,8 +27,20 @@ export function aDocument<Spec>(
   return { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: { name, namespace }, spec };
 }
 
+const MOST_SCALERS = 1000;
+/** By spec and place. They are frozen, so that tests can share them. */
+const scalers = new Map<string, Scaler>();
+
 /** Builds the scaler of a document with this spec, by default `shop/web`. Throws for an invalid one. */
 export function scalerOf(spec: Readonly<Record<string, unknown>>, place: Place = {}): Scaler {
+  const key = serialize([spec, place]).toString('latin1');
+  const scaler = scalers.get(key) ?? parse(spec, place);
+  if (scalers.size >= MOST_SCALERS) scalers.clear();
+  scalers.set(key, scaler);
+  return scaler;
+}
+
+function parse(spec: Readonly<Record<string, unknown>>, place: Place): Scaler {
   const { scaler, problems } = parseScaler(aDocument(spec, place));
   if (scaler === null || problems.some(({ severity }) => severity === 'error'))
     throw new Error(JSON.stringify(problems));
