@@ -12,6 +12,8 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
+# Only `promscaler demo` loads these.
+RUN rm -r dist/cli/demo dist/simulator
 
 FROM --platform=$BUILDPLATFORM ${BUILD} AS packages
 # OMIT=optional leaves out what signs in to a managed Prometheus (oauth2, sigv4, azure, google): 38 of 65 MB.
@@ -19,6 +21,8 @@ ARG OMIT=dev
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=${OMIT} --ignore-scripts
+# Only the demo uses this package; it is optional.
+RUN rm -rf node_modules/@marcbachmann/cel-js
 
 # No shell and no npm; the user is 65532, who owns nothing here. Nothing is written: the root may be read-only.
 FROM ${BASE}

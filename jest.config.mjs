@@ -18,7 +18,7 @@ export default {
   // Most of the time of the end-to-end tests is waiting: two cores serve four of them.
   maxWorkers: 4,
   // A test that hangs must end; how fast a busy machine is, no test should find out.
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   // Every worker keeps what it has loaded; past this it is replaced by a fresh one.
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/plain-line-reporter.mjs'],

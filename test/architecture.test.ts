@@ -1,22 +1,82 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { findBreaches, findCycles } from './architecture/rules.js';
+import { filesLoadedBy } from './architecture/import-graph.js';
+import { PACKAGE_TABLE, findBreaches, findCycles } from './architecture/rules.js';
+import { listSources } from './architecture/source-files.js';
 import { parseSource, readSources } from './architecture/sources.js';
+import { leftOutOfImage } from './image/left-out.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = readSources(ROOT, 'src');
 
 describe('src', () => {
-  it('is where the sources are', () => {
+  it('has sources', () => {
     expect(SOURCES.map(({ file }) => file)).toContain('src/units/time.ts');
   });
 
-  it('keeps to the import table, the package table and the names', () => {
+  it('follows the import table, the package table and the naming rules', () => {
     expect(findBreaches(SOURCES)).toEqual([]);
   });
 
-  it('has no import cycle among the files and folders of a folder', () => {
+  it('has no import cycle among the files and directories of a directory', () => {
     expect(findCycles(SOURCES)).toEqual([]);
+  });
+});
+
+/** Directories that the image does not contain. */
+const DEMO_FOLDERS = ['cli/demo', 'simulator'];
+
+function isLeftOut(file: string | null): boolean {
+  return DEMO_FOLDERS.some((folder) => file?.startsWith(`src/${folder}/`) === true);
+}
+
+describe('the image', () => {
+  it('has everything but the demo, the simulator and the packages that only those use', () => {
+    const packages = Object.entries(PACKAGE_TABLE).flatMap(([name, places]) =>
+      places.every((place) => isLeftOut(`src/${place}`)) ? [`node_modules/${name}`] : [],
+    );
+
+    expect(leftOutOfImage()).toEqual([...DEMO_FOLDERS.map((folder) => `dist/${folder}`), ...packages]);
+    expect(packages).not.toEqual([]);
+    for (const folder of DEMO_FOLDERS)
+      expect(SOURCES.filter(({ file }) => file.startsWith(`src/${folder}/`))).not.toEqual([]);
+  });
+
+  it('has all that `run` loads', () => {
+    const roots = ['main.ts', 'running/run-service.ts'].map((file) => `src/cli/${file}`);
+    const loaded = filesLoadedBy(SOURCES, [...roots, 'src/config/reading-worker.ts']);
+
+    for (const file of ['cli/program.ts', 'control/cycle.ts', 'kubernetes/requests/transport.ts'])
+      expect(loaded).toContain(`src/${file}`);
+    expect([...loaded].filter(isLeftOut)).toEqual([]);
+  });
+
+  it('has everything that commands other than `demo` import', () => {
+    const imports = SOURCES.filter(({ file }) => !isLeftOut(file)).flatMap((source) =>
+      source.imports.flatMap(({ file, isTypeOnly, isDynamic }) =>
+        isLeftOut(file) && !isTypeOnly ? [{ from: source.file, to: file, isDynamic }] : [],
+      ),
+    );
+
+    expect(imports).toEqual([
+      { from: 'src/cli/command-line/service-commands.ts', to: 'src/cli/demo/demo.ts', isDynamic: true },
+    ]);
+  });
+});
+
+describe('a test that starts a built program', () => {
+  it('is in the list of tests before which the programs are built', async () => {
+    const { startsProgram } = (await import(join(ROOT, 'test/support/programs-of-tests.mjs'))) as {
+      readonly startsProgram: (path: string) => boolean;
+    };
+    const starting = listSources(ROOT, 'test').filter(
+      (file) =>
+        file.endsWith('.test.ts') && /\bdist\/(?:cli|config)\//.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+
+    expect(starting).toContain('test/cli/interrupted.test.ts');
+    expect(starting.filter((file) => !startsProgram(file))).toEqual([]);
   });
 });
 
@@ -94,13 +154,13 @@ describe('findBreaches', () => {
   it.each([
     [300, 0],
     [301, 1],
-  ])('takes a source of %i lines for %i breaches', (lines, breaches) => {
+  ])('reports a source of %i lines as %i breaches', (lines, breaches) => {
     const source = parseSource('src/units/a.ts', 'let x;\n'.repeat(lines));
 
     expect(findBreaches([source])).toHaveLength(breaches);
   });
 
-  it('gives the line of the breach', () => {
+  it('returns the line of the breach', () => {
     const source = parseSource(
       'src/control/a.ts',
       "import { x } from '../units/b.js';\n\nsetInterval(x, 1);\n",
@@ -111,7 +171,7 @@ describe('findBreaches', () => {
 });
 
 describe('findCycles', () => {
-  it('finds a circle of three, of types alone as well', () => {
+  it('finds a cycle of three, also of types only', () => {
     const sources = [
       parseSource('src/units/a.ts', "import { b } from './b.js';"),
       parseSource('src/units/b.ts', "import type { C } from './c.js';"),
@@ -121,7 +181,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: a.ts -> b.ts -> c.ts -> a.ts']);
   });
 
-  it('finds a circle of folders whose files import in none', () => {
+  it('finds a cycle of directories whose files are in no cycle', () => {
     const sources = [
       parseSource('src/units/one/a.ts', "import { b } from '../two/deep/b.js';"),
       parseSource('src/units/two/c.ts', "import { d } from '../one/d.js';"),
@@ -132,7 +192,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: one -> two -> one']);
   });
 
-  it('finds a circle of a folder and a file next to it', () => {
+  it('finds a cycle of a directory and a file next to it', () => {
     const sources = [
       parseSource('src/units/one/a.ts', "import type { B } from '../b.js';"),
       parseSource('src/units/b.ts', "import { c } from './one/c.js';"),
@@ -141,7 +201,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: one -> b.ts -> one']);
   });
 
-  it('takes two ways to one file for no circle', () => {
+  it('does not report two paths to one file as a cycle', () => {
     const sources = [
       parseSource('src/units/a.ts', "import './b.js'; import './c.js';"),
       parseSource('src/units/b.ts', "import './d.js';"),
@@ -150,5 +210,26 @@ describe('findCycles', () => {
     ];
 
     expect(findCycles(sources)).toEqual([]);
+  });
+});
+
+describe('filesLoadedBy', () => {
+  const sources = [
+    parseSource('src/cli/main.ts', "import './command-line/a.js'; import type { X } from './types.js';"),
+    parseSource('src/cli/command-line/a.ts', "import { b } from '../b.js'; await import('../command.js');"),
+    parseSource('src/cli/b.ts', "export { c } from './c.js'; await import('./late.js');"),
+    ...['types', 'command', 'c', 'late'].map((name) => parseSource(`src/cli/${name}.ts`, '')),
+  ];
+
+  it('follows all imports but types and the commands of the command line', () => {
+    const names = ['main', 'command-line/a', 'b', 'c', 'late'];
+
+    expect([...filesLoadedBy(sources, ['src/cli/main.ts'])]).toEqual(
+      names.map((name) => `src/cli/${name}.ts`),
+    );
+  });
+
+  it('throws for a file that does not exist', () => {
+    expect(() => filesLoadedBy(sources, ['src/cli/gone.ts'])).toThrow('src/cli/gone.ts');
   });
 });

@@ -7,13 +7,13 @@ import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
-// No other file uses `process`: `cli` receives everything as an argument.
+// Only this file uses `process`: `cli` gets everything as arguments.
 const stop = new AbortController();
 let signals = 0;
 
 function end(): void {
   signals += 1;
-  // A second signal exits without waiting.
+  // A second signal exits immediately.
   if (signals > 1) process.exit(1);
   stop.abort();
 }
@@ -25,7 +25,9 @@ process.on('exit', () => {
   for (const cleanup of cleanups) cleanup();
 });
 
-/** Only a command with cleanups (child processes) handles SIGHUP; otherwise the setting of the shell or nohup applies. */
+/**
+ * Only a command with cleanups (child processes) handles SIGHUP; otherwise the setting of the shell or nohup applies.
+ */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
   process.on('SIGHUP', end);
@@ -35,13 +37,13 @@ function guard(cleanup: () => void): () => void {
   };
 }
 
-/** Time to exit after standard output was closed, in milliseconds. */
+/** Time to exit after standard output was closed. */
 const CLOSED_OUTPUT_MS = 15_000;
 const outputClosed = new AbortController();
 
-// A closed pipe (`| head`) ends the command silently with exit code 0, like other tools; a full disk is an error.
+// A closed pipe (`| head`) ends the command silently with exit code 0, as in other tools; a full disk is an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Later writes fail as well.
+  // Later writes fail, too.
   if (outputClosed.signal.aborted) return;
   if (error.code === 'EPIPE') {
     outputClosed.abort();
@@ -55,20 +57,20 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const writeError = lossyOutput(process.stderr);
 
-// Replaces the default of Node.js, plain text between the JSON lines of the log.
+// The default of Node.js would print plain text between the JSON lines of the log.
 let reportFault: FaultListener = ({ kind, error }) =>
   writeError(
     `promscaler: ${kind === 'fatal' ? (error.stack ?? error.message) : `${error.name}: ${error.message}`}\n`,
   );
 process.removeAllListeners('warning');
 process.on('warning', (error) => reportFault({ kind: 'warning', error }));
-// Also receives unhandled rejections.
+// Also handles unhandled rejections.
 process.on('uncaughtException', (thrown: unknown) => {
   reportFault({ kind: 'fatal', error: thrown instanceof Error ? thrown : new Error(inspect(thrown)) });
   process.exit(1);
 });
 
-/** Returns the command to start this program: its name if it is on the PATH, otherwise its path. */
+/** Returns the name of this program if it is on the PATH, else its path. */
 function commandName(): string {
   const [node = 'node', script = 'promscaler'] = process.argv;
   const isNamed = ['promscaler', 'kubectl-promscaler'].includes(basename(script));
@@ -96,5 +98,5 @@ const exitCode = await cli(process.argv.slice(2), {
   guard,
 });
 process.exitCode = exitCode;
-// The timer above would keep the process running.
+// Otherwise the timer above would keep the process running.
 if (outputClosed.signal.aborted) process.exit(0);

@@ -9,7 +9,7 @@ import { CommandError } from './io.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 
-/** Runs one command line (without `node` and the script) and returns the exit code. Usage errors do not throw. */
+/** Runs a command line (without `node` and the script). Returns the exit code, also for invalid usage. */
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {
@@ -20,13 +20,13 @@ export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitC
   }
 }
 
-/** Accepts `-o=yaml` and `-n=shop` like kubectl: commander would parse the value as `=yaml`. */
+/** Accepts `-o=yaml` and `-n=shop` like kubectl; commander would parse the value as `=yaml`. */
 function withoutEquals(argument: string): string {
   return argument.replace(/^-([on])=/, '-$1');
 }
 
 function reportFailure(error: unknown, io: CommandIo): ExitCode {
-  // Commander has printed the message already; help and version are errors with exit code 0.
+  // Commander has already printed the message. Help and version are errors with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     io.stderr.write(`promscaler: ${error.message}\n`);

@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import { instantFromMs } from '../units/time.js';
 
-/** The system clock. No other file may read the time, set timers or use random numbers. */
+/** No other file reads the time, sets timers or uses random numbers. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => instantFromMs(Date.now()),
   monotonicMs: () => performance.now(),

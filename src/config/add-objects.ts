@@ -1,6 +1,6 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
-import type { ReadDocument } from '../scaler/read-scalers.js';
+import type { ReadDocument } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import {
@@ -12,7 +12,6 @@ import {
 } from './document-set.js';
 import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 
-/** The result of the last check of a Scaler object. */
 export interface ObjectVerdict {
   /** The `spec` that was checked, as JSON. An object with another spec has not been checked yet. */
   readonly specText: string;
@@ -31,15 +30,15 @@ export interface Capacity {
 export interface AddedObjects {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** By `NAMESPACE/NAME`. */
+  /** Keys are `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
 }
 
 /**
  * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object of the same
  * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
- * If there are too many objects, those in effect keep their place: creating objects must not stop the scalers of other
- * users.
+ * Above the limits, objects already in effect take precedence over new ones: a user who creates objects must not stop
+ * the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -77,7 +76,10 @@ function nextActive(
   return { scaler: keepUnchanged(before, scaler), path: OBJECTS_PATH, file: objectFile(object) };
 }
 
-/** Returns the file that has this name but cannot be read now. A path that is empty or absent blocks no object. */
+/**
+ * Returns the unreadable file whose last version has a document of this name, or null. An empty or absent path blocks
+ * no object.
+ */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);
   return active !== undefined && keptFiles.has(active.file) ? active.file : null;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { deepFreeze } from '../scaler/plain-json.js';
-import { type ReadDocument, failedDocument } from '../scaler/read-scalers.js';
+import { type ReadDocument, failedDocument } from '../scaler/read/read-scalers.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
@@ -13,9 +13,8 @@ const DEADLINE_MS = 60_000;
 /** 1 MiB takes up to 300 MiB of heap. The container has more in total, and the process must survive its worker. */
 const MEMORY_MIB = 384;
 
-export interface BackgroundReaderOptions {
+interface BackgroundReaderOptions {
   readonly clock: Clock;
-  /** Aborts a read in progress. */
   readonly signal: AbortSignal;
   /** The module of the worker. Default: reading-worker.js. */
   readonly entry?: URL;
@@ -102,7 +101,7 @@ function requestAnswer(
   });
 }
 
-/** A copy from another thread is not frozen. */
+/** Objects lose their frozen state between threads. */
 function frozen(document: ReadDocument): ReadDocument {
   return { ...document, scaler: deepFreeze(document.scaler) };
 }

@@ -4,20 +4,24 @@ import type { Clock } from '../units/clock.js';
 import { listPath } from './list-path.js';
 import { withinDeadline } from './read-path-contents.js';
 
-/** Finds out whether files may have changed without reading them: 10,000 contents every 10 s cost a fifth of a core. */
+/**
+ * Detects possible changes of files without reading them: reading 10,000 files every 10 s takes a fifth of a core.
+ */
 export interface ChangeDetector {
-  /** Notes the metadata of the files. To be called before they are read, so that a change meanwhile is not missed. */
+  /** Records the metadata. Called before the files are read, so that a change meanwhile is not missed. */
   readonly note: () => Promise<void>;
-  /** Whether the metadata differs from that of the last `note`, or cannot rule out a change. */
+  /** Whether the metadata differs from the last `note`, or cannot rule out a change. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
-/** The contents are compared at this interval whatever the metadata is: a file system may report it wrongly. */
+/**
+ * The contents are compared at this interval regardless of the metadata, which a file system may report incorrectly.
+ */
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * A file may change a second time without a new timestamp while its timestamp is younger than the resolution of the
- * file system: 2 s with FAT, 1 s with NFS.
+ * A file may change again without a new timestamp while its timestamp is younger than the resolution of the file
+ * system: 2 s with FAT, 1 s with NFS.
  */
 const RESOLUTION_MS = 3000;
 
@@ -57,7 +61,9 @@ export function createChangeDetector(
   };
 }
 
-/** Of a mounted ConfigMap only the directory of its present version counts. Throws where something cannot be listed. */
+/**
+ * Of a mounted ConfigMap, only the directory of its current version is signed. Throws if something cannot be listed.
+ */
 async function signPaths(
   paths: readonly string[],
 ): Promise<{ readonly signature: string; readonly newestMs: number } | null> {

@@ -1,4 +1,3 @@
-/** Returns why a file or directory could not be read. */
 export function describeReadError(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {

@@ -4,14 +4,13 @@ import {
   eachDocument,
   failedDocument,
   readScalerDocument,
-} from '../scaler/read-scalers.js';
+} from '../scaler/read/read-scalers.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentObject, readObjectDocument } from './object-document.js';
 
-/** A YAML text, or an object of the cluster. */
 export interface DocumentSource {
-  /** The name to show for it in problems. */
+  /** The file name in problems. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
 }
@@ -20,16 +19,16 @@ export interface DocumentSource {
 export interface DocumentReader {
   /** Never rejects: a failure is a problem of the document. */
   readonly read: (source: DocumentSource, options: ReadOptions) => Promise<readonly ReadDocument[]>;
-  /** Releases the worker, if any. `read` starts it again. */
+  /** Terminates the worker, if any. `read` starts it again. */
   readonly close: () => void;
 }
 
 /**
- * Reads in this thread and yields between documents, not within one: for sources up to `MAX_SMALL_LENGTH`, and for
- * commands without other work.
+ * Reads in this thread and yields between documents, not within one. For sources up to `MAX_SMALL_LENGTH`, and for
+ * commands that do no other work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // One for all sources: thousands of small ones block for as long as one large one.
+  // Shared by all sources: thousands of small ones block for as long as one large one.
   const nextTurn = takeTurns(clock);
   return {
     read: async (source, options) => {
@@ -45,7 +44,7 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading takes up to 3 us per character, and 30 us before the parser is compiled: a longer source would block the event
+ * Reading takes up to 3 us per character, 30 us until the parser is compiled: a longer source would block the event
  * loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
@@ -54,7 +53,7 @@ export function isSmall({ content }: DocumentSource): boolean {
   return ('text' in content ? content.text : content.object.specText).length <= MAX_SMALL_LENGTH;
 }
 
-/** Yields the documents of a source. Never throws. */
+/** Never throws: a failure is a problem of the document. */
 export function* eachSourceDocument(
   { file, content }: DocumentSource,
   options: ReadOptions,

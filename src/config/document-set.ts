@@ -1,14 +1,13 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
-import { type ReadDocument, refuseDuplicates } from '../scaler/read-scalers.js';
+import { type ReadDocument, refuseDuplicates } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { PathContents } from './read-path-contents.js';
 
-/** Characters of all files together. */
+/** Characters, for all files and objects together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
-/** A scaler in effect, and where its document was last read. */
 export interface ActiveScaler {
   readonly scaler: Scaler;
   /** The entry of `scalers.paths` that it was read from. */
@@ -16,7 +15,7 @@ export interface ActiveScaler {
   readonly file: string;
 }
 
-/** By `NAMESPACE/NAME`. */
+/** Keys are `NAMESPACE/NAME`. */
 export type DocumentSet = ReadonlyMap<string, ActiveScaler>;
 
 export interface ReadPath {
@@ -27,11 +26,10 @@ export interface ReadPath {
 export interface NextSet {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** All documents that were read, rejected ones included. */
+  /** Includes rejected documents. */
   readonly documents: readonly ReadDocument[];
   /** Files that exist but cannot be read: their last documents stay in effect. */
   readonly keptFiles: ReadonlySet<string>;
-  /** Characters of all files together. */
   readonly length: number;
 }
 
@@ -77,7 +75,7 @@ export function nextSet(
   return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
 }
 
-/** Whether an empty or absent path can be ignored: documents come from the cluster, too. */
+/** An empty or absent path is no problem if documents also come from the cluster and the path never had any. */
 function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.contents;
   const isUnreadable = error !== null && isAbsent !== true;
@@ -101,14 +99,13 @@ export function checkLimits(lengths: readonly number[], documents: number): Prob
   return unplacedProblem({ code: 'yaml-size', message });
 }
 
-/** Files and paths whose last documents stay in effect although they cannot be read now. */
 function keptFiles(
   paths: readonly ReadPath[],
   all: readonly ReadDocument[],
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
-  // An unreadable directory means all files that were in it.
+  // If a directory cannot be read, neither can the files in it.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );

@@ -4,35 +4,34 @@ import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import { describeReadError } from './describe-read-error.js';
 
-/** A document file, or an entry that could not be inspected. */
+/** A file with a document extension, or an entry that could not be inspected. */
 export interface FoundFile {
-  /** The path as written in the config, or within a directory named there. */
+  /** As written in the config, or within a directory named there. */
   readonly name: string;
   readonly path: string;
-  /** The device of its directory. */
   readonly directoryDev: number;
-  /** Of the file; null where it could not be inspected: `error` says why. */
+  /** Null if the file could not be inspected; `error` says why. */
   readonly stats: Stats | null;
   readonly error: string | null;
 }
 
-export interface ListedDirectory {
+interface ListedDirectory {
   readonly directory: string;
-  /** The directory that it leads to: for a mounted ConfigMap, the target of its `..data`. */
+  /** Resolved path: for a mounted ConfigMap, the target of its `..data`. */
   readonly real: string;
   readonly stats: Stats;
 }
 
-export interface Listing {
+interface Listing {
   /** Sorted by name within each directory. */
   readonly files: readonly FoundFile[];
   readonly directories: readonly ListedDirectory[];
 }
 
-export interface ListOptions {
-  /** Replaces `path` in the names of the files. */
+interface ListOptions {
+  /** Replaces `path` in file names. */
   readonly name: string;
-  /** Whether to leave out the files of mounted ConfigMaps. */
+  /** Whether to omit the files of mounted ConfigMaps. */
   readonly skipsVersioned: boolean;
 }
 
@@ -40,15 +39,15 @@ const DEEPEST_DIRECTORY = 8;
 const ENTRIES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
-/** The symbolic link in a mounted ConfigMap that the kubelet swaps to change all files at once. */
+/** The symbolic link in a mounted ConfigMap that the kubelet swaps to update all files at once. */
 const DATA_LINK = '..data';
 
-/** What `..data` leads to: the kubelet writes a new directory for each version and never changes an old one. */
+/** The target of `..data`: the kubelet creates a new directory for each version and never changes an old one. */
 const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 
 /**
- * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories, without names that begin with
- * a dot. Throws if the path, or an entry that was there a moment before, is gone.
+ * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
+ * are skipped. Throws if the path, or an entry that was just listed, is gone.
  */
 export async function listPath(path: string, { name, skipsVersioned }: ListOptions): Promise<Listing> {
   const found = await stat(path);
@@ -97,11 +96,11 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
         typeof seen === 'string' ? { ...at, stats: null, error: seen } : { ...at, stats: seen, error: null },
       );
     if (listing.files.length > MAX_DOCUMENTS)
-      throw new Error(`it holds more than ${MAX_DOCUMENTS} document files`);
+      throw new Error(`it has more than ${MAX_DOCUMENTS} document files`);
   }
 }
 
-/** A subdirectory that cannot be listed is an error of that entry, like a file that cannot be read. */
+/** A subdirectory without permission is an error of that entry, like an unreadable file. */
 async function listSubdirectory(
   directory: Directory & Pick<FoundFile, 'directoryDev'>,
   listing: GrowingListing,
@@ -116,12 +115,12 @@ async function listSubdirectory(
   }
 }
 
-/** Returns why the entry cannot be inspected, if so. Throws if the entry is gone. */
+/** Returns a string if the entry cannot be inspected. Throws if the entry is gone. */
 async function inspect(path: string): Promise<Stats | string> {
   try {
     return await stat(path);
   } catch (error) {
-    // If the entry itself is gone, lstat throws, and the directory is read again; else it is a broken link.
+    // If the entry is gone, lstat throws and the directory is read again; otherwise it is a broken link.
     const entry = await lstat(path);
     return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
@@ -129,7 +128,7 @@ async function inspect(path: string): Promise<Stats | string> {
   }
 }
 
-/** Returns the directory that `directory` leads to, for a mounted ConfigMap through its `..data`. */
+/** Resolves a directory; that of a mounted ConfigMap through its `..data`. */
 export async function resolveData(directory: string): Promise<string> {
   try {
     return await realpath(join(directory, DATA_LINK));

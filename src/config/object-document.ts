@@ -6,18 +6,17 @@ import { API_VERSION } from '../scaler/schema/document-schema.js';
 import { MAX_KEYS } from '../scaler/yaml/key-problems.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 
-/** A document that is a Scaler object in the cluster. */
 export interface DocumentObject {
   readonly namespace: string;
   readonly name: string;
-  /** Its `spec` as JSON; empty if it has none. */
+  /** JSON; empty if the object has no `spec`. */
   readonly specText: string;
 }
 
 /**
- * Returns the document of a Scaler object, within the limits for files: 1 MiB and 1,000 keys per object. (64 levels are a
- * rule for all documents.) Its problems name the path of the field; there is no text with lines. Throws `SyntaxError` if
- * `specText` is not JSON.
+ * Returns the document of a Scaler object. The limits for files apply to each object: 1 MiB and 1,000 keys. (The
+ * limit of 64 levels is a rule for all documents.) Problems have the path of the field but no line. Throws
+ * `SyntaxError` if `specText` is not JSON.
  */
 export function readObjectDocument(
   { namespace, name, specText }: DocumentObject,

@@ -1,39 +1,36 @@
-import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read-scalers.js';
+import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { DocumentReader } from './document-reader.js';
 import type { DocumentObject } from './object-document.js';
 
-/** Path and file prefix of documents that are objects of the cluster. */
+/** Path, and prefix of the file name, of documents that are objects of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
-/** Scaler objects of the cluster. */
 export interface ObjectSource {
-  /** The objects that are known now. */
   readonly list: () => Iterable<DocumentObject>;
-  /** Whether `list` has all objects: the first list is complete. */
+  /** Whether the first list of objects is complete. */
   readonly isComplete: () => boolean;
-  /** Calls `listener` when an object is added, changed or removed. Returns the function that unsubscribes it. */
+  /** Calls `listener` when an object is added, changed or removed. Returns a function that unsubscribes it. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
 export interface ReadObject {
   readonly object: DocumentObject;
   readonly key: string;
-  /** Characters of its JSON. */
   readonly length: number;
   readonly document: ReadDocument;
 }
 
-/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, the file name in problems. */
+/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, which is the file name in problems. */
 export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace' | 'name'>): string {
   return `${OBJECTS_PATH}/${namespace}/${name}`;
 }
 
 /**
- * Checks objects by the same rules as files. Of their metadata only namespace and name are used. An object whose spec
- * is the same as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files; of their metadata only namespace and name are used. An object with the
+ * same spec as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -45,7 +42,6 @@ export async function readObjects(
   }: { readonly read: ReadOptions; readonly reader: DocumentReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<string, ReadObject>> {
   const all = new Map<string, ReadObject>();
-  // One list may bring thousands.
   const nextTurn = takeTurns(clock);
   for (const object of [...objects]) {
     const key = scalerKey(object);
@@ -69,6 +65,6 @@ async function readObject(
   // The stored object has members that cannot be sent to a worker.
   const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
-  // The name is known even if the rest is invalid.
+  // The key of an object is known even if its spec is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
 }

@@ -7,24 +7,22 @@ import type { Clock } from '../units/clock.js';
 import { describeReadError } from './describe-read-error.js';
 import { type FoundFile, codeOf, inBatches, listPath, resolveData } from './list-path.js';
 
-export interface ReadFile {
-  /** The path as written in the config, or within a directory named there. */
+interface ReadFile {
+  /** As written in the config, or within a directory named there. */
   readonly name: string;
-  /** Null where it could not be read; `error` says why. */
+  /** Null if the file could not be read; `error` says why. */
   readonly text: string | null;
   readonly error: string | null;
-  /** The file is a subPath mount, which the kubelet never updates. */
+  /** A subPath mount: the kubelet never updates it. */
   readonly isOwnMount: boolean;
 }
 
-/** The files of one path of the config at one moment. */
 export interface PathContents {
   readonly path: string;
   /** Sorted by name. */
   readonly files: readonly ReadFile[];
-  /** Why the path as a whole could not be read; null: it could. */
+  /** Why the whole path could not be read; null: it could. */
   readonly error: string | null;
-  /** The path does not exist. */
   readonly isAbsent?: boolean;
 }
 
@@ -35,11 +33,11 @@ const FILE_DEADLINE_MS = 20_000;
 const PATH_DEADLINE_MS = 60_000;
 
 /**
- * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories, without names that begin with
- * a dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that
- * changes meanwhile, all are read again. An entry that cannot be read (not a regular file, a broken link, too long) is
- * an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in the names of the files.
- * Never throws. Source: reliability.md C1, C2.
+ * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
+ * are skipped. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if
+ * the link changes meanwhile, all files are read again. An entry that cannot be read (not a regular file, a broken
+ * link, too long) is an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in
+ * file names. Never throws. Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -69,7 +67,6 @@ export function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promis
   });
 }
 
-/** Returns a hash of all names, errors and contents. */
 export function fingerprint(generations: readonly PathContents[]): string {
   const hash = createHash('sha256');
   for (const { path, files, error } of generations) {
@@ -82,7 +79,6 @@ export function fingerprint(generations: readonly PathContents[]): string {
   return hash.digest('hex');
 }
 
-/** Returns the directory to watch for changes of `path`. */
 export async function directoryToWatch(path: string): Promise<string> {
   try {
     return (await stat(path)).isDirectory() ? path : dirname(path);
@@ -102,12 +98,11 @@ async function readPath(path: string, name: string, clock: Clock | null): Promis
   return contents;
 }
 
-/** The path resolves to another directory than the one that was read. */
 class SwappedError extends Error {
   override name = 'SwappedError';
 }
 
-/** Throws if the file is gone, since the directory has changed then. Any other failure is the error of the file. */
+/** Throws if the file is gone: the directory has changed. Any other failure is an error of the file. */
 async function readOne(
   { name, path, directoryDev, error }: FoundFile,
   clock: Clock | null,
@@ -124,12 +119,12 @@ async function readOne(
   }
 }
 
-/** Whether a file is on another device than its directory: a mount (`subPath`), which never changes. */
+/** A file on another device than its directory is a mount (`subPath`). */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
 
-/** The error may be of another path, such as a broken link in the directory. */
+/** Names the path of the error if it is another one, such as a broken link in the directory. */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
   return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;

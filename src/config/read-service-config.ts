@@ -1,6 +1,7 @@
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import { type Finding, type Path, finding } from '../scaler/problems/finding.js';
-import { isPlainObject, readPlain } from '../scaler/plain-json.js';
+import { isPlainObject } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type LocatedDocument, placeAll } from '../scaler/problems/located-document.js';
@@ -17,17 +18,17 @@ import {
 import { checkServiceRules } from './service-rules.js';
 import { type ServiceInput, serviceSchema } from './service-schema.js';
 
-export interface ReadServiceConfig {
+interface ReadServiceConfig {
   readonly config: ServiceConfig | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Returns the service config of a YAML text, and all problems. `file` is the name to show. Relative paths are resolved
- * against the directory of `path`, the path that the text was read from. An empty text is a config with all defaults.
+ * Returns the service config of a YAML text, and all problems. `file` is the file name in problems. Relative paths
+ * are resolved against the directory of `path`. An empty text is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
-  // Two are enough to refuse a text of thousands.
+  // Parsing stops at the second document: there may be thousands.
   const [document, second] = eachYamlDocument(text, file);
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
@@ -40,7 +41,6 @@ export function readServiceConfig(text: string, file: string, path: string = fil
   return readServiceDocument(document, path);
 }
 
-/** Returns the service config of a YAML document. */
 export function readServiceDocument(
   { value, problems, place }: LocatedDocument,
   path: string,
@@ -70,12 +70,11 @@ export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** Whether to treat a YAML text that cannot be parsed as a service config. */
+/** Decides for a text that YAML cannot parse. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
 
-/** Returns the part of the config that documents are checked against. */
 export function serviceFacts(config: ServiceConfig): ServiceFacts {
   return { sources: Object.values(config.prometheus), namespaces: config.kubernetes.namespaces };
 }

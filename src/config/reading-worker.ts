@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
+import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { type DocumentSource, eachSourceDocument } from './document-reader.js';
 
-/** A source to read, or null for the next part of the current one. */
+/** Null requests the next part of the current source. */
 export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
 
 export interface WorkerAnswer {
@@ -10,7 +10,7 @@ export interface WorkerAnswer {
   readonly isLast: boolean;
 }
 
-/** A message is deserialized in one go, which blocks the receiver. */
+/** Deserializing a message blocks the receiving thread. */
 const DOCUMENTS_AT_ONCE = 100;
 
 let documents: Iterator<ReadDocument> = [][Symbol.iterator]();

@@ -5,30 +5,28 @@ import type { Problem } from '../scaler/problems/problem.js';
 import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';
 import { serviceSchema } from './service-schema.js';
 
-/** Replaces a string that may be a secret. */
 const REDACTED = '***';
 
-/** Names of fields and values of enums in the schema. None of them is a secret. */
+/** Field names and enum values of the schema: never secrets. */
 const VOCABULARY: ReadonlySet<string> = new Set([
   ...wordsOf(serviceSchema),
   ...QUERY_VARIABLES,
   ...['default', 'true', 'false', 'null', 'Authorization', 'apiVersion', 'kind', 'cpu', 'memory', 'window'],
 ]);
 
-/** Fields that hold or name secrets. A secret in another field is recognized by its form. */
+/** Fields that contain or name secrets. A secret in another field is recognized by its form. */
 const SECRET_FIELD =
   /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
 
 /** Values meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
 const NUMBER_LIKE = /^[+-]?\d{1,9}(?:\.\d{1,9})?\s?[A-Za-z]{0,3}$/;
-/** A misspelt field name. */
 const NAME_LIKE = /^[A-Za-z][A-Za-z_]{0,31}$/;
 const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SHORTEST_SECRET = 4;
 
 /**
- * Returns a value for a message: numbers and the like as they are, else its type. Any field may have a secret by
- * mistake: a token as a file name, a password in a URL.
+ * Returns numbers, booleans and words of the schema as they are, any other value as its type: any field may contain a
+ * secret by mistake, such as a token as a file name or a password in a URL.
  */
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
@@ -40,7 +38,7 @@ export function describeValue(value: unknown, path: Path): string {
   return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${REDACTED}"`;
 }
 
-/** Returns the finding with unknown keys, quoted strings and variables in its message replaced. */
+/** Redacts unknown keys, quoted strings and variables in the message. */
 export function redactFinding(found: Finding, texts: readonly string[]): Finding {
   const { path, message } = found;
   const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);
@@ -61,7 +59,7 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   return { ...found, message: clean };
 }
 
-/** Returns the strings of a document that may be secrets, the longest first. */
+/** The longest first: a string may contain a shorter one. */
 export function possibleSecrets(value: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (item: unknown): void => {
@@ -74,7 +72,7 @@ export function possibleSecrets(value: unknown): readonly string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** Returns the problem with its path redacted, and without its line unless that has only schema words and numbers. */
+/** Redacts the path, and removes the source line unless it has only words of the schema and numbers. */
 export function redactProblem(problem: Problem, path: Path | null): Problem {
   const { sourceLine } = problem;
   return {
@@ -84,7 +82,7 @@ export function redactProblem(problem: Problem, path: Path | null): Problem {
   };
 }
 
-/** Redacts a YAML problem. The parser quotes the text, so only the start of its message is kept. */
+/** The YAML parser quotes the source text, so only the beginning of its message is kept. */
 export function redactYamlProblem(problem: Problem): Problem {
   return redactProblem({ ...problem, message: syntaxMessage(problem) }, null);
 }
@@ -102,7 +100,7 @@ function syntaxMessage({ code, message }: Problem): string {
   }
 }
 
-/** Returns the words before a version or the first character that may start a quotation. */
+/** Returns the words before a version number or the first character that may begin a quotation. */
 function plainBeginning(message: string): string {
   const ends = [message.indexOf('version'), message.search(/[^A-Za-z ,-]/)].filter((end) => end !== -1);
   return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
@@ -112,7 +110,7 @@ function redactPath(path: Path): Path {
   return path.map((step, index) => (isHarmlessStep(path, index) ? step : REDACTED));
 }
 
-/** The name of a data source is not a secret; names of headers and parameters may be. */
+/** Names of data sources are not secrets; names of headers and parameters may be. */
 function isHarmlessStep(path: Path, index: number): boolean {
   const step = path[index];
   if (typeof step !== 'string') return true;
@@ -143,7 +141,6 @@ function isHarmlessLine(line: string): boolean {
   return words.every((word) => VOCABULARY.has(word) || NUMBER_LIKE.test(word));
 }
 
-/** Returns the field names and enum values of a schema and all schemas in it. */
 function wordsOf(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): readonly string[] {
   if (seen.has(schema)) return [];
   seen.add(schema);

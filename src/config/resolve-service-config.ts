@@ -9,7 +9,7 @@ import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
-export interface KubernetesConfig {
+interface KubernetesConfig {
   /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
   readonly kubeconfig: string | null;
@@ -17,8 +17,8 @@ export interface KubernetesConfig {
   readonly url: string | null;
 }
 
-/** Must be leaseDuration > renewDeadline > 1.2 x retryPeriod. */
-export interface LeaderElectionConfig {
+/** Rule: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+interface LeaderElectionConfig {
   /** Null: true in a cluster, false elsewhere. */
   readonly enabled: boolean | null;
   readonly leaseDurationSeconds: number;
@@ -26,7 +26,7 @@ export interface LeaderElectionConfig {
   readonly retryPeriodSeconds: number;
 }
 
-/** The service config with all defaults. File paths are resolved against its directory. Frozen. */
+/** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
 export interface ServiceConfig {
   /** By name; never empty. */
   readonly prometheus: Readonly<Record<string, SourceConfig>>;
@@ -34,7 +34,6 @@ export interface ServiceConfig {
   readonly kubernetes: KubernetesConfig;
   readonly scalers: {
     readonly paths: readonly string[];
-    /** Whether documents are also read from Scaler objects. */
     readonly customResources: boolean;
   };
   readonly server: {
@@ -55,7 +54,7 @@ export interface ServiceConfig {
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
-/** Returns the config of a checked input. `file` is the path it was read from; null: relative paths stay relative. */
+/** `file` is the path of the config; null: relative paths stay relative. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
   const resolvePath = (path: string): string =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);

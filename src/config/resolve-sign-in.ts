@@ -3,7 +3,7 @@ import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
 
-/** Returns how a data source signs in; null: it does not. service-rules.ts admits at most one way. */
+/** Returns null without authentication. service-rules.ts admits at most one way. */
 export function resolveSignIn(
   { oauth2, sigv4, azure, google }: SourceInput,
   resolvePath: (path: string) => string,

@@ -1,7 +1,6 @@
 import type { SourceTls } from '../prometheus/source-config.js';
 import type { SourceInput } from './source-schema.js';
 
-/** `resolvePath` resolves a path against the directory of the config. */
 export function resolveTls(
   input: SourceInput['tls'],
   resolvePath: (path: string) => string,

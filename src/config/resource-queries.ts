@@ -1,6 +1,6 @@
 import type { Flavor, SourceConfig } from '../prometheus/source-config.js';
 
-/** CPU and memory usage as cAdvisor, the exporter in the kubelet, reports them. */
+/** Metrics of cAdvisor, the exporter in the kubelet. */
 export const RESOURCE_QUERIES = {
   cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
   memory:
@@ -8,15 +8,15 @@ export const RESOURCE_QUERIES = {
 } as const;
 
 /**
- * For containers that are scraped by more than one job: takes the job with the largest value, and adds up series that
- * differ only by restart or processor. Not the default: where a label of the scrape changes, the old and the new series
- * cover a part of the window each, and must be added up.
+ * For containers that more than one job scrapes: uses the job with the largest value, and adds up series that differ
+ * only by restart or CPU. Not the default: if a label of the scrape changes, the old and the new series each cover a
+ * part of the window and must be added up.
  */
 const ONCE_QUERIES = {
   cpu: (() => {
     const rateOf = (id: string): string =>
       `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
-    // The series of /metrics/resource have no id and may differ from those of cAdvisor only by that.
+    // The series of /metrics/resource have no id, and may differ from those of cAdvisor only by that.
     return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
   })(),
   memory:
@@ -25,8 +25,8 @@ const ONCE_QUERIES = {
 
 /**
  * VictoriaMetrics divides a rate by the part of the window that the series covers, so the old and the new series of a
- * restarted container would count twice: `and` keeps series that still have samples. Each of them has the whole usage of
- * the container, so `max` is right where a container is scraped by more than one job.
+ * restarted container would be counted twice: `and` keeps only series that still have samples. Each of them has the
+ * whole usage of the container, so `max` is correct if more than one job scrapes a container.
  */
 const VICTORIA_METRICS_CPU = (() => {
   const selector =
@@ -34,19 +34,18 @@ const VICTORIA_METRICS_CPU = (() => {
   return `max by (namespace, pod, container) (sum without (cpu) (rate(${selector}[$window]) and ${selector}))`;
 })();
 
-/** `resourceQueries` of a data source, as written. */
-export interface WrittenQueries {
+/** Fields as written; unset: the default query. */
+interface WrittenQueries {
   readonly cpu?: string | undefined;
   readonly memory?: string | undefined;
 }
 
-/** Returns the resource queries of a data source of this flavor. */
 export function resolveResourceQueries(
   written: WrittenQueries,
   flavor: Flavor,
 ): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
   const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = written;
-  // A default that is written out, as in a copied example, counts as the default.
+  // A default that is written out, as in a copied example, is treated as the default.
   const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
   const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
   const isVictoriaMetrics = flavor === 'victoriametrics';

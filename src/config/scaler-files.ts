@@ -1,7 +1,7 @@
 import type { Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
-import type { ReadDocument, ReadOptions } from '../scaler/read-scalers.js';
+import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
@@ -12,13 +12,10 @@ import { type PathContents, fingerprint, readPathContents } from './read-path-co
 import { createChangeDetector } from './change-detector.js';
 import { watchFiles } from './watch-files.js';
 
-export interface ScalerFilesOptions {
-  /** `scalers.paths` of the service config. */
+interface ScalerFilesOptions {
   readonly paths: readonly string[];
   readonly clock: Clock;
-  /** The service config's `defaults` and admission rules. */
   readonly read?: ReadOptions;
-  /** Scaler objects of the cluster. Default: none. */
   readonly objects?: ObjectSource | undefined;
   /** Default: reads everything in this thread. */
   readonly reader?: DocumentReader;
@@ -26,26 +23,23 @@ export interface ScalerFilesOptions {
   readonly deadlines?: Clock;
 }
 
-/** The result of `load`. */
 export interface LoadedScalers {
-  /** All scalers in effect, sorted by name. An unchanged document keeps its object. */
+  /** Sorted by name. An unchanged document keeps its `Scaler` object. */
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
-  /** Whether scalers or problems differ from those of the last `load`; true for the first. */
   readonly changed: boolean;
-  /** The result for each object of the cluster, by `NAMESPACE/NAME`. */
+  /** Results of the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
-  /** Whether all objects of the cluster are known. */
   readonly isComplete: boolean;
 }
 
-export interface ScalerFiles {
+interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from those of the last `load`: immediately if the system notifies,
-   * else within 10 s. Resolves when `signal` is aborted. `onChange` is not called again before it resolves; its errors
-   * go to `onFault`, and the watch continues.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately on a file system event,
+   * else within 10 s. Resolves when `signal` is aborted. The next call waits until `onChange` resolves; its errors go
+   * to `onFault`, and the watch continues.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -54,7 +48,7 @@ export interface ScalerFiles {
   ) => Promise<void>;
 }
 
-/** Reads and watches scaler documents. `load` must be called before `watch`. */
+/** `load` must be called before `watch`. */
 export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
@@ -96,7 +90,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A failure that belongs to no document: the scalers in effect stay.
+      // A failure that belongs to no document keeps the scalers in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -132,7 +126,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file that two paths lead to by the same name belongs to the first. */
+/** A file that is in two paths under the same name belongs to the first. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));
@@ -143,7 +137,6 @@ async function readAll(paths: readonly string[], clock: Clock | null): Promise<r
   });
 }
 
-/** An unchanged file is not parsed again. */
 async function parseFiles(
   allContents: readonly PathContents[],
   before: ReadonlyMap<string, ParsedFile>,

@@ -1,4 +1,4 @@
-/** The defaults of the service config. Source: contract.md section 3. */
+/** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {
   url: 'http://prometheus:9090',
   flavor: 'prometheus',

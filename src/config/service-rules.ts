@@ -12,13 +12,12 @@ import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
 
-/** Variables of resource queries. */
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
-/** Fields that set the Authorization header of a data source. */
+/** Fields that set the Authorization header. */
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** Checks the rules over several fields of the service config on everything that could be read. */
+/** Rules across fields, for all values that could be read. */
 export function checkServiceRules(
   config: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,
@@ -39,7 +38,6 @@ export function checkServiceRules(
   ];
 }
 
-/** Without paths and objects there can be no document. */
 function checkScalerSources(scalers: Loose<ServiceInput>['scalers']): readonly Finding[] {
   if (scalers?.paths?.length !== 0 || scalers.customResources === true) return [];
   const message =
@@ -82,7 +80,7 @@ function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[
   return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
 
-/** With fewer scrapes in the window, one failed scrape makes the rate missing. */
+/** With fewer scrapes in the window, one failed scrape leaves the rate without a value. */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,
@@ -108,7 +106,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     const isMetricsql = source.flavor === 'victoriametrics';
     const placed = { query, path: place, isMetricsql };
     const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
-    // A rejected query gets no warnings.
+    // No warnings for a rejected query.
     if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
     return [
       ...refused,
@@ -119,7 +117,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
   });
 }
 
-/** The window of a recording rule is not in the query. Without it, the usage of a young pod seems complete. */
+/** The window of a recording rule is not in the query. If it is unknown, the usage of a young pod seems complete. */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
   if (takesWindow || source.resourceWindows?.cpu !== undefined || largestWrittenRangeSeconds(query) > 0)
@@ -134,14 +132,15 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
     const query = source.resourceQueries?.[resource] ?? RESOURCE_QUERIES[resource];
     if (listVariables(query).every(({ name }) => name !== 'window')) return [];
     const place = [...path, 'resourceWindows', resource];
-    const message = `${formatPath(place)} does nothing: the ${resource} query takes $window, which is ${formatPath([...path, 'resourceWindowSeconds'])}`;
+    const message = `${formatPath(place)} has no effect: the ${resource} query takes $window, which is ${formatPath([...path, 'resourceWindowSeconds'])}`;
     return [finding('resource-window', place, message)];
   });
 }
 
 /**
  * leaseDuration > renewDeadline > 1.2 x retryPeriod: the leader stops before another replica takes over, and has time
- * for a second attempt. Reported at a field that is set, at the first one if both are. Source: reliability.md, W15.
+ * for a second attempt. The problem is at the field that is set, at the first one if both are. Source:
+ * reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -188,7 +187,7 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
   });
 }
 
-/** Checks the rules that hold for a part of a spec. */
+/** Applies the rules of a document to the part of a spec. */
 function checkDefaults(
   { defaults, prometheus = {} }: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,

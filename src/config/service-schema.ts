@@ -93,12 +93,12 @@ const log = z.strictObject({
     default: SERVICE_DEFAULTS.logLevel,
   }),
   format: z.enum(['json', 'text']).optional().meta({
-    description: 'json: one JSON object per line; text: lines for people.',
+    description: 'json: one JSON object per line; text: human-readable lines.',
     default: SERVICE_DEFAULTS.logFormat,
   }),
 });
 
-/** The service config. Unknown fields are rejected, and every field is optional. */
+/** Unknown fields are rejected; every field is optional. */
 export const serviceSchema = z
   .strictObject({
     prometheus: z
@@ -133,5 +133,5 @@ export const serviceSchema = z
   })
   .meta({ title: 'promscaler service config' });
 
-/** A service config that the schema accepts, as written. */
+/** A valid service config as written, without defaults. */
 export type ServiceInput = z.infer<typeof serviceSchema>;

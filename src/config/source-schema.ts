@@ -5,7 +5,6 @@ import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { filePath, headerName, headerValue, url, word } from './service-field-types.js';
 
 interface TlsTexts {
-  /** The server that has the certificate. */
   readonly server: string;
   /** What an attacker can do if certificates are not verified. */
   readonly risk: string;
@@ -83,7 +82,7 @@ const azure = z.strictObject({
   }),
 });
 
-/** The ways to sign in to a managed Prometheus. service-rules.ts admits one per data source. */
+/** Authentication for managed Prometheus services. service-rules.ts admits one per data source. */
 const signIn = {
   oauth2: oauth2.optional().meta({
     description:
@@ -123,7 +122,6 @@ const resourceWindows = z.strictObject({
   }),
 });
 
-/** A data source: one entry of `prometheus`. */
 export const source = z.strictObject({
   urls: z
     .array(url)
@@ -178,5 +176,4 @@ export const source = z.strictObject({
   }),
 });
 
-/** A data source as written. */
 export type SourceInput = z.infer<typeof source>;

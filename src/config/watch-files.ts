@@ -3,28 +3,28 @@ import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
-/** Files are compared at this interval, in case the system sends no event. Source: reliability.md C1. */
-export const POLL_MS = 10_000;
+/** Files are also compared at this interval, in case the system sends no event. Source: reliability.md C1. */
+const POLL_MS = 10_000;
 
-/** An editor or the kubelet makes several changes in a row: they are handled together. */
-export const SETTLE_MS = 200;
+/** An editor or the kubelet makes several changes in a row, which are handled as one. */
+const SETTLE_MS = 200;
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly paths: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
-  /** Called with what `hasChanged` or `onChange` throws. The watch continues. */
+  /** Gets the errors of `hasChanged` and `onChange`. The watch continues. */
   readonly onFault: (error: unknown) => void;
-  /** Another source of changes: calls `ring` on a change, and returns how to unsubscribe. */
+  /** Another source of changes: calls `ring` on a change. Returns a function that unsubscribes. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
- * Calls `onChange` when `hasChanged`, which is called shortly after a file system event in the directories, and every
- * 10 s: not every file system reports the swap of a ConfigMap's `..data`. Resolves when `signal` is aborted, even
- * while a file system does not respond.
+ * Calls `onChange` when `hasChanged` resolves to true. `hasChanged` is called shortly after a file system event, and
+ * every 10 s since not every file system reports the swap of `..data` in a ConfigMap. Resolves when `signal` is
+ * aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
   const { signal } = options;
@@ -59,7 +59,7 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Returns null if the directory cannot be watched: the comparison every 10 s is enough. */
+/** Returns null if the directory cannot be watched: comparing every 10 s is enough. */
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(directory, { persistent: false }, onEvent);
@@ -76,7 +76,7 @@ interface Alarm {
   readonly ring: (ms: number) => void;
 }
 
-/** A ring without a waiter ends the next wait. */
+/** A ring while nothing waits ends the next wait. */
 function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
   let wake: (() => void) | null = null;
   let isRung = false;

@@ -1,6 +1,6 @@
 import type { Log } from '../units/log.js';
 
-export interface ClockWarnings {
+interface ClockWarnings {
   /** Seconds by which the wall clock of this host was set forward; negative: back. */
   readonly wallClockSet: (seconds: number) => void;
   /** Seconds by which the clock of a data source is ahead of the clock of this host; negative: behind. */

@@ -16,7 +16,6 @@ export interface CycleInput {
   /** The start of the round. */
   readonly now: Instant;
   readonly answers: RoundAnswers;
-  /** Another scaler with the same target. */
   readonly sharesTargetWith: string | null;
   /** Whether the document is still in force; checked directly before a change. */
   readonly isCurrent: () => boolean;
@@ -26,7 +25,6 @@ export interface CycleInput {
 export interface CycleOutput {
   readonly memory: Memory;
   readonly record: CycleRecord;
-  /** Null if it could not be read. */
   readonly target: ScaleTarget | null;
 }
 

@@ -6,20 +6,19 @@ import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Sample, Snapshot } from './snapshot.js';
 
-/** Whether there is any work, apart from how much. */
+/** Whether there is any work, regardless of how much. */
 export interface Activation {
-  /** At least one Object or External metric is above its `activation.above`. */
+  /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
   /** Since when no metric has been above, by full values; null: one is above, or has no full value. */
   readonly inactiveSince: Instant | null;
-  /** Why, as part of a sentence. */
+  /** Part of a sentence. */
   readonly why: string;
 }
 
 /**
- * Returns the state of activation, or null if it does not apply: only if `minReplicas` is 0 and a metric has a
- * threshold.
- * Source: algorithm.md, step 5.
+ * Returns the state of activation, or null if it does not apply: it requires `minReplicas` 0 and a metric with a
+ * threshold. Source: algorithm.md, step 5.
  */
 export function readActivation(snapshot: Snapshot): Activation | null {
   const { spec } = snapshot.scaler;
@@ -35,7 +34,7 @@ export function readActivation(snapshot: Snapshot): Activation | null {
   return { isActive: false, inactiveSince, why };
 }
 
-/** Removes the metrics of pods: they have no value at 0 replicas and must not prevent a scale-up from 0. */
+/** Metrics of pods have no value at 0 replicas and must not prevent a scale-up from 0. */
 export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
   return metrics.filter(({ spec }) => isTotal(spec));
 }

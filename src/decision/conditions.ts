@@ -24,7 +24,7 @@ export const SCALING_DISABLED: Condition = {
   message: 'scaling is disabled since the replica count of the target is zero',
 };
 
-/** Returns ScalingActive: True if the metrics are usable, else the failure of the first unusable one. */
+/** Returns `ScalingActive`: True if the metrics are usable, else the failure of the first unusable one. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
@@ -62,7 +62,9 @@ function describe({ spec }: JudgedMetric): string {
   return `${spec.type} metric ${spec.identity}`;
 }
 
-/** Returns AbleToScale and ScalingLimited of a decision that went through the limits. (algorithm.md, step 6) */
+/**
+ * Returns `AbleToScale` and `ScalingLimited` of a decision that went through the limits. Source: algorithm.md, step 6.
+ */
 export function limitConditions(context: LimitContext, limited: LimitedCount): readonly Condition[] {
   return [ableToScale(context, limited), scalingLimited(context, limited)];
 }
@@ -103,7 +105,7 @@ function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condi
   };
 }
 
-/** Compares the count before and after the rate limits and bounds. (algorithm.md, points 28, 34, 35) */
+/** Compares the count before and after the rate limits and bounds. Source: algorithm.md, points 28, 34, 35. */
 function scalingLimited(context: LimitContext, limited: LimitedCount): Condition {
   const { after } = limited;
   const stabilized = after.get('downscale_confirmation') ?? context.recommended;

@@ -19,9 +19,9 @@ import type { Snapshot } from './snapshot.js';
 
 /**
  * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, and throws for no
- * snapshot that `parseSnapshot` accepts, so the same snapshot gives the same decision anywhere. Dry run, pause and
- * leadership are not its concern: they only keep a decision from being carried out.
- * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
+ * snapshot that `parseSnapshot` accepts, so that the same snapshot results in the same decision anywhere. Ignores dry
+ * run, pause and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of
+ * Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -43,7 +43,6 @@ export function decide(given: Snapshot): Decision {
   return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
 }
 
-/** Replaces the bounds of the document with the bounds in force; without schedules they are the same. */
 function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
   const { scaler } = snapshot;
   if (scaler.spec.schedules.length === 0) return snapshot;
@@ -68,7 +67,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
   });
 }
 
-/** Some metric has no value or only a partial one: the count may rise, never fall. (algorithm.md, step 4) */
+/** Some metric has no value or only a partial one, so the count may rise but not fall. Source: algorithm.md, step 4. */
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],

@@ -5,13 +5,13 @@ import type { State } from './snapshot.js';
 /** The result of `decide`. Log, metrics, conditions and API read it; nothing is computed twice. */
 export interface Decision {
   readonly currentReplicas: number;
-  /** The replicas to set; equal to `currentReplicas` if nothing is to be done. */
+  /** Equal to `currentReplicas` if nothing is to be done. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
-  /** The bounds in force, those of schedules included. */
+  /** The bounds in force, including those of schedules. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** One for each metric of the document; empty if no metric was used. */
@@ -22,21 +22,20 @@ export interface Decision {
   readonly state: State;
 }
 
-/** A decision without its state, as kept in the history. */
 export type PastDecision = Omit<Decision, 'state'>;
 
 export interface MetricResult {
   readonly name: string;
-  /** The replicas that this metric alone proposes; null if it proposes none, and then `error` says why. */
+  /** The replicas that this metric alone proposes. If null, `error` is set. */
   readonly proposal: number | null;
   readonly current: CurrentValue;
-  /** Usage divided by the target, of the pass that decided; null if there is none or it is not finite. */
+  /** Usage divided by the target, in the pass that decided; null if there is none or it is not finite. */
   readonly ratio: number | null;
   readonly error: string | null;
   /** Why the sample may raise but not lower the count; null for a full value. */
   readonly partial: string | null;
   readonly pods: PodGroups;
-  /** Pod name -> why the pod is unready, missing or ignored. */
+  /** By pod name: why the pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
   /** Set only if `proposal` is that of the document's fallback. */
   readonly fallback?: FallbackUse;
@@ -51,7 +50,7 @@ export interface FallbackUse {
   readonly error: string;
 }
 
-/** The values that apply: utilization in whole percent of the requests, other values in base units. */
+/** Only the values that apply: utilization in whole percent of the requests, other values in base units. */
 export interface CurrentValue {
   readonly averageUtilization?: number;
   readonly averageValue?: number;

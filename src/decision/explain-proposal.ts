@@ -9,9 +9,9 @@ import { countReadyPods, totalOf } from './proposals/total-metrics.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
- * Returns a metric's value and target, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of the
- * requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count, the
- * pods that are filled in, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * Returns the value and target of a metric, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of
+ * the requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count,
+ * the pods with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -31,7 +31,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Explains a proposal that differs from what the printed numbers give. */
+/** Explains a proposal that differs from the result of the printed numbers. */
 function explainRest(reading: Reading, proposal: number): string {
   const count = read(reading);
   if (count === proposal) return '';
@@ -101,7 +101,7 @@ function proposalOf({ result }: JudgedMetric): number {
   return result.proposal ?? 0;
 }
 
-/** The first pass: over the ready pods only. */
+/** The first pass, over the ready pods only. */
 function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   const { averageUtilization, averageValue } = result.current;
   if (spec.target.type === 'Utilization')
@@ -147,7 +147,9 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
   return listed + [...sampled.keys()].filter((name) => !names.has(name)).length;
 }
 
-/** Returns null if the tolerance does not keep the count; empty if the numbers alone give the same count. */
+/**
+ * Returns null if the tolerance does not keep the count; empty if the printed numbers alone result in the same count.
+ */
 function explainTolerance(
   { result }: JudgedMetric,
   { scaler, target: { specReplicas } }: Snapshot,

@@ -32,7 +32,7 @@ export function explainCount(
   return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
-/** A bound that overrides a hold is named last: the hold continues, but the bound sets the count. */
+/** A bound that overrides a hold comes last: the hold continues, but the bound sets the count. */
 function explainSteps(steps: readonly LimitStep[]): string {
   const isOver = isBoundOverHold(steps);
   return steps
@@ -45,9 +45,8 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * Returns the message of the Event for a change, as the HPA words it (`cpu resource utilization ... above target`)
- * where that is true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of their
- * own.
+ * Returns the message of the Event for a change, in the words of the HPA (`cpu resource utilization ... above target`)
+ * if they are true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of promscaler.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;

@@ -17,7 +17,7 @@ export class JsonShapeError extends Error {
   }
 }
 
-/** Only names lists and objects: printing a deeply nested one would overflow the stack. */
+/** Lists and objects are only named: printing a deeply nested one would overflow the stack. */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
@@ -26,7 +26,7 @@ function print(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-/** Returns the fields of an object by name. Throws for a name that is not in `known`. */
+/** Throws for a name that is not in `known`. */
 export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
   const entries = readMap(field);
   const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
@@ -40,7 +40,7 @@ export function readObject<K extends string>(field: Field, known: readonly K[]):
   return Object.fromEntries(fields) as Record<K, Field>;
 }
 
-/** Returns the fields of an object, whatever their names. */
+/** Accepts any field names. */
 export function readMap(field: Field): ReadonlyMap<string, Field> {
   const { value } = field;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -64,7 +64,7 @@ export function readBoolean(field: Field): boolean {
   return field.value;
 }
 
-/** Returns any JSON number; `1e999` reads as Infinity, which the decision judges. */
+/** Returns any JSON number. `1e999` becomes Infinity, which the decision rejects. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
   return withoutNegativeZero(field.value);
@@ -78,13 +78,14 @@ export function readInteger(field: Field, min: number): number {
   return withoutNegativeZero(value);
 }
 
-/** JSON has `-0` but writes it as `0`: both must be the same snapshot. */
+/** JSON has `-0` but writes it as `0`, and both must be the same snapshot. */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
 /**
- * Returns an instant of the years 1 to 9999 in UTC: with an offset it could be outside, where RFC 3339 cannot write it.
+ * Returns an instant of the years 1 to 9999 in UTC. With an offset, the instant could be outside of the years that RFC
+ * 3339 can express.
  */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
@@ -93,7 +94,6 @@ export function readInstant(field: Field): Instant {
   return instant;
 }
 
-/** Returns the result of `read`, or null if the field is absent or null. */
 export function optional<T>(field: Field, read: (field: Field) => T): T | null {
   return field.value === undefined || field.value === null ? null : read(field);
 }

@@ -8,13 +8,13 @@ import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Recommendation, Snapshot, State } from './snapshot.js';
 
-/** The longest period of the HPA's default policies, which apply to a document without `behavior`. */
+/** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
 /**
- * Returns the recommendations that this decision starts from. For the first decision of a scaler the current count is
- * one, made now, so that nothing scales down during the first window. An empty list is not a first decision.
- * (algorithm.md, point 26)
+ * Returns the recommendations that this decision starts with. For the first decision of a scaler, the current count is
+ * a recommendation made now, so that nothing scales down during the first window. An empty list is not a first
+ * decision. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
   return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
@@ -22,7 +22,7 @@ export function seedRecommendations({ state, now, target }: Snapshot): readonly 
 
 export interface Outcome {
   readonly desired: number;
-  /** The recommendation to store; null if none was made. */
+  /** Null if no recommendation was made. */
   readonly recommended: number | null;
   /** Null if the decision used no metric. */
   readonly metrics: readonly JudgedMetric[] | null;
@@ -30,7 +30,7 @@ export interface Outcome {
   readonly activation: Activation | null;
 }
 
-/** Returns the state that the next decision starts from, if this one is carried out. (algorithm.md, step 7) */
+/** Returns the state that the next decision starts from, if this one is carried out. Source: algorithm.md, step 7. */
 export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
@@ -67,13 +67,13 @@ function downscaleProposals(
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
-/** A 0 is ours if this decision sets it, or if it already was: a decision that keeps a 0 does not show who set it. */
+/** True if this decision sets the 0, or if it was true before: a decision that keeps a 0 does not show who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Without pods it is normal for a metric to have no value: the time does not count at 0 replicas, so that a workload
+ * Without pods it is normal for a metric to have no value. The time does not count at 0 replicas, so that a workload
  * that scales up from 0 does not use its fallback at once.
  */
 function failingSince(

@@ -1,4 +1,4 @@
-import { parseScaler } from '../scaler/parse-scaler.js';
+import { parseScaler } from '../scaler/read/parse-scaler.js';
 import type { Scaler } from '../scaler/spec.js';
 import { parseQuantity } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
@@ -18,15 +18,14 @@ import {
 import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
-/** A snapshot that cannot be read; the message names the field and the reason. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
 }
 
 /**
  * Returns the snapshot from parsed JSON, with instants, milli-units and the defaults of the document. Does not enforce
- * rules between fields of the document: recordings and vectors may break them.
- * Throws `SnapshotError` for a wrong shape, unknown fields included.
+ * rules between fields of the document, because recordings and vectors may break them. Throws `SnapshotError` for a
+ * wrong shape, including unknown fields; the message names the field and the reason.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -138,7 +137,7 @@ const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'
 
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
 
-/** Each form has its own fields, so that a `kind` next to values, or values next to an error, is not ignored. */
+/** Each form has its own fields, so that a `kind` next to values, or values next to an error, is rejected. */
 function readSample(field: Field): Sample {
   const given = readMap(field);
   const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);

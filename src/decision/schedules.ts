@@ -7,17 +7,17 @@ export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
   readonly maxReplicas: number;
-  /** The schedules that set the floor and the ceiling; null: the document. */
+  /** The schedules that set the floor and the ceiling; null: the document sets it. */
   readonly floor: BoundBy | null;
   readonly ceiling: BoundBy | null;
-  /** The floor before the ceiling clipped it; null if it did not. */
+  /** The floor before it was clipped to the ceiling; null if it was not clipped. */
   readonly clippedFloor: number | null;
 }
 
-export interface BoundBy {
+interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** `before` a start and `after` an end the bound ramps. */
+  /** The bound ramps `before` a start and `after` an end. */
   readonly phase: 'during' | 'before' | 'after';
   readonly until: Instant;
 }
@@ -29,10 +29,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the highest floor and the lowest ceiling of the schedules that are active or ramping, in place of the
- * document's; a floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and
- * that of the schedule in proportion to the time, rounded up: it is reached at the start, and gone `rampSeconds` after
- * the end. (algorithm.md, step 1)
+ * Returns the highest floor and the lowest ceiling of the schedules that are active or ramping, in place of those of
+ * the document. A floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and
+ * that of the schedule in proportion to the time, rounded up: the ramp ends at the start of the schedule, and
+ * `rampSeconds` after its end. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -53,9 +53,9 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 
 /**
  * Returns the highest ceiling that may have led to the current count; a count above it is lowered at once. The ceiling
- * of a schedule counts while it is active, and after that until the next scale-up: if no schedule allowed more than the
- * document at the last scale-up, the count was within the document's maximum, and lowering that takes effect at once.
- * (reliability.md, decision 8)
+ * of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more than the
+ * document at the last scale-up, the count was within the maximum of the document, and lowering that maximum takes
+ * effect at once. Source: reliability.md, decision 8.
  */
 export function highestCeiling(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
@@ -78,7 +78,9 @@ function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): bo
   );
 }
 
-/** Returns `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`. */
+/**
+ * For example `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`.
+ */
 export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
   if (by === null) return `${field} is ${replicas}`;
   const when: Readonly<Record<BoundBy['phase'], string>> = {
@@ -89,7 +91,6 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
-/** Returns the floor in force like `describeBound`, and the floor before it was clipped. */
 export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
   return clippedFloor === null
@@ -113,7 +114,6 @@ function boundBy(
   return { schedule: name, replicas: Math.ceil(own + (scheduled - own) * fraction), phase, until };
 }
 
-/** Returns the largest share of all occurrences near the instant; null if there is none. */
 function shareAt(schedule: Schedule, now: Instant): Share | null {
   const { last, next } = recurringAround(schedule, now);
   let largest: Share | null = null;

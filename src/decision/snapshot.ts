@@ -2,7 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Milli } from '../units/quantity.js';
 import type { Instant } from '../units/time.js';
 
-/** The whole input of one decision. parse-snapshot.ts and write-json.ts have its JSON form. */
+/** The whole input of one decision. parse-snapshot.ts and write-json.ts read and write its JSON form. */
 export interface Snapshot {
   readonly scaler: Scaler;
   /** The time of the decision; `decide` reads no clock. */
@@ -31,9 +31,9 @@ export interface Pod {
   readonly ready: boolean | null;
   /** `lastTransitionTime` of the `Ready` condition. */
   readonly readyChangedAt: Instant | null;
-  /** Container name -> resource name -> milli-units; includes restartable init containers. */
+  /** Milli-units by container name and resource name; includes restartable init containers. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** Pod-level requests, resource name -> milli-units; null if the pod has none. */
+  /** Pod-level requests: milli-units by resource name; null if the pod has none. */
   readonly podRequests: ReadonlyMap<string, Milli> | null;
 }
 
@@ -43,11 +43,11 @@ export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 interface Valued {
   /** When the newest raw sample was taken. */
   readonly at: Instant;
-  /** Why the numbers may be too low; null for a full value. A partial sample may raise the count, never lower it. */
+  /** Why the numbers may be too low; null for a full value. A partial sample may raise the count, but not lower it. */
   readonly partial: string | null;
 }
 
-/** Usage by pod and container: Resource and ContainerResource. */
+/** Usage by pod and container, for Resource and ContainerResource. */
 export interface ContainersSample extends Valued {
   readonly form: 'containers';
   /** The window of the rate; 0: an instantaneous gauge. */
@@ -61,13 +61,15 @@ export interface PodsSample extends Valued {
   readonly pods: ReadonlyMap<string, number>;
 }
 
-/** The series that a query returned: Object (exactly one) and External (added up). */
+/** The series that a query returned, for Object (exactly one) and External (added up). */
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
 }
 
-/** No series; all values NaN; infinite, negative, wrong shape or duplicates; the source did not answer. */
+/**
+ * In this order: no series; all values NaN; infinite, negative, wrong shape or duplicates; no answer from the source.
+ */
 export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
 
 /** No value. Never read as 0 unless the document allows it. */
@@ -88,11 +90,11 @@ export interface ScaleEvent {
   readonly change: number;
 }
 
-/** What earlier decisions have left for this one. `Decision.state` is the `state` of the next snapshot. */
+/** What earlier decisions have stored for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
-  /** Before any limit; null: this is the first decision of the scaler, which an empty list is not. */
+  /** Before any limit. Null only for the first decision of the scaler; an empty list is not a first decision. */
   readonly recommendations: readonly Recommendation[] | null;
   readonly scaleEvents: readonly ScaleEvent[];
   /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
@@ -100,9 +102,9 @@ export interface State {
   /** Recovery hold: no scale-down before this time. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-  /** `TYPE/IDENTITY` -> since when the metric has had no value; empty after a decision at 0 replicas. */
+  /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
-  /** promscaler set the target to 0 (including by a pause); false: another writer did. */
+  /** Whether promscaler set the target to 0 (possibly by a pause), rather than another client. */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
 }

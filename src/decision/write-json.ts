@@ -17,7 +17,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
   };
 }
 
-/** Returns the JSON form of a decision; a past decision has no `state`. */
+/** The JSON form of a past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
   return {
     ...decision,
@@ -39,7 +39,7 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
   return { ...step, until: instantOrNull(step.until) };
 }
 
-/** Lists the fields: the pods of the watch have more of them, and a snapshot with unknown fields is rejected. */
+/** Lists the fields, because pods from the watch have more of them, and a snapshot with unknown fields is rejected. */
 function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
   return {
     name: pod.name,
@@ -81,7 +81,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
-    // Absent means "first decision", which an empty list does not.
+    // An absent list marks the first decision; an empty one does not.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),

@@ -4,20 +4,19 @@ import type { Clock } from '../units/clock.js';
 import { FileError, tooLong } from './file-error.js';
 import { readPipe } from './read-pipe.js';
 
-export interface ReadBounds {
+interface ReadBounds {
   /** A longer file is rejected. At most one byte more is read. */
   readonly mostBytes: number;
   /** Timeout for a file system that does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
   /**
-   * Whether to read a pipe, such as a shell's `<(command)`, to its end, until `signal` is aborted. Default: only
-   * regular files.
+   * Reads a pipe too, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default: only regular
+   * files.
    */
   readonly pipe?: { readonly signal?: AbortSignal };
 }
 
-/** The contents of a file, and its device. */
-export interface BoundedFile {
+interface BoundedFile {
   readonly bytes: Uint8Array;
   readonly dev: number;
 }
@@ -46,10 +45,7 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
   });
 }
 
-/**
- * Reads a file as text. Bytes that are not UTF-8 are replaced: a bundle of certificates may have comments in any
- * encoding.
- */
+/** Replaces bytes that are not UTF-8: a bundle of certificates may have comments in any encoding. */
 export async function readBoundedText(path: string, bounds: ReadBounds): Promise<string> {
   const { bytes } = await readBounded(path, bounds);
   return new TextDecoder().decode(bytes);
@@ -61,7 +57,7 @@ async function readFound(path: string, { mostBytes, pipe }: ReadBounds): Promise
     return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
   }
   mustBeRegular(found);
-  // It may be a pipe by now: without this flag, opening one waits for a writer.
+  // The file may have become a pipe. Without this flag, opening a pipe waits for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const opened = await handle.stat();

@@ -8,17 +8,19 @@ export interface AccessQuestion {
   readonly group: string;
   /** Plural: `deployments`. */
   readonly resource: string;
-  /** `scale`; empty: the object itself. */
+  /** For example `scale`; empty: the object itself. */
   readonly subresource: string;
-  /** Null: all namespaces. */
   readonly namespace: string | null;
-  /** Of one object; default: all objects. */
+  /** The name of one object; default: all objects. */
   readonly name?: string;
 }
 
 const DEADLINE_MS = 5000;
 
-/** Returns whether the account of the transport has a permission. Every account may create this review. Throws `KubernetesError`. */
+/**
+ * Returns whether the account of the transport has a permission. Every account may create this review. Throws
+ * `KubernetesError`.
+ */
 export async function mayI(
   transport: Transport,
   question: AccessQuestion,
@@ -45,7 +47,7 @@ export async function mayI(
   return objectIn(answer, 'status')?.['allowed'] === true;
 }
 
-/** Returns the user name of the account, or null before Kubernetes 1.28 and after a failure. Never throws. */
+/** Returns the user name of the account. Returns null after a failure, and before Kubernetes 1.28. Never throws. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await transport.request({
@@ -61,12 +63,15 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
   } catch {
-    // Other requests report an unreachable server.
+    // If the server is unreachable, other requests report it.
     return null;
   }
 }
 
-/** `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get configmaps x in namespace ops`. */
+/**
+ * For example `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get configmaps x in
+ * namespace ops`.
+ */
 export function nameAccess(question: AccessQuestion): string {
   const { verb, group, resource, subresource, namespace, name } = question;
   const what = `${resource}${group === '' || group === 'apps' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;

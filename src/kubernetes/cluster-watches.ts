@@ -9,40 +9,40 @@ import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from 
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-export type TargetStore = ObjectStore<WatchedTarget>;
+type TargetStore = ObjectStore<WatchedTarget>;
 
-/** The watches of pods and of the scaled kinds of apps/v1, in the namespaces that have scale targets. */
+/** The watches of pods and of the watched kinds of apps/v1, in the namespaces that have scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
-  /** One watch covers all namespaces. */
   readonly isClusterWide: () => boolean;
-  /** Returns null for a namespace that is not followed. */
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not followed in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
-  /** Returns seconds since the last event of the stalest informer of a namespace; infinite if never. */
+  /** Returns the seconds since the last event of the stalest informer of a namespace; infinite if there was none. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
   readonly problemOf: (namespace: string) => KubernetesError | null;
 }
 
-export interface WatchesOptions {
+interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** The only namespaces that may be watched; empty: all. */
+  /** The only namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-/** More namespaces share one watch of the whole cluster. */
+/** With more namespaces, one watch covers the whole cluster. */
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
-/** Failures that a retry does not fix: what was read before must not be used. Not `unauthorized`: tokens rotate. */
+/**
+ * A retry does not fix these failures, so the cached objects must not be used. Excludes `unauthorized`: tokens rotate.
+ */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
-/** Returns watches that start with the first `follow`. */
+/** The watches start with the first `follow`. */
 export function createWatches(options: WatchesOptions): Watches {
   const pods = createInformers({
     ...options,
@@ -79,7 +79,7 @@ export function createWatches(options: WatchesOptions): Watches {
         ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
       );
       const namespaces = distinct(known);
-      // Never back to one watch per namespace: each change of scope lists everything again.
+      // Never goes back to one watch per namespace: each change of scope lists everything again.
       isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
@@ -105,7 +105,7 @@ function ageOf(informers: readonly Informer<unknown>[]): number {
   return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
 }
 
-/** Returns why an informer must not be used; null while it may. */
+/** Returns why the store of an informer must not be used; null: it may be used. */
 export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;

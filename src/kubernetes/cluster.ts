@@ -19,7 +19,7 @@ import { createWatches, problemOfInformer, type Watches } from './cluster-watche
 export interface ClusterOptions {
   /** Closed at the end of `run`. */
   readonly transport: Transport;
-  /** The only namespaces that are read and written; empty: all. */
+  /** The only namespaces to read and write; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
@@ -27,10 +27,9 @@ export interface ClusterOptions {
   readonly instance?: string;
 }
 
-/** How long a read waits for the first list of its informer. */
 const FIRST_LIST_MS = 10_000;
 
-/** Returns the client of one cluster. Sends no request before `run` or a read. */
+/** Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces } = options;
   const log = options.log ?? SILENT_LOG;
@@ -105,7 +104,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** Returns the watched object; null if its kind or namespace is not watched. Throws `KubernetesError`. */
+/** Returns null if the kind or the namespace is not watched. Throws `KubernetesError`. */
 async function readWatched(
   watches: Watches,
   { namespace, ref, signal }: WorkloadPlace,
@@ -127,7 +126,7 @@ async function readWatched(
   return watched;
 }
 
-/** Waits until an informer has listed. Throws its failure, or `timeout`. */
+/** Waits until the informer has listed. Throws its failure, or `timeout` after 10 s. */
 async function firstList(
   informer: Informer<unknown>,
   { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },

@@ -5,21 +5,20 @@ import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-/** The API of a kind. */
 export interface ScalableKind {
-  /** `/apis/argoproj.io/v1alpha1`. */
+  /** For example `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
-  /** `rollouts`. */
+  /** For example `rollouts`. */
   readonly plural: string;
 }
 
 export interface Discovery {
   /**
-   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` for a kind that is not
-   * served, `invalid` for a kind that cannot be scaled.
+   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` if the kind is not
+   * served, `invalid` if it cannot be scaled.
    */
   readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
-  /** Marks a result as possibly outdated: the next `find` repeats the discovery, at most every 30 s. */
+  /** Marks a result as possibly outdated. The next `find` repeats the discovery, at most every 30 s. */
   readonly doubt: (ref: TargetRef) => void;
 }
 
@@ -31,12 +30,12 @@ interface Entry {
   readonly result: Promise<ScalableKind>;
 }
 
-/** Discovers each kind once, and a kind that was not found again at most every 30 s. */
+/** Discovers each kind once. Repeats the discovery of a missing kind at most every 30 s. */
 export function createDiscovery(transport: Transport, clock: Clock): Discovery {
   const entries = new Map<string, Entry>();
 
   const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
-    // Without the caller's signal: other callers may wait for the same result.
+    // Without the signal of the caller, because other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
     entries.set(key, entry);
@@ -47,7 +46,6 @@ export function createDiscovery(transport: Transport, clock: Clock): Discovery {
     });
     return result;
   };
-  /** Kinds whose last result expires after `REFRESH_MS`. */
   const expiring = new Set<string>();
 
   return {
@@ -106,7 +104,6 @@ function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string
   return { root, plural };
 }
 
-/** Returns the versions of a group, the preferred one first. */
 async function groupRoots(transport: Transport, ref: TargetRef, group: string): Promise<readonly string[]> {
   const path = `/apis/${encodeURIComponent(group)}`;
   const answer = await request(transport, path, ref);

@@ -2,7 +2,6 @@ import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './json.js';
 import type { ScaleTarget, TargetEvent } from './types.js';
 
-/** One Event with its occurrences. */
 export interface SeenEvent {
   readonly target: ScaleTarget;
   readonly event: TargetEvent;
@@ -10,12 +9,11 @@ export interface SeenEvent {
   readonly name: string;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** At least 1. */
   readonly count: number;
 }
 
 /** `instance` identifies a replica of the service, at most 128 characters. */
-export interface Reporter {
+interface Reporter {
   readonly instance: string;
 }
 
@@ -23,7 +21,7 @@ const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-/** Returns a new Event of `events.k8s.io/v1`. */
+/** For `events.k8s.io/v1`. */
 export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -40,12 +38,12 @@ export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns the merge-patch for a repeated Event of `events.k8s.io/v1`. */
+/** The merge-patch for a repeated Event of `events.k8s.io/v1`. */
 export function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-/** Returns a new Event of the core API, for clusters where `events.k8s.io` is unavailable. */
+/** For the core API, on clusters where `events.k8s.io` is unavailable. */
 export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'v1',
@@ -65,7 +63,7 @@ export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns the merge-patch for a repeated Event of the core API. */
+/** The merge-patch for a repeated Event of the core API. */
 export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }
@@ -74,7 +72,7 @@ function regarding({ ref, namespace, uid, resourceVersion }: ScaleTarget): JsonO
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 
-/** A MicroTime: RFC 3339 with six digits. */
+/** A MicroTime: RFC 3339 with six fractional digits. */
 function microTime(instant: Instant): string {
   const text = formatInstant(instant);
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');

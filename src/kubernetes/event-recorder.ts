@@ -6,19 +6,17 @@ import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
 
-/** Sends Events in the background. */
-export interface EventRecorder {
-  /** Queues an Event; never throws. */
+interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
   /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** `reportingInstance`: the pod name. */
+  /** The pod name, for `reportingInstance`. */
   readonly instance: string;
 }
 
@@ -37,9 +35,9 @@ interface Budget {
 }
 
 /**
- * Returns a recorder that counts a repeated Event on the same target within six minutes instead of creating another.
- * Drops Events beyond the rate limit of a target or the queue of 1,000. Uses the core API for ten minutes after
- * events.k8s.io was forbidden or missing. Source: reliability.md, W26; the rate limit is that of client-go
+ * Returns a recorder that counts an Event repeated on the same target within six minutes instead of creating another
+ * one. Drops Events beyond the rate limit of a target or the queue of 1,000. Uses the core API for ten minutes after
+ * events.k8s.io was forbidden or missing. Source: reliability.md, W26. The rate limit is that of client-go
  * (tools/record/events_cache.go).
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
@@ -88,7 +86,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A namespace that is being deleted answers 404 too: only a success shows that events.k8s.io is missing.
+        // A namespace that is being deleted answers 404 too: only a success here shows that events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return;
@@ -118,7 +116,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Bounds a map that lives as long as the service: evicts the least recently used entry. */
+/** Bounds a map that lives as long as the service by evicting the least recently used entry. */
 function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);

@@ -3,13 +3,12 @@ import type { OtherScaler } from './types.js';
 import type { ObjectStore } from './watch/object-store.js';
 
 export interface HpaStore extends ObjectStore<WatchedHpa> {
-  /** Returns the HPAs of a namespace; the same array until one of them changes. */
+  /** Returns the same array until one of the HPAs changes. */
   readonly of: (namespace: string) => readonly OtherScaler[];
 }
 
 const NONE: readonly OtherScaler[] = [];
 
-/** An empty store. */
 export function createHpaStore(): HpaStore {
   let namespaces = new Map<string, Map<string, WatchedHpa>>();
   const lists = new Map<string, readonly OtherScaler[]>();

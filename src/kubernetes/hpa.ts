@@ -7,12 +7,12 @@ import type { WatchedObject } from './watch/object-store.js';
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
 
-/** An HPA. `scaler` has another name if a ScaledObject owns the HPA. */
+/** If a ScaledObject owns the HPA, `scaler` has the name of the ScaledObject. */
 export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
 
-/** Converts a watched HPA; null if it has no target. */
+/** Returns null if the HPA has no target. */
 export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   const scaler = readHorizontalPodAutoscaler(object);
   if (scaler === null) return null;
@@ -25,7 +25,7 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   };
 }
 
-/** Lists the HPAs of a namespace (null: of all) with live requests. Throws `KubernetesError`. */
+/** Lists the HPAs of a namespace (null: of all namespaces) with live requests. Throws `KubernetesError`. */
 export async function listHpas(
   transport: Transport,
   namespace: string | null,
@@ -36,7 +36,7 @@ export async function listHpas(
   return items;
 }
 
-/** Converts an HPA. A ScaledObject that owns it is returned instead: that is the object to delete. */
+/** If a ScaledObject owns the HPA, returns the ScaledObject, because that is the object to delete. */
 export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';

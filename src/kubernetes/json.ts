@@ -1,29 +1,24 @@
-/** A JSON object of unknown shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Returns the value as an object, or null (also for a list). */
+/** Returns the value as an object, or null. A list is not an object. */
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
-/** Returns a member as an object, or null. */
 export function objectIn(parent: JsonObject | null, key: string): JsonObject | null {
   return asObject(memberOf(parent, key));
 }
 
-/** Returns a member as a string, possibly empty, or null. */
 export function textIn(parent: JsonObject | null, key: string): string | null {
   const value = memberOf(parent, key);
   return typeof value === 'string' ? value : null;
 }
 
-/** Returns a member as a list, empty if it is none. */
 export function listIn(parent: JsonObject | null, key: string): readonly unknown[] {
   const value = memberOf(parent, key);
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** Returns the objects in a list member. */
 export function objectsIn(parent: JsonObject | null, key: string): readonly JsonObject[] {
   return listIn(parent, key)
     .map(asObject)
@@ -36,10 +31,10 @@ export function countIn(parent: JsonObject | null, key: string): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Returns the string members of an object member, as in labels and annotations. */
+/** Returns the string members of an object member, such as labels and annotations. */
 export function textsIn(parent: JsonObject | null, key: string): Readonly<Record<string, string>> {
   const object = objectIn(parent, key);
-  // Without a prototype: a label may be called `constructor`.
+  // Without a prototype, because a label may be called `constructor`.
   const texts = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(object ?? {}))
     if (typeof value === 'string') texts[name] = value;

@@ -3,22 +3,19 @@ import { countIn, objectIn, textIn, type JsonObject } from './json.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './types.js';
 
-/** The fields of `spec` that leader election uses. */
 export interface LeaseSpec {
   /** Empty: released. */
   readonly holderIdentity: string;
-  /** Null if unset. */
   readonly leaseDurationSeconds: number | null;
   /** A MicroTime as stored; null if unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
-  /** 0 if unset. */
   readonly leaseTransitions: number;
 }
 
 export interface SeenLease {
   readonly spec: LeaseSpec;
-  /** The whole spec as JSON: a change shows that the holder is alive. */
+  /** The whole spec as JSON. A change shows that the holder is alive. */
   readonly rawSpec: string;
   /** Kept so that an update preserves labels, annotations and unknown fields. */
   readonly object: JsonObject;
@@ -26,9 +23,7 @@ export interface SeenLease {
 
 /** Reads and writes one Lease, without retries. Throws `KubernetesError`. */
 export interface LeaseClient {
-  /** `NAMESPACE/NAME`, for messages. */
   readonly name: string;
-  /** Returns null if the Lease does not exist. */
   readonly read: (signal: AbortSignal) => Promise<SeenLease | null>;
   /** Throws `conflict` if the Lease exists. */
   readonly create: (spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
@@ -36,11 +31,10 @@ export interface LeaseClient {
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
 
-export interface LeaseClientOptions {
+interface LeaseClientOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;
-  /** Of each request. */
   readonly deadlineMs: number;
 }
 
@@ -88,7 +82,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
 
 export const LEASE_HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
 
-/** Formats a MicroTime with six digits: `2026-01-01T00:00:00.250000Z`. */
+/** Formats a MicroTime with six fractional digits: `2026-01-01T00:00:00.250000Z`. */
 export function microTime(instant: Instant): string {
   return new Date(instant).toISOString().replace('Z', '000Z');
 }
@@ -105,7 +99,7 @@ export function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }
 
-/** Throws `bad_answer` without uid or resourceVersion: such a Lease could not be updated safely. */
+/** Rejects a Lease without uid or resourceVersion, because it could not be updated safely. */
 export function readLease(answer: JsonObject, doing: string): SeenLease {
   const metadata = objectIn(answer, 'metadata');
   const isWhole = [textIn(metadata, 'uid'), textIn(metadata, 'resourceVersion')].every((text) => text);

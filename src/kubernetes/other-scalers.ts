@@ -10,29 +10,28 @@ import { groupOf } from './targets.js';
 import { KubernetesError, type OtherScaler } from './types.js';
 import { createInformers, type Informer } from './watch/informers.js';
 
-/** Finds the HPAs of a namespace. */
-export interface OtherScalers {
-  /** Watches HPAs next to scalers in dry run, until `signal` is aborted. */
+interface OtherScalers {
+  /** Watches the HPAs of scalers in dry run, until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the targets of scalers in dry run, whose HPAs are watched. */
   readonly compare: (targets: readonly ComparedTarget[]) => void;
   /**
-   * Returns the HPAs as watched, or as listed at most once a minute. Empty until a list has succeeded, and for ten
-   * minutes if HPAs are forbidden or not served: that is not a failure of a target. Rejects only after an internal error.
+   * Returns the HPAs as watched, or as listed at most once a minute. Empty until a list has succeeded. Also empty for
+   * ten minutes if HPAs are forbidden or not served, which is not a failure of the target. Rejects only after an
+   * internal error.
    */
   readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
 
-export interface ComparedTarget {
+interface ComparedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
 }
 
-export interface OtherScalersOptions {
+interface OtherScalersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether to list all namespaces in one request. */
   readonly isClusterWide: () => boolean;
 }
 
@@ -42,17 +41,15 @@ const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
 /** After a failure before the first list. */
 const RETRY_MS = 10_000;
-/** A watch without an event for longer may have stalled. Source: reliability.md, K12. */
+/** A watch that has been silent for longer may have stalled. Source: reliability.md, K12. */
 const STALE_SECONDS = 180;
 
 const NONE: readonly OtherScaler[] = [];
 
 interface Entry {
-  /** No request is sent before this time. */
   dueMs: number;
   known: ByNamespace | null;
   listing: Promise<ByNamespace> | null;
-  /** The last list failed, which was logged. */
   isFailing: boolean;
   readonly refusals: Refusals;
 }
@@ -70,7 +67,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     fixFor: fixForWatch,
   });
   let compared: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  /** By namespace, whether a scaler in dry run has an HPA in `list`. */
+  /** Maps a namespace to whether a scaler in dry run has an HPA in `list`. */
   const comparisons = new Map<
     string,
     { readonly list: readonly OtherScaler[]; readonly isCompared: boolean }
@@ -122,7 +119,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
       const informer = informers.of(namespace);
       const isWatched = informer !== null && isReliable(informer);
       const list = isWatched ? informer.store.of(namespace) : await listed(namespace);
-      // A list from before the watch is outdated when the watch ends.
+      // When the watch ends, a list from before it is outdated.
       if (isWatched) entryOf(isClusterWide() ? null : namespace).dueMs = 0;
       lookAt(namespace, list);
       return list;
@@ -136,7 +133,7 @@ async function list(
   entry: Entry,
 ): Promise<ByNamespace> {
   try {
-    // Other callers wait for the same list, so no single caller may cancel it; each page has its deadline.
+    // Other callers wait for the same list, so no single caller may cancel it. Each page has its own deadline.
     entry.known = groupByNamespace(await listHpas(transport, scope, new AbortController().signal));
     entry.dueMs = clock.monotonicMs() + FRESH_MS;
     entry.refusals.clear();
@@ -155,7 +152,10 @@ async function list(
   return entry.known ?? new Map();
 }
 
-/** Returns milliseconds until the next request, and whether the failure is lasting: a starting server may answer 403 or 404. */
+/**
+ * Returns the milliseconds until the next request, and whether the failure is lasting: a starting server may answer 403
+ * or 404.
+ */
 function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isLasting: boolean } {
   const { kind } = error;
   const { refusals } = entry;
@@ -180,7 +180,7 @@ function fixForWatch({ kind }: KubernetesError): string | null {
     : null;
 }
 
-/** Without the version: a group may have several. */
+/** Without the version, because a group may have several. */
 function keyOf(ref: TargetRef): string {
   return `${groupOf(ref)}/${ref.kind}/${ref.name}`;
 }

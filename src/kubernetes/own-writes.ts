@@ -3,15 +3,14 @@ import type { Clock } from '../units/clock.js';
 import { compareResourceVersions } from './resource-version.js';
 import { groupOf } from './targets.js';
 
-/** Own PATCHes that the watch may not have shown yet. */
-export interface OwnWrites {
-  /** Records the resourceVersion of the response to a PATCH. */
+/** The PATCHes of this process that the watch may not have reported yet. */
+interface OwnWrites {
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
-  /** Whether the watched version is older than our last write, and so has outdated replicas. */
+  /** Whether the watched object is older than the last PATCH, so that its replicas are outdated. */
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;
 }
 
-/** After this time a version that cannot be compared counts as arrived. */
+/** After this time, a watched version that cannot be compared counts as current. */
 const INCOMPARABLE_MS = 60_000;
 
 /** Source: reliability.md, K13. */

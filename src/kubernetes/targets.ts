@@ -9,17 +9,13 @@ export interface WatchedTarget extends WatchedObject {
   readonly uid: string;
   readonly specReplicas: number;
   readonly statusReplicas: number;
-  /** Null if missing or invalid. */
   readonly selector: LabelSelector | null;
   /** Only those of `promscaler.dev`: last-applied-configuration would hold the whole object again. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Field managers of `spec.replicas`. */
   readonly replicasManagers: readonly string[];
-  /** Null if missing. */
   readonly generation: number | null;
-  /** Null: neither paused nor stuck. */
   readonly rollout: Rollout | null;
-  /** The Deployment that owns a ReplicaSet. */
+  /** The name of the Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
 
@@ -32,7 +28,6 @@ const WATCHED_KINDS: Readonly<Record<string, string>> = {
 
 const ANNOTATION_PREFIX = 'promscaler.dev/';
 
-/** The API of the watched kinds. */
 export const APPS_ROOT = '/apis/apps/v1';
 
 /** Returns `deployments` for a Deployment of any version of `apps`; null for a kind that is not watched. */
@@ -48,12 +43,12 @@ export function groupOf(ref: TargetRef): string {
   return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
 }
 
-/** Returns the name of a target in messages: `deployment shop/web`. */
+/** For messages: `deployment shop/web`. */
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
 
-/** Converts a watched object; null if it has no name or uid. A missing `spec.replicas` means 1. */
+/** Returns null if the object has no name or uid. A missing `spec.replicas` means 1. */
 export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name, uid] = [
@@ -93,7 +88,7 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
   return isStuck ? 'stuck' : null;
 }
 
-/** Several managers may own the field with the same value, or through `/scale`. Source: reliability.md, W9. */
+/** Several managers may own the field: with the same value, or through `/scale`. Source: reliability.md, W9. */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
     .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
@@ -110,7 +105,7 @@ function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, st
 
 /**
  * Converts a watched target. Throws `KubernetesError`: `invalid` for a ReplicaSet that a Deployment owns,
- * `invalid_selector` where the selector is missing, empty or unreadable.
+ * `invalid_selector` if the selector is missing, empty or invalid.
  */
 export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget {
   const { namespace, uid, resourceVersion, specReplicas, statusReplicas } = watched;
@@ -137,7 +132,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** Returns a valid selector. Throws for an empty one, which would match every pod of the namespace, as the HPA does. */
+/** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod of the namespace. */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)
     throw new KubernetesError(

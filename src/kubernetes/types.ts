@@ -14,7 +14,6 @@ export interface ScaleTarget {
   readonly annotations: Readonly<Record<string, string>>;
   /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
   readonly replicasManagers?: readonly string[];
-  /** `metadata.generation`. Absent for a target that is read by its `/scale`. */
   readonly generation?: number;
   /** Of a Deployment: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither, or unknown. */
   readonly rollout?: Rollout;
@@ -22,18 +21,16 @@ export interface ScaleTarget {
 
 export type Rollout = 'paused' | 'stuck';
 
-/** Why a pod is not ready, from the scheduler (`cpu`) or the kubelet (`ImagePullBackOff`). */
+/** Why a pod is not ready: a reason of the scheduler (`cpu`) or of the kubelet (`ImagePullBackOff`). */
 export interface PodTrouble {
   readonly kind: 'unschedulable' | 'waiting';
   readonly why: string;
 }
 
-/** A pod with the reason why it is not ready. */
 export interface ClusterPod extends Pod {
   readonly trouble?: PodTrouble;
 }
 
-/** The `/scale` of a target. */
 export interface Scale {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -48,21 +45,20 @@ export interface TargetEvent {
   readonly message: string;
 }
 
-/** Another autoscaler: an HPA, or the ScaledObject that owns it. */
+/** An HPA, or the ScaledObject that owns it. */
 export interface OtherScaler {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** `status.desiredReplicas` of the HPA. Absent if unknown, e.g. while its metrics fail. */
+  /** `status.desiredReplicas` of the HPA. Absent if unknown, for example while its metrics fail. */
   readonly desiredReplicas?: number;
 }
 
-/** A target of a scaler. */
 export interface FollowedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
-  /** In dry run an HPA of the same target is watched for comparison. Default: false. */
+  /** For a scaler in dry run, an HPA of the same target is watched for comparison. Default: false. */
   readonly isDryRun?: boolean;
 }
 
@@ -70,9 +66,8 @@ export interface FollowedTarget {
 export interface Cluster {
   /** Runs the watches until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Sets the scale targets: only their namespaces and kinds are watched. */
+  /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
-  /** Whether pods and followed kinds have been listed. */
   readonly isSynced: () => boolean;
   /** Reads the watched object of an apps/v1 kind, else `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
@@ -80,12 +75,13 @@ export interface Cluster {
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
    * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
-   * event for 180 s. Null while they may.
+   * event for 180 s. Null: they may be used.
    */
   readonly problemOf: (namespace: string) => KubernetesError | null;
-  /** Returns seconds since the last event of the pods and targets of a namespace; scale-down needs at most 180. */
+  /**
+   * Returns the seconds since the last event of the pods and targets of a namespace. Scale-down requires at most 180.
+   */
   readonly cacheAgeSeconds: (namespace: string) => number;
-  /** Reads `/scale` with a live GET. */
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
   /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
   readonly patchScale: (
@@ -94,9 +90,11 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<Scale>;
-  /** Queues an Event on the target; never throws. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /** Returns the HPAs of a namespace as watched next to a dry run, else as last listed; empty if they cannot be listed. */
+  /**
+   * Returns the HPAs of a namespace: as watched for scalers in dry run, else as last listed; empty if they cannot be
+   * listed.
+   */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
 
@@ -125,13 +123,11 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'canceled',
 ];
 
-/** A failed request to the API server. The message holds no header, token or whole response. */
+/** A failed request to the API server. The message contains no header, no token and no whole response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly kind: KubernetesErrorKind;
-  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** Of the `Retry-After` header; null if missing. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

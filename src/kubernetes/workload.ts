@@ -4,7 +4,6 @@ import type { JsonObject } from './json.js';
 import type { Transport } from './requests/transport.js';
 import { nameTarget } from './targets.js';
 
-/** A workload, and the API that serves it. */
 export interface WorkloadPlace {
   readonly transport: Transport;
   readonly kind: ScalableKind;
@@ -13,7 +12,7 @@ export interface WorkloadPlace {
   readonly signal: AbortSignal;
 }
 
-/** Returns the path of a workload: `/apis/apps/v1/namespaces/shop/deployments/web`. */
+/** For example `/apis/apps/v1/namespaces/shop/deployments/web`. */
 export function workloadPath({
   kind,
   namespace,
@@ -22,7 +21,6 @@ export function workloadPath({
   return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
 }
 
-/** Reads a workload with a live GET. Throws `KubernetesError`. */
 export function readWorkload(place: WorkloadPlace, deadlineMs: number): Promise<JsonObject> {
   const { transport, kind, namespace, ref, signal } = place;
   return transport.request({

@@ -1,12 +1,12 @@
 import type { Instant } from '../units/time.js';
 
-/** One element of an instant vector. The value may be NaN or infinite: samples.ts judges it. */
+/** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Why a query can fail; the `reason` of `promscaler_query_errors_total`. */
+/** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
   'timeout',
   'connection',
@@ -32,7 +32,7 @@ export type Answer =
       readonly why: string;
     }
   | { readonly class: 'missing'; readonly message: string }
-  /** Not an instant vector or scalar, or a value that is not a number. */
+  /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | { readonly class: 'invalid'; readonly message: string }
-  /** No answer from the source, or one without success. */
+  /** No answer from the source, or an error. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };

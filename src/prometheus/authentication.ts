@@ -1,7 +1,6 @@
-/** A request as it is sent: a signature covers all of it. */
+/** The request as it is sent, because a signature covers all of it. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
-  /** Including its query string. */
   readonly url: string;
   readonly body: string | null;
   readonly contentType: string | null;
@@ -15,10 +14,9 @@ export interface SignedHeaders {
   readonly origin: unknown;
 }
 
-/** An authentication method for a data source. */
 export interface SignIn {
-  /** Throws a `CredentialError`, or the reason of `signal` once that is aborted. */
+  /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Returns whether a request that was answered with this status is worth a retry with a newer token. */
+  /** Returns whether a request that received this status should be retried with a newer token. */
   readonly renew: (status: number, signed: SignedHeaders) => boolean;
 }

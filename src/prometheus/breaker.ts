@@ -2,16 +2,15 @@ import type { Answer, FailureReason } from './answer.js';
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
-/** Keeps the queries of a round from a data source that answers none. */
+/** Limits the queries of a round to one while a data source answers none. */
 export interface Breaker {
   /**
-   * Returns the result of `ask`, or a failure without calling it. `round` grows from round to round; `ask` must pass
+   * Returns the result of `ask`, or a failure without calling it. `round` grows from round to round. `ask` must pass
    * the answer that it receives to `learn`.
    */
   readonly run: (round: number, ask: () => Promise<Answer>) => Promise<Answer>;
-  /** Records the answer to a query that was sent. */
   readonly learn: (answer: Answer) => void;
-  /** Whether the source has answered recently; if not, a retry would only add load. */
+  /** Whether the source has answered recently. If not, a retry would only add load. */
   readonly mayRetry: () => boolean;
 }
 
@@ -19,10 +18,10 @@ export interface Breaker {
 const MOST_FAILURES = 5;
 
 /**
- * Creates a breaker that acts at the start of a round: if at least the last five queries have failed without an answer
- * in between, the first query of the round is sent alone and the others wait for it. If it fails, they fail without
- * being sent; if it is answered, they are sent, so that a source that has recovered misses no round. A running round is
- * never interrupted: queries that always fail must not block the queries that are answered.
+ * Creates a breaker that acts at the start of a round. After five consecutive failures, the first query of the round is
+ * sent alone and the others wait for it. If it fails, the others fail without being sent. If it is answered, they are
+ * sent, so that a source that has recovered misses no round. A running round is never interrupted: queries that always
+ * fail must not block queries that are answered.
  */
 export function createBreaker(): Breaker {
   let failuresInARow = 0;
@@ -31,7 +30,7 @@ export function createBreaker(): Breaker {
   let isOpen = false;
   let probe: Promise<unknown> | null = null;
 
-  /** Re-checked after every await. */
+  /** A function, because the answer may change during an await. */
   const mayAsk = (): boolean => !isOpen;
 
   const refusal = (): Answer => {
@@ -80,7 +79,9 @@ const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'bad_answer',
 ]);
 
-/** Returns whether a failure is due to the server, not the query: another url or a later attempt may succeed. */
+/**
+ * Returns whether a failure is due to the server, not the query, so that another url or a later attempt may succeed.
+ */
 export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }

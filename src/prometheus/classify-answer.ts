@@ -6,7 +6,6 @@ export const MAX_SERIES = 20_000;
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Null if the server sent none. */
   readonly contentType: string | null;
   readonly body: string;
 }
@@ -15,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_QUOTED_LENGTH = 300;
 
-/** The `errorType` of Prometheus and compatible servers. */
+/** The values of `errorType` in Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
   bad_data: 'bad_query',
   execution: 'execution',
@@ -38,12 +37,12 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
   499: 'canceled',
 };
 
-/** Before 3.0 Prometheus sent infos as warnings; they do not mean that data is missing. */
+/** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
 const HARMLESS_WARNING = 'PromQL info';
 
 /**
  * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
- * warnings, result type, number of series, values. Keeps NaN and infinite values: samples.ts judges them. An empty
+ * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
  * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
@@ -58,7 +57,7 @@ export function classifyAnswer(http: HttpAnswer): Answer {
   return classifyResult(data, partialReason(json));
 }
 
-/** 200, or 203 of a proxy that changed the answer. A 206 is a part of an answer and would be read as all series. */
+/** A proxy that changed the answer sends 203. A 206 is only a part of an answer and would be read as all series. */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
@@ -69,8 +68,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A proxy's 401, 403 and 429 are more specific than the body; otherwise the `errorType` is more specific than the
-  // status.
+  // A 401, 403 or 429 of a proxy is more specific than the body; otherwise `errorType` is more specific.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -141,7 +139,7 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
 /** The evaluation time of an answer without series; never used. */
 const EPOCH: Instant = instantFromSeconds(0);
 
-/** The year 9999: RFC 3339 cannot write later times. */
+/** The year 9999: RFC 3339 has no later times. */
 const LATEST_SECONDS = 253_402_300_799;
 
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
@@ -182,7 +180,7 @@ function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 
-/** Returns a scalar as text, of anything else its kind: the `toString` of an object may be data of the server. */
+/** Returns a scalar as text, of anything else only its kind: `toString` of an object may be set by the server. */
 function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
@@ -200,7 +198,6 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
 }
 
-/** Returns the beginning of a server's text on one line. */
 function quote(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
   const line = text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();

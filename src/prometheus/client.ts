@@ -13,15 +13,14 @@ import type { SourceConfig } from './source-config.js';
 export interface PrometheusClient {
   /** Runs an instant query at the current time of the server. */
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** When the server that answers was started; null if it does not report it (Thanos, Mimir) or does not answer. */
+  /** Start time of the server that answers. Null if it does not answer, or does not report it (Thanos, Mimir). */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
-  /** Detects the flavor if the config does not set it; false: no server answered. */
+  /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
-  /** The config for the detected flavor, or the configured one. */
   readonly fittingConfig?: () => SourceConfig;
 }
 
-/** Failures that are often over at once: a closed keep-alive connection, a proxy without a backend. */
+/** These failures are often short: a closed keep-alive connection, a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
 const RETRY_AFTER_MS = 100;
 
@@ -29,7 +28,7 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
 /**
  * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, all within one
- * deadline; each url gets an equal share of the remaining time. `env` is for authentication.
+ * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,
@@ -76,8 +75,7 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // A server that answers without a start time does not report any: the start time of another server says nothing of
-  // it.
+  // The first server that answers decides, even without a start time: that of another server says nothing about it.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
     return instant === 'unavailable' ? null : instant;

@@ -1,11 +1,14 @@
 import type { WatchedFile } from './watched-file.js';
 
-/** Authentication is impossible: a file was never readable, or no token was issued. Names the setting to check. */
+/**
+ * Authentication is impossible: a file was never readable, or no token was issued. The message names the setting to
+ * check.
+ */
 export class CredentialError extends Error {
   override name = 'CredentialError';
 }
 
-/** Returns the content of the file that a setting names; throws a `CredentialError` if it was never readable. */
+/** `setting` names the file in the message. Throws a `CredentialError` if the file was never readable. */
 export async function mustRead(file: WatchedFile, setting: string, isForced = false): Promise<string> {
   const content = await file.read(isForced);
   if (content === null) throw new CredentialError(`the file of ${setting} is empty or cannot be read`);

@@ -17,16 +17,15 @@ export type Suspect =
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** Checks at intervals whether the data of a source holds duplicate series. */
 export interface DuplicateWatch {
   /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource, to be awaited, because duplicates would scale up at once. Null: already
-   * checked.
+   * Returns the first check of a resource, which the caller awaits, because duplicates would scale up at once. Null:
+   * already checked.
    */
   readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
-  /** Returns the config with the form of its queries that counts each container once, if duplicates were found. */
+  /** Replaces the queries of resources with duplicates by the form that counts each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
   /**
    * Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was
@@ -37,12 +36,12 @@ export interface DuplicateWatch {
   readonly highestCount: () => number;
 }
 
-/** Between two checks of a source: a hundred documents with their own queries are checked within half an hour. */
+/** Between two checks of a source: the queries of a hundred documents are checked within about half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
 /** Findings of a deleted document are dropped after this time. */
 const FORGET_MS = 7_200_000;
-/** VictoriaMetrics rejects queries above 16 KiB, and a check names the namespaces twice. */
+/** VictoriaMetrics rejects queries above 16 KiB, and a check contains the namespaces twice. */
 const MAX_NAMESPACES = 100;
 
 interface Look {

@@ -3,8 +3,8 @@ import { classifyAnswer, type HttpAnswer } from './classify-answer.js';
 
 /**
  * Error texts of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422
- * `execution`, like an error of the query itself. A limit of the component depends on the query and is the same on
- * every url.
+ * `execution`, like an error of the query itself. Excludes a limit of the component, which depends on the query and is
+ * the same on every url.
  */
 const PART_DOWN = /rpc error: code = (?!ResourceExhausted)|\bproxy Series\(\)|\breceive series from\b/;
 
@@ -16,9 +16,9 @@ const UNREADABLE =
   /unexpected token|unparsed data|unknown func|unsupported func|cannot parse|cannot expand WITH|invalid regexp|unexpected number of args|expecting at least \d{1,4} args|number of string args|missing `query` arg/;
 
 /**
- * Returns the class of `classifyAnswer`, but a 422 with a reason that depends on the engine: of a failed component it
- * is a failure of the server (another url may succeed); of VictoriaMetrics for a query that it cannot parse it is a
- * failure of the query (which is then retried rarely).
+ * Returns the class of `classifyAnswer`, but corrects the reason of a 422, which depends on the engine. For a component
+ * that did not answer it is a failure of the server, so that another url is tried. For a query that VictoriaMetrics
+ * cannot parse it is a failure of the query, which is retried rarely.
  */
 export function classifyByEngine(http: HttpAnswer): Answer {
   const answer = classifyAnswer(http);

@@ -1,10 +1,9 @@
 import type { SendResult } from './send.js';
 import type { SourceConfig } from './source-config.js';
 
-/** The kind of server behind a data source, according to its config and answers. */
 export interface Engine {
   readonly config: () => SourceConfig;
-  /** Records that it is VictoriaMetrics. No effect if the config sets a flavor. */
+  /** Records that the server is VictoriaMetrics. No effect if the config sets a flavor. */
   readonly recognize: () => void;
 }
 
@@ -24,7 +23,10 @@ const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
-/** Returns whether only VictoriaMetrics can have sent the answer. Version 1.90 and earlier omit it in small answers. */
+/**
+ * Returns whether only VictoriaMetrics can have sent the answer. Version 1.90 and earlier omit the mark in small
+ * answers.
+ */
 export function isVictoriaMetricsAnswer(body: string): boolean {
   return IS_PARTIAL.test(body.slice(0, LOOKED_AT)) || STATS.test(body.slice(-LOOKED_AT));
 }

@@ -5,10 +5,10 @@ import type { Answer, Series } from './answer.js';
 import { labelOf } from './series-index.js';
 
 export interface Duplicates {
-  /** The highest number of series of any such thing. */
+  /** The highest number of series for any one container or series of the query. */
   readonly times: number;
   /**
-   * The labels in which the series differ, the likeliest cause first, with some values; '' means that the label is
+   * The labels in which the series differ, the likeliest cause first, with some values. '' means that the label is
    * absent.
    */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
@@ -17,7 +17,7 @@ export interface Duplicates {
   readonly isAdded: boolean;
 }
 
-/** Returns the labels in which the series differ: `job cadvisor, kubelet (and endpoint)`. */
+/** For example `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
   if (first === undefined) return 'no label that shows why';
@@ -37,12 +37,13 @@ const SHOWN = 5;
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** The series of one container may differ in these: after a restart, or per CPU. */
+/** The series of one container may differ in these labels: after a restart, or per CPU. */
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
 /**
- * Labels of scrape jobs and of replicas of Prometheus; those that usually distinguish replicas and clusters come first.
+ * Labels of scrape jobs and of replicas of Prometheus; labels that usually distinguish replicas and clusters come
+ * first.
  */
 const CAUSES = [
   /replica/,
@@ -55,7 +56,9 @@ const CAUSES = [
   /^instance$/,
 ];
 
-/** Labels by which the series of a document's query can be duplicates; any other label is what the query counts. */
+/**
+ * Labels by which the series of a document's query can be duplicates. The query may count series by any other label.
+ */
 const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
 
 const SAMPLE_SIZE = 100;
@@ -89,15 +92,15 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
 /** Returns a query with one element for each container and each way into the data, without restarts. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
-  // Series of cAdvisor have an id, those of /metrics/resource do not; nothing else may distinguish them.
+  // Series of cAdvisor have an id, those of /metrics/resource do not; no other label may distinguish them.
   const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
   return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
 }
 
 /**
  * Returns the labels by which the series of a document's query are duplicates: replicas of Prometheus, or two scrape
- * jobs for one target; null: none. Their values must be equal, because such a label may also be what the query counts.
- * Sends one query per selector, with a bounded answer.
+ * jobs for one target; null: none. The values must be equal too, because the query may also count series by such a
+ * label. Sends one query per selector, with a bounded answer.
  */
 export async function findQueryDuplicates(
   ask: Ask,
@@ -131,13 +134,13 @@ function timesBy(sample: readonly Series[], name: string): number {
     groups.set(key, values);
   }
   const all = [...groups.values()];
-  // The last entry of the sample may have lost its copy to the limit.
+  // The limit of the sample may have cut off the copy of the last entry.
   const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
   const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));
   return isTwice ? Math.max(...complete.map((values) => values.length)) : 1;
 }
 
-/** Zeros are equal everywhere and prove nothing. */
+/** Zeros are always equal and prove nothing. */
 function areSame(values: readonly number[]): boolean {
   const most = Math.max(...values);
   return most > 0 && Math.min(...values) >= most * (1 - SAME_WITHIN);

@@ -2,25 +2,24 @@ import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
 import type { Answer } from './answer.js';
 
-/** The checks of a metric besides its query; variables are replaced. */
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
-  /** `onMissing: zero`: a failed check must not become 0, so its answer is not `missing`. */
+  /** With `onMissing: zero`, a failed check must not become 0, so its answer is not `missing`. */
   readonly isMissingZero: boolean;
 }
 
-/** The answers to a metric's query and to its checks; null: the document has no such check. */
-export interface CheckedAnswers {
+/** The answers to the query of a metric and to its checks; null: the document has no such check. */
+interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;
 }
 
-/** How far ahead of the server a sample may be, because clocks differ. Anything later is not the time of a sample. */
+/** How far a sample may be ahead of the server, because clocks differ. A later time is not the time of a sample. */
 const MAX_AHEAD_SECONDS = 120;
 
-/** 2001-09-09: a smaller number is a duration, or is in another unit. */
+/** 2001-09-09. A smaller number is a duration, or has another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
 type Verdict =
@@ -31,10 +30,10 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after its guard and freshness: unchanged if both hold; `partial` if one of them holds
- * on a partial answer; `failed` if one of them failed; else `missing`. If the document reads missing as 0 it is
- * `invalid` instead: data that is known to be absent or old must not become 0.
- * Source: contract.md, section 2; reliability.md, P6 and P9.
+ * Returns the answer of a metric after its guard and freshness: unchanged if both hold, `partial` if one of them holds
+ * on a partial answer, `failed` if one of them failed, else `missing`. If the document reads missing as 0, it is
+ * `invalid` instead: data that is known to be absent or old must not become 0. Source: contract.md, section 2;
+ * reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;
@@ -53,7 +52,7 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
   return doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
 }
 
-/** A guard is true with at least one series, none of them 0 or NaN. */
+/** A guard is true if it has at least one series and no value is 0 or NaN. */
 function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;
@@ -65,7 +64,7 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 
-/** All series are added up, so the oldest one determines the age of the data. */
+/** The decision adds up all series, so the oldest one determines the age of the data. */
 function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
@@ -108,7 +107,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/** A check without a usable answer makes the metric unknown, as if its own query had had that answer. */
+/** A check without a usable answer makes the metric unknown, as if its own query had received that answer. */
 function unusable(name: string, answer: Extract<Answer, { readonly class: 'failed' | 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }
@@ -116,6 +115,6 @@ function unusable(name: string, answer: Extract<Answer, { readonly class: 'faile
 function inDoubt(answer: Answer, why: string): Answer {
   if (answer.class === 'value') return { ...answer, class: 'partial', why };
   if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
-  // No series, and a check on partial data: it is unknown whether there are none, so this must not become 0.
+  // Whether there are series is unknown if a check had partial data, so this must not become 0.
   return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
 }

@@ -25,13 +25,14 @@ import type { SourceConfig } from './source-config.js';
 
 export interface RoundAnswers {
   /**
-   * Returns the answers for a due scaler, in the order of `spec.metrics`; waits for its own queries only. Rejects only
-   * for a scaler that is not due.
+   * Returns the answers for a due scaler, in the order of `spec.metrics`. Waits only for the queries of that scaler.
+   * Rejects only for a scaler that is not due.
    */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. Sent after
-   * the metrics of the round; only the caller waits for it. Unset: the source ranks no pods. Never rejects.
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. The query is
+   * sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods. Never
+   * rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /**
@@ -43,8 +44,8 @@ export interface RoundAnswers {
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
 
-export interface MetricSource {
-  /** Sends each distinct query of the due scalers once, all at the same time within the sources' limits. */
+interface MetricSource {
+  /** Sends each distinct query of the due scalers once, all at the same time within the limits of the sources. */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
 
@@ -52,31 +53,27 @@ export interface MetricSourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
-  /** Called once if the server of a source is not what its config assumes, with the config for the detected one. */
+  /** Called once if the server of a source is not what its config assumes, with the config for the detected server. */
   readonly onRecognized?: (config: SourceConfig) => void;
-  /** Whether to check for duplicate series; default false. */
+  /** Whether to check for duplicate series; default: false. */
   readonly seeksDuplicates?: boolean;
   /** Called after each round with the highest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
-  /** Default: a client over HTTP. */
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
 const RECOGNIZE_SECONDS = 2;
 const LOOK_SECONDS = 10;
-/** A source and what is kept of it between rounds. */
 interface KnownSource {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
-  /** Null: no check. */
   readonly duplicates: DuplicateWatch | null;
-  /** By flavor and resource. */
+  /** The key is the flavor, the resource and its query. */
   readonly batches: Map<string, ResourceBatches>;
   readonly refused: RefusedQueries;
 }
 
-/** Creates the planner, which sends each distinct query of a round once. */
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
   const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
@@ -166,7 +163,7 @@ function runRound(input: RoundInput): RoundAnswers {
   ];
   const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
-  // The queries of a source may change once its server is recognized.
+  // The queries of a source may change once its server is recognized, so the check waits for the recognition.
   checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
@@ -208,7 +205,7 @@ function runRound(input: RoundInput): RoundAnswers {
   };
 }
 
-/** Checks at most one suspect per source. */
+/** Checks at most one suspect per source and round. */
 function checkDuplicates(
   { plan, needed, known, signal, round }: RoundInput,
   isKnown: (source: string) => boolean,
@@ -244,7 +241,6 @@ function suspectOf(
   return type === undefined ? null : { source, kind: 'query', query: need.query, type };
 }
 
-/** Returns the answer to a metric's query, judged by the answers to its guard and freshness. */
 async function checkedAnswer(
   { query, checks }: QueryNeed,
   answerTo: (query: string) => Promise<Answer>,
@@ -259,8 +255,8 @@ async function checkedAnswer(
 }
 
 /**
- * Starts with another query in each round: if the time is not enough for all, it is not always the same ones that are
- * missed, and if the source fails, it is not always the same one that is retried.
+ * Starts with another query in each round. Otherwise, if time is short, the same queries would always miss the round,
+ * and if the source fails, the same query would always be the one that is sent.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;

@@ -4,13 +4,13 @@ import { indexByPod } from './series-index.js';
 export type PodRanking =
   /** By pod, without pods that have no series or NaN. Infinite and negative values are valid here. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }
-  /** No series, which a query may well intend: no pod is preferred. */
+  /** No series, which a query may return on purpose: no pod is preferred. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'unusable'; readonly message: string };
 
 /**
- * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods: the missing ones
- * could be just those that should be removed first.
+ * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods, because the missing
+ * pods could be those to delete first.
  */
 export function rankPods(answer: Answer, namespace: string, podNames: readonly string[]): PodRanking {
   if (answer.class === 'missing') return { kind: 'empty' };

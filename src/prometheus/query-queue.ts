@@ -9,11 +9,14 @@ import type { SourceConfig } from './source-config.js';
 
 export interface QueryReport {
   readonly source: string;
-  /** From sending to the answer, over all urls; excludes the wait for a slot. */
+  /** From sending to the answer, over all urls, without the wait for a slot. */
   readonly seconds: number;
   readonly answerClass: Answer['class'];
   readonly reason: FailureReason | null;
-  /** How far the server's clock is ahead of the local clock, within the accuracy of the round trip; null: no value. */
+  /**
+   * How far the clock of the server is ahead of the local clock, within the accuracy of the round trip; null without a
+   * value.
+   */
   readonly clockAheadSeconds: number | null;
 }
 
@@ -23,13 +26,13 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-export interface QueryOrder extends AskOptions {
+interface QueryOrder extends AskOptions {
   /** A number that grows from round to round: see `Breaker`. */
   readonly round: number;
 }
 
 export interface QueryQueue {
-  /** Returns the answer; shared by equal queries that run at the same time. Never throws. */
+  /** Returns the answer, shared by equal queries that run at the same time. Never throws. */
   readonly ask: (query: string, options: QueryOrder) => Promise<Answer>;
   readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
@@ -38,8 +41,8 @@ export interface QueryQueue {
 const LEAST_QUERY_MS = 10;
 
 /**
- * Runs at most `maxConcurrentQueries` queries of the source at a time, the others in order; and at most one per round
- * while the source answers none.
+ * Runs at most `maxConcurrentQueries` queries of the source at a time and the others in order, and at most one per
+ * round while the source answers none.
  */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
@@ -65,7 +68,7 @@ export function createQueryQueue(options: {
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
-      // Queries end at their own deadlines, so a waiting one gets its turn soon after its own.
+      // Queries end at their own deadlines, so a waiting query gets its turn soon after its deadline.
       if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
       const mayRetry = breaker.mayRetry();
       const sentAt = clock.now();
@@ -80,7 +83,7 @@ export function createQueryQueue(options: {
       });
       return answer;
     } catch {
-      // An internal error: an unhandled rejection would end the service.
+      // Without this catch, the unhandled rejection of an internal error would end the service.
       return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
     } finally {
       release();
@@ -99,7 +102,7 @@ export function createQueryQueue(options: {
   };
 }
 
-/** Returns 0 if the server evaluated the query between sending and answer. */
+/** Returns 0 if the server evaluated the query between sending and answer, by the local clock. */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const { evaluatedAt } = answer;

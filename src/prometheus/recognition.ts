@@ -2,14 +2,12 @@ import type { PrometheusClient } from './client.js';
 import type { AskOptions } from './query-queue.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Detects the flavor of a data source if its config does not set it. */
 export interface Recognition {
   /**
-   * Asks the server in every round until it answers. Resolves when queries may be sent: a server that does not answer
-   * is waited for only once. Null: nothing to wait for.
+   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent: only the
+   * first round waits. Null: nothing to wait for.
    */
   readonly begin: (options: AskOptions) => Promise<void> | null;
-  /** The config for the detected flavor, or the configured one. */
   readonly config: () => SourceConfig;
 }
 

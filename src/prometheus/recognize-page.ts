@@ -1,15 +1,14 @@
-export interface SeenPage {
+interface SeenPage {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
-  /** The target of a redirect; null: none. */
   readonly location: string | null;
 }
 
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Titles and words of pages -> the kind of server. The first match wins. */
+/** Titles and words of pages, and the kind of server. The first match wins. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],

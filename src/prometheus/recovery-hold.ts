@@ -12,7 +12,7 @@ import type { SourceConfig } from './source-config.js';
 export interface MetricHold {
   /** The first value after the last gap; null: no value yet. */
   readonly valuesSince: Instant | null;
-  /** The values may not be trusted before this time. */
+  /** Before this time, the values may be too low. */
   readonly until: Instant;
   /** The last answer other than a failure; null: none yet. */
   readonly lastAnswerAt: Instant | null;
@@ -21,9 +21,9 @@ export interface MetricHold {
 
 export interface HoldInput {
   readonly now: Instant;
-  /** The judged sample, with `onMissing` and `onNaN` applied. */
+  /** With `onMissing` and `onNaN` applied. */
   readonly outcome: SampleOutcome;
-  /** When the server that answered was started; null: unknown. */
+  /** Start time of the server that answered; null: unknown. */
   readonly startTime: Instant | null;
   /** Used if the start time is unknown; default: no loss. */
   readonly history?: HistoryState;
@@ -32,8 +32,8 @@ export interface HoldInput {
   readonly periodSeconds: number;
 }
 
-/** `failed`: no answer. `broken`: an answer without a trustworthy value. */
-export type SampleOutcome =
+/** `failed`: no answer. `broken`: an answer without a reliable value. */
+type SampleOutcome =
   | { readonly kind: 'value' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
@@ -42,8 +42,7 @@ const PROCESS_START = 'no earlier values are known';
 
 /**
  * Returns the hold of one metric after one more round. A failed query changes nothing: the next answer shows whether
- * data was lost, by the start time of the source and the length of its silence.
- * Source: algorithm.md, section 4.
+ * data was lost, by the start time of the source and the length of its silence. Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
   const { now, outcome, holdSeconds, periodSeconds } = input;
@@ -62,8 +61,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const youth = youthOf(input);
   if (youth !== null) {
-    // Each answer until the server is H old counts as a gap, and after that the metric must return values for another
-    // H.
+    // Until the server is H old, each answer counts as a gap. After that the metric must return values for another H.
     const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
@@ -78,11 +76,11 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   const { history = KEPT } = input;
   if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
-  // Not a gap, or a source that fails now and then would never scale down; but no scale-down in this round.
+  // Prevents scale-down in this round only. As a gap, it would block scale-down forever if a source fails now and then.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
-/** Returns when a server younger than H was started; null for an older one, and if its age is unknown. */
+/** Returns the start time of a server younger than H; null for an older one, and if its age is unknown. */
 function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
   readonly began: Instant;
   readonly cause: string;
@@ -104,7 +102,7 @@ export function holdSeconds(query: string, periodSeconds: number, maxSeconds: nu
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
-/** Returns what a sample counts as for the hold. Only what the decision reads as a full value is a value. */
+/** Returns how the hold counts a sample. A value is only what the decision reads as a full value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {
@@ -113,16 +111,15 @@ export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome
   return judged.partial === null ? { kind: 'value' } : { kind: 'broken', why: judged.partial };
 }
 
-/** The holds of a scaler by metric, source and query: a changed query starts a new hold. */
+/** The holds of a scaler by metric, source and query, so that a changed query starts a new hold. */
 export type ScalerHolds = ReadonlyMap<string, MetricHold>;
 
 export const NO_HOLDS: ScalerHolds = new Map();
 
-export interface ScalerHoldInput {
+interface ScalerHoldInput {
   readonly scaler: Scaler;
-  /** In the order of `spec.metrics`. */
   readonly samples: readonly Sample[];
-  /** Source name -> age of its data; absent: unknown, or no answer. */
+  /** By source name; absent: unknown, or no answer. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
@@ -130,7 +127,7 @@ export interface ScalerHoldInput {
 }
 
 /** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds that the next round starts from. */
-export interface ScalerHoldResult {
+interface ScalerHoldResult {
   readonly holds: ScalerHolds;
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
@@ -183,7 +180,7 @@ function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: Scal
   return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${known.query}`, seconds };
 }
 
-/** The window of a recording rule, which its name does not contain, is part of the range. */
+/** The window of a recording rule is part of the range, but the name of the rule does not contain it. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
   const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
   return isResource && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;

@@ -1,13 +1,12 @@
 import type { Clock } from '../units/clock.js';
 import type { Answer } from './answer.js';
 
-/** Queries that a source has rejected as invalid: until the document or config changes they are retried rarely. */
+/** Queries that a source has rejected as invalid. They are retried rarely until the document or config changes. */
 export interface RefusedQueries {
-  /** Returns the result of `ask`, or for a rejected query the previous answer. */
   readonly ask: (key: string, periodSeconds: number, ask: () => Promise<Answer>) => Promise<Answer>;
 }
 
-/** A rejected query is retried in every fifth round; half a period early, as rounds start a little late. */
+/** A rejected query is retried in every fifth round. Half a period less, because rounds may start a little late. */
 const REST_PERIODS = 4.5;
 
 /** Source: reliability.md, 3.2, `bad_data`. */

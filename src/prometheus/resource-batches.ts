@@ -5,14 +5,14 @@ import type { SourceConfig } from './source-config.js';
 
 /** Queries the usage of one resource in many namespaces, with as few queries as the bound on answers allows. */
 export interface ResourceBatches {
-  /** Returns, for each namespace, the answer with its series as soon as it has arrived. */
+  /** Returns a function that returns the answer with the series of a namespace as soon as it has arrived. */
   readonly ask: (
     namespaces: readonly string[],
     askQuery: (query: string) => Promise<Answer>,
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Below the 20,000 of one answer, because namespaces grow between two rounds. */
+/** Below the limit of 20,000 per answer, because namespaces grow between two rounds. */
 const AIMED_SERIES = 15_000;
 const LEAST_AIMED_SERIES = 1000;
 
@@ -20,7 +20,7 @@ const LEAST_AIMED_SERIES = 1000;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the batches of one resource of one source. Learns how many namespaces fit into one query: from the series of
+ * Creates the batches for one resource of one source. Learns how many namespaces fit into one query: from the series of
  * each namespace in the last answer, and from answers that were too large, which are queried again in halves.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {

@@ -3,7 +3,6 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables, substitute } from '../promql/variables.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Returns the query of a resource for some namespaces; null if the source has none for it. */
 export function resourceQuery(
   source: SourceConfig,
   resource: string,
@@ -17,7 +16,7 @@ export function resourceQuery(
   });
 }
 
-/** Returns the value of `$namespaces`. Sorted, so that the same namespaces give the same query. */
+/** Returns the value of `$namespaces`. Sorted, so that the same namespaces always result in the same query. */
 export function namespacesPattern(namespaces: readonly string[]): string {
   return namespaces.toSorted().map(quoteRegex).join('|');
 }
@@ -33,12 +32,10 @@ export function resourceWindowSeconds(source: SourceConfig, resource: string): n
   return stated ?? factsOf(source, resource)?.writtenSeconds ?? 0;
 }
 
-/** Returns whether the window of a resource query is `resourceWindowSeconds`. */
 export function takesWindow(source: SourceConfig, resource: string): boolean {
   return hasVariable(source, resource, 'window');
 }
 
-/** Returns whether a resource query selects namespaces. */
 export function isByNamespace(source: SourceConfig, resource: string): boolean {
   return hasVariable(source, resource, 'namespaces');
 }

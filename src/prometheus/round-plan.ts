@@ -2,7 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './source-config.js';
 
-/** A scaler that decides in this round, and its sync period, of which a query may take half. */
+/** A scaler that decides in this round, and its sync period. A query may take half of the period. */
 export interface DueScaler {
   readonly scaler: Scaler;
   readonly periodSeconds: number;
@@ -28,7 +28,7 @@ export interface NeededScaler extends DueScaler, Needs {}
 export interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
-  /** The shortest of all scalers that need the query, like `seconds`. */
+  /** The shortest period of all scalers that need the query. `seconds` likewise. */
   periodSeconds: number;
   seconds: number;
 }
@@ -42,7 +42,7 @@ export interface PlannedResource {
 
 export interface RoundPlan {
   readonly queries: ReadonlyMap<string, PlannedQuery>;
-  /** Ranking queries that are not queries of a metric. */
+  /** Ranking queries that are not also queries of a metric. */
   readonly rankings: ReadonlyMap<string, PlannedQuery>;
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }

@@ -5,7 +5,7 @@ const FINITE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Returns the number of a sample value of the HTTP API (`"1.5"`, `"1e+21"`, `"NaN"`, `"+Inf"`), or null if it is none.
- * `Number(text)` reads `""` and `" "` as 0 and `"0x10"` as 16, and does not know `"+Inf"`.
+ * `Number(text)` would read `""` and `" "` as 0 and `"0x10"` as 16, and does not know `"+Inf"`.
  */
 export function parseSampleValue(text: string): number | null {
   if (text.length > MAX_LENGTH) return null;

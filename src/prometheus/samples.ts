@@ -19,7 +19,7 @@ import { resourceWindowSeconds } from './resource-queries.js';
 import { indexByPod, labelOf, selectSeries } from './series-index.js';
 import type { SourceConfig } from './source-config.js';
 
-export interface SampleContext {
+interface SampleContext {
   readonly namespace: string;
   readonly pods: readonly Pod[];
   readonly now: Instant;
@@ -27,13 +27,13 @@ export interface SampleContext {
   readonly source: SourceConfig | null;
 }
 
-/** A sample, and the number of series of a Pods metric that belong to other pods. */
-export interface SampleResult {
+/** `droppedSeries`: the number of series of a Pods metric that belong to other pods. */
+interface SampleResult {
   readonly sample: Sample;
   readonly droppedSeries: number;
 }
 
-/** The answer of a server whose clock differs by more may be from a time without data. */
+/** If the clock of the server differs by more, its answer may be from a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
@@ -64,7 +64,7 @@ export function toSamples(
 
 /**
  * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
- * series for one pod (and container), no `pod` label, or what `sample-rules.ts` rejects. Partial: a partial answer,
+ * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
  * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
@@ -107,7 +107,7 @@ function containersSample(
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod: next to other series it would count everything twice.
+      // A series without `container` is the whole pod, so other series next to it would count everything twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',
@@ -175,7 +175,6 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
 
 const windows = new WeakMap<PodsMetric, number>();
 
-/** The largest range in the query; parsed once per document. */
 function windowOf(metric: PodsMetric): number {
   const known = windows.get(metric);
   if (known !== undefined) return known;

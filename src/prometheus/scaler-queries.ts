@@ -18,7 +18,7 @@ export type MetricNeed =
   | { readonly kind: 'resource'; readonly source: SourceConfig; readonly resource: string }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** Returns the need of each metric of the scaler, in the order of `spec.metrics`; variables are replaced. */
+/** In the order of `spec.metrics`, with variables replaced. */
 export function metricNeeds(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,
@@ -29,7 +29,7 @@ export function metricNeeds(
   });
 }
 
-/** Returns the need of a scaler's pod ranking; null if it has none, or never scales. */
+/** Returns null if the scaler ranks no pods, or never scales. */
 export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricNeed | null {
   const { podDeletionCost, dryRun } = scaler.spec;
   if (podDeletionCost === null || dryRun) return null;
@@ -39,7 +39,6 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
   return { kind: 'query', source, query, checks: null };
 }
 
-/** Returns the data source, or why this scaler cannot query it. */
 function sourceFor(
   { namespace }: Scaler,
   name: string,
@@ -59,7 +58,7 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
   return withVariables(metric.query, metric, scaler);
 }
 
-/** Returns the guard and freshness of a metric for this scaler; null if it has neither. */
+/** Returns null if the metric has neither guard nor freshness. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
   const { guard, freshness } = metric;

@@ -1,16 +1,16 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import { Readable } from 'node:stream';
-import axios, { AxiosError } from 'axios';
+import type { Readable } from 'node:stream';
+import axios, { AxiosError, type AxiosResponse } from 'axios';
 import { DeadlineError } from '../units/clock.js';
 import { type JsonBounds, createJsonMeter } from '../units/json-bounds.js';
 import { sendWithRenewal } from '../units/send-with-renewal.js';
 import type { FailureReason } from './answer.js';
 import type { HttpAnswer } from './classify-answer.js';
 import { CredentialError } from './credential-files.js';
+import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
-/** What a request to a data source needs besides its address. */
 export interface Connection {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
@@ -19,7 +19,7 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Adds headers to each request; null: `headers` are all. */
   readonly signIn: SignIn | null;
-  /** Bytes of all answers being received: a hostile source must not exhaust the memory. */
+  /** Bytes of all answers being received. Bounded, because a hostile source must not exhaust the memory. */
   readonly unread?: { bytes: number };
 }
 
@@ -31,7 +31,6 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
-  /** The media types to accept; default JSON. */
   readonly accept?: string;
 }
 
@@ -49,13 +48,21 @@ export type SendResult =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
-      /** The error code of the runtime, such as `ECONNREFUSED`; null: none. */
       readonly code?: string | null;
     };
 
+/** Headers are those of the request alone, and its form is a string. */
+const client = axios.create({
+  adapter: httpAdapter,
+  transformRequest: [],
+  transformResponse: [],
+  validateStatus: () => true,
+});
+client.defaults.headers = { common: {} } as typeof client.defaults.headers;
+
 /** After decompression. 23 MB block the event loop for 141 ms. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** All answers of one data source together. */
+/** For all answers of one data source together. */
 const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
 /** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
@@ -64,7 +71,7 @@ class TooLargeError extends Error {}
 
 /**
  * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
- * https only; no proxy from the environment, no redirects (they would send our headers to another server). Never
+ * https only. No proxy from the environment and no redirects, which would send the credentials to another server. Never
  * throws.
  */
 export async function send(request: Request): Promise<SendResult> {
@@ -101,7 +108,7 @@ async function exchange(
   signed: typeof NOT_SIGNED,
 ): Promise<SendResult> {
   const { connection, signal } = request;
-  const response = await axios.request<unknown>({
+  const response = await client.request<unknown, AxiosResponse<Readable>>({
     method,
     url,
     ...(body === null ? {} : { data: body }),
@@ -113,13 +120,8 @@ async function exchange(
       ...(contentType === null ? {} : { 'Content-Type': contentType }),
     },
     signal,
-    adapter: 'http',
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
-    proxy: false,
-    maxRedirects: 0,
-    responseType: 'stream',
-    validateStatus: () => true,
   });
   const text = await readBody(response.data, connection.unread ?? { bytes: 0 });
   return {
@@ -134,39 +136,42 @@ async function exchange(
   };
 }
 
-/** Returns the body, counted as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-async function readBody(stream: unknown, unread: { bytes: number }): Promise<string> {
-  if (!(stream instanceof Readable)) return '';
-  const pieces: Buffer[] = [];
-  const meter = createJsonMeter(JSON_BOUNDS);
-  let bytes = 0;
-  try {
-    for await (const piece of stream as AsyncIterable<Buffer>) {
+/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
+function readBody(stream: Readable, unread: { bytes: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const meter = createJsonMeter(JSON_BOUNDS);
+    let bytes = 0;
+    const settle = (finish: () => void): void => {
+      unread.bytes -= bytes;
+      bytes = 0;
+      finish();
+    };
+    const whyTooLarge = (piece: Buffer): string | null => {
+      if (bytes > MAX_ANSWER_BYTES) return `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
+      if (unread.bytes > MAX_UNREAD_BYTES)
+        return `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
+      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
+      return excess === null ? null : `the answer has ${excess}`;
+    };
+    stream.on('data', (piece: Buffer) => {
       pieces.push(piece);
       bytes += piece.length;
       unread.bytes += piece.length;
-      if (bytes > MAX_ANSWER_BYTES) {
-        throw new TooLargeError(`the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
-      }
-      if (unread.bytes > MAX_UNREAD_BYTES) {
-        const message = `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
-        throw new TooLargeError(message);
-      }
-      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
-      if (excess !== null) throw new TooLargeError(`the answer has ${excess}`);
-    }
-  } finally {
-    unread.bytes -= bytes;
-  }
-  return Buffer.concat(pieces).toString('utf8');
+      const message = whyTooLarge(piece);
+      if (message !== null) stream.destroy(new TooLargeError(message));
+    });
+    stream.once('end', () => settle(() => resolve(Buffer.concat(pieces).toString('utf8'))));
+    stream.once('error', (error) => settle(() => reject(error)));
+    stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
+  });
 }
 
-/** Returns whether the body starts with an object or a list. */
 function isJson(first: Buffer | undefined): boolean {
   return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
-/** An AxiosError holds the whole request, token included: only its code is used. */
+/** Uses only the code of an AxiosError, which holds the whole request, token included. */
 function explain(error: unknown, signal: AbortSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -182,7 +187,7 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   return failed('connection', words, code ?? null);
 }
 
-/** An error that is not of axios occurred while the body was read. */
+/** An error without an AxiosError occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -2,8 +2,8 @@ import { isFulfilled } from '../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../scaler/spec.js';
 import type { Series } from './answer.js';
 
-/** Series by namespace (`null`: no such label), then by pod. */
-export type PodIndex = ReadonlyMap<string | null, ReadonlyMap<string | null, readonly Series[]>>;
+/** Series by namespace, then by pod; null: no such label. */
+type PodIndex = ReadonlyMap<string | null, ReadonlyMap<string | null, readonly Series[]>>;
 
 const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
@@ -35,7 +35,7 @@ export function indexByPod(series: readonly Series[]): PodIndex {
 const NO_SERIES: readonly Series[] = [];
 
 /**
- * Returns the series that meet every requirement, or the same array if there are no requirements. Starts from the
+ * Returns the series that meet every requirement, or the same array if there are no requirements. Starts with the
  * requirement that leaves the fewest series.
  */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
@@ -55,7 +55,7 @@ export function selectSeries(series: readonly Series[], selector: LabelSelector)
     : candidates.filter((one) => rest.every((each) => isFulfilled(each, labelOf(one, each.key))));
 }
 
-/** Returns the series with one of the requirement's values, from an index that all scalers of an answer share. */
+/** Uses an index that all scalers of an answer share. */
 function valuesOf(series: readonly Series[], { key, values }: LabelRequirement): readonly Series[] {
   let indexes = labelIndexes.get(series);
   if (indexes === undefined) {
@@ -64,7 +64,7 @@ function valuesOf(series: readonly Series[], { key, values }: LabelRequirement):
   }
   let index = indexes.get(key);
   if (index === undefined) indexes.set(key, (index = groupByLabel(series, key)));
-  // The array of the index, not a copy: what is derived from it is kept for the next scaler.
+  // Returns the array of the index, not a copy: `podIndexes` keeps what is derived from it for the next scaler.
   const [value] = values;
   if (value !== undefined && values.length === 1) return index.get(value) ?? NO_SERIES;
   return Array.from(new Set(values)).flatMap((each) => index.get(each) ?? []);
@@ -82,7 +82,7 @@ function groupByLabel(series: readonly Series[], key: string): ReadonlyMap<strin
   return groups;
 }
 
-/** Returns the value of a label; as in Prometheus, an empty label is absent. */
+/** As in Prometheus, an empty label counts as absent. */
 export function labelOf({ labels }: Series, name: string): string | undefined {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
   return value === '' ? undefined : value;

@@ -3,23 +3,20 @@ import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
-/** How old the data of a source is. */
 export interface SourceAge {
-  /** When the server was started; null: unknown. */
   readonly startTime: Instant | null;
   /** Used if the start time is unknown. */
   readonly history: HistoryState;
 }
 
-/** `lost`: data of a while ago was there and is not now. `unknown`: the source no longer answers the query for it. */
+/** `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
-/** The last detected loss of data. */
-export interface Loss {
-  /** When it was detected: the server was started before that. */
+interface Loss {
+  /** When the loss was detected. The server was started before that time. */
   readonly at: Instant;
   /** Part of a sentence. */
   readonly why: string;
@@ -29,17 +26,16 @@ export const KEPT: HistoryState = { state: 'kept', loss: null };
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
-/** Reads how old the data of a source is. */
 export interface SourceAges {
   /**
-   * Reads the age after this call, so that it holds for every answer before it: an engine may be killed, emptied and
-   * restarted between an answer and an earlier reading. `periodSeconds`: the sync period of the due scalers. Never
-   * rejects.
+   * Reads the age after this call, so that it applies to every answer received before it: the server may be killed,
+   * emptied and restarted between an earlier reading and an answer. `periodSeconds`: the sync period of the due
+   * scalers. Never rejects.
    */
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
 
-export interface AgeOptions {
+interface AgeOptions {
   readonly periodSeconds: number;
   readonly signal: AbortSignal;
   readonly round: number;
@@ -47,32 +43,32 @@ export interface AgeOptions {
 
 const TIMEOUT_SECONDS = 2;
 
-/** Between two readings; callers in between share the next one. */
+/** Between two readings. Callers in between share the next one. */
 const APART_MS = 100;
 
-/** Half of the targets do not disappear within a period on their own: nodes and pods go gradually. */
+/** Nodes and pods disappear gradually: in normal operation, half of the targets do not disappear within a period. */
 const LEAST_SHARE_LEFT = 0.5;
 
-/** Data that has not returned for so long was removed from the source on purpose. */
+/** Data that has not returned for this long was removed from the source on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
-/** A source that has not answered the query for so long does not answer it at all: that alone must not hold forever. */
+/** A source that has not answered the query for this long never will. That alone must not block scale-down forever. */
 const LONGEST_DOUBT_MS = 3_600_000;
 
 /**
- * The silence of a source that counts as a gap: it may have lost its history meanwhile, or scraped nothing. After a
+ * A longer silence of a source counts as a gap: meanwhile it may have lost its history, or scraped nothing. After a
  * long network partition without a restart, a rate is a quarter of its value at the second scrape, and the start time
  * is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
-/** A longer sync period must not be a gap in itself. */
+/** A long sync period must not be a gap in itself. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
-/** A scraper that buffers unsent samples sends an emptied engine up to two earlier scrapes, at an interval of 30 s. */
+/** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
 const UNSENT_SECONDS = 60;
 
-/** Returns how long a source may give no answer before that is a gap. */
+/** Returns how long a source may be silent before its silence is a gap. */
 export function longestSilenceSeconds(periodSeconds: number): number {
   return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
 }
@@ -127,21 +123,20 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   };
 }
 
-/** What is known of the data of a source that does not report its start time. */
 interface HistoryWatch {
-  /** How far back the next query must reach, so that a loss since the last answer shows in it. */
+  /** How far back the next query must reach to show a loss since the last answer. */
   readonly offsetSeconds: (periodSeconds: number) => number;
-  /** The source has reported its start time: so much is known without a query. */
+  /** The source has reported its start time, which proves that it has its data. */
   readonly startKnown: () => void;
   readonly learn: (answer: Answer, offsetSeconds: number) => HistoryState;
 }
 
-/** Compares how many targets of a while ago a source knows with how many it knew in the round before. */
+/** Compares the number of earlier targets that a source knows now with the number that it knew in the round before. */
 function createHistoryWatch(clock: Clock): HistoryWatch {
   let known: { readonly count: number; readonly atMs: number } | null = null;
-  /** When the last answer said something of the data; null: none did, or none is expected any more. */
+  /** When the last answer was conclusive; null: none was, or none is expected anymore. */
   let certainMs: number | null = null;
-  /** The last reading before the data was gone; null: it is there. */
+  /** The last reading before the data disappeared; null: it has not. */
   let goneSinceMs: number | null = null;
   let readMs: number | null = null;
   const losses = createLossMemory(clock);
@@ -202,7 +197,7 @@ function createLossMemory(clock: Clock): {
   readonly found: (askedMs: number, why: string) => Loss;
 } {
   let loss: { readonly foundMs: number; readonly why: string } | null = null;
-  /** The latest time that has had data since the loss; null: none. */
+  /** The latest time since the loss for which the source has data; null: none. */
   let keptMs: number | null = null;
 
   const dated = ({ foundMs, why }: { readonly foundMs: number; readonly why: string }): Loss => ({

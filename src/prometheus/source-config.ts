@@ -1,14 +1,14 @@
-/** The kind of server: determines the safety parameters of each query. */
+/** The kind of server, which determines the safety parameters of each query. */
 export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
 
 /** One data source of the service config, with all defaults. */
 export interface SourceConfig {
-  /** The name used in documents; a metric without a source uses `default`. */
+  /** The name used in documents. A metric without a source uses `default`. */
   readonly name: string;
   /** http or https, at least one, tried in this order. The path is a prefix of the API. */
   readonly urls: readonly string[];
   readonly flavor: Flavor;
-  /** The maximum time of a query over all urls, also bounded by half the sync period. */
+  /** The maximum time of a query over all urls. Half the sync period is a further limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
   /** The maximum age of a resource sample when it is queried. */
@@ -18,30 +18,30 @@ export interface SourceConfig {
   /** Re-read when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
-  /** The authentication of a managed Prometheus. */
+  /** The authentication for a managed Prometheus. */
   readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
   /** The value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
-  /** Resource name -> PromQL with `$namespaces` and `$window`. */
+  /** PromQL with `$namespaces` and `$window`, by resource name. */
   readonly resourceQueries: Readonly<Record<string, string>>;
   /** Replacements if the server turns out to be VictoriaMetrics; null if the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
-  /** Resource name -> the form of its default query that counts a container with several series once. */
+  /** The default queries in the form that counts a container with several series once, by resource name. */
   readonly onceQueries: Readonly<Record<string, string>>;
-  /** Resource name -> seconds, for a resource query without `$window`, such as a recording rule. */
+  /** Seconds by resource name, for resource queries without `$window`, such as recording rules. */
   readonly resourceWindows?: Readonly<Record<string, number>>;
   /** The namespaces whose documents may query the source; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-export interface BasicAuth {
+interface BasicAuth {
   readonly username: string;
   /** Re-read when it changes. */
   readonly passwordFile: string;
 }
 
-/** Files are re-read when they change; an unreadable or invalid file keeps the last valid content. */
+/** Files are re-read when they change. An unreadable or invalid file keeps the last valid content. */
 export interface SourceTls {
   readonly caFile: string | null;
   readonly certFile: string | null;
@@ -50,7 +50,6 @@ export interface SourceTls {
   readonly insecureSkipVerify: boolean;
 }
 
-/** An authentication method and its settings. */
 export type SignInConfig = OAuth2Config | SigV4Config | AzureConfig | GoogleConfig;
 
 /** Client credentials of RFC 6749, section 4.4. */
@@ -72,7 +71,7 @@ export interface SigV4Config {
   readonly way: 'sigv4';
   readonly region: string;
   readonly service: string;
-  /** The role to assume with the credentials found; null: these sign the requests. */
+  /** The role to assume with the credentials found; null: those credentials sign the requests. */
   readonly roleArn: string | null;
   readonly profile: string | null;
   /** A file in the format of `aws configure`; null: found by the rules of the AWS library. */
@@ -88,6 +87,6 @@ export interface AzureConfig {
 }
 
 /** Application default credentials. */
-export interface GoogleConfig {
+interface GoogleConfig {
   readonly way: 'google';
 }

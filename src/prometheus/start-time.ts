@@ -8,14 +8,14 @@ const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
 /** `unavailable`: the server did not answer; null: its answer has no start time. */
-export type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
-/** A metrics page without a start time is not read again for so long. */
+/** How long a metrics page without a start time is not read again. */
 const REST_MS = 600_000;
 
 /**
- * Creates a reader of the time when a server was started: Prometheus reports it in its runtime information,
- * VictoriaMetrics only in its own metrics. Thanos and Mimir components hold no data, so their start is irrelevant.
+ * Creates a reader of the start time of a server. Prometheus reports it in its runtime information, VictoriaMetrics
+ * only in its own metrics. Thanos and Mimir components hold no data, so their start time is irrelevant.
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -57,10 +57,12 @@ function readRuntimeInfo(body: string): Instant | null {
   }
 }
 
-/** Returns the start of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth). */
+/**
+ * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth).
+ */
 function readStorageStart(page: string): Instant | null {
   if (!/^vm_data_size_bytes\{/m.test(page)) return null;
   const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
-  // Whole seconds, rounded down: a server must not look older than it is.
+  // The metric is in whole seconds, rounded down. A server must not look older than it is.
   return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
 }

@@ -11,7 +11,7 @@ const DRAIN_MS = 60_000;
 
 /**
  * Returns the agent for https: a new one when a certificate file changes, the previous one while the new files are
- * invalid. Throws a `CredentialError` if they never were valid; `setting` names them in the message, default `tls`.
+ * invalid. Throws a `CredentialError` if they were never valid. `setting` names them in the message; default: `tls`.
  */
 export function createTlsAgents(
   tls: SourceTls | null,

@@ -22,8 +22,8 @@ export interface UrlClient {
   /** Whether the last request failed. */
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try the other urls first. After a failure it is false for one query every 30 s, which finds
-   * out whether the server has recovered, so that the other queries do not spend half of their time on it.
+   * Whether a query should try the other urls first. After a failure, it is false for one query every 30 s, which tests
+   * whether the server has recovered, so that the other queries do not spend half of their time on it.
    */
   readonly goesLast: () => boolean;
 }
@@ -114,7 +114,7 @@ interface Call {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** The media types to accept; default JSON. */
+  /** The media types to accept; default: JSON. */
   readonly accept?: string;
 }
 

@@ -24,7 +24,7 @@ export function watchFile(path: string, clock: Clock): WatchedFile {
       const text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
       if (text !== '') content = text;
     } catch {
-      // Keeps the last content; if there is none, the caller reports the file.
+      // Keeps the last content. If there is none, the caller reports the file.
     }
     readAtMs = clock.monotonicMs();
     reading = null;

@@ -2,18 +2,17 @@ import { computeCall, computeOperator, type Known } from './constants.js';
 import type { Expression } from './expressions.js';
 import { signatureOf } from './signatures.js';
 
-/** A part of a query that replaces missing data with a constant. */
 export interface Filler {
-  /** UTF-16 offsets into the query: `or vector(0)`. */
+  /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
   /** Null if it depends on the time. */
   readonly value: number | null;
-  /** Whether it replaces the whole query; else it replaces only a part of the data. */
+  /** True if it replaces the whole query, false if only a part of the data. */
   readonly isWhole: boolean;
 }
 
-/** What an expression returns while data is missing: no series, a number, or `some` unknown number. */
+/** The value while data is missing: no series, a number, or `some` unknown number. */
 type Value = 'none' | Known;
 
 interface State {
@@ -23,13 +22,13 @@ interface State {
   readonly filler: Omit<Filler, 'isWhole'> | null;
 }
 
-/** Which data is missing: all of it, or all but `up`, which is 0 while the scrapes fail. */
+/** `gone`: no series has samples. `down`: none but `up`, which is 0 while scrapes fail. */
 type Outage = 'gone' | 'down';
 
 /**
- * Returns where a query returns a constant while its data is missing: after a failed scrape the constant would be used
- * as the metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so `or
- * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
+ * Finds the constant that a query returns while its data is missing: after a failed scrape it would be used as the
+ * metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so `or (vector(0)
+ * and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {
@@ -122,7 +121,7 @@ function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
 function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands): State {
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
-  // max(x, 0) of MetricsQL aggregates over all its operands.
+  // In MetricsQL, max(x, 0) aggregates over all operands.
   if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
     return ofAlternatives(expression, operands, places);
   const value = operands.at(-1)?.value ?? 'none';
@@ -134,7 +133,7 @@ function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Several alternatives, such as `a or b`: one that has data replaces those without. */
+/** Alternatives such as `a or b`: those with data replace those without. */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],
@@ -174,7 +173,7 @@ function ofBinary(expression: Of<'binary'>, { operands, places }: Operands): Sta
   if (filler !== null) return { value, reads, filler };
   if (fillFrom !== null && reads)
     return { value, reads, filler: fillerOf(fillFrom, places[1]?.to ?? fillFrom, 'some') };
-  // NaN compares as false: `scalar(x) > bool 5` is 0 while x is missing.
+  // A comparison with NaN is false: `scalar(x) > bool 5` is 0 while x is missing.
   const isCompared = isBool && reads && operands.some((operand) => Number.isNaN(operand.value));
   return { value, reads, filler: isCompared ? fillerOf(operatorFrom, expression.to, value) : null };
 }
@@ -201,7 +200,7 @@ function ofOr({
   return { value: right.value, reads, filler };
 }
 
-/** Null if there is no constant; NaN is not one. */
+/** Returns null for no value and for NaN, which triggers no scaling. */
 function fillerOf(from: number, to: number, value: Value): State['filler'] {
   if (value === 'none' || Number.isNaN(value)) return null;
   return { from, to, value: value === 'some' ? null : value };

@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Returns whether a query adds up the series of a selector that differ in a label: the first aggregation around the
- * selector that drops the label is a sum or a count. `asWhole`: the result if the query never drops the label.
+ * Returns whether a query adds up the series of a selector that differ in `label`: whether the first aggregation
+ * around the selector that drops the label is a sum or a count. `asWhole` is the result if nothing drops the label.
  */
 export function addsUp(
   query: string,
@@ -25,7 +25,6 @@ export function addsUp(
   return isAdded;
 }
 
-/** Returns the labels of the innermost `by (...)` around a selector; null if there is none. */
 export function groupedBy(query: string, selector: string): readonly string[] | null {
   const { text, tree } = parseQuery(query);
   let found: readonly string[] | null = null;
@@ -41,7 +40,7 @@ export function groupedBy(query: string, selector: string): readonly string[] | 
   return found;
 }
 
-/** Returns the operator of the innermost aggregation around the node that drops the label; null if none does. */
+/** Returns the operator of the innermost aggregation around the node that drops the label, or null. */
 function dropperOf(
   node: SyntaxNode,
   { text, label }: { readonly text: string; readonly label: string },

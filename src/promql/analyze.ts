@@ -6,28 +6,26 @@ import type { ValueType } from './signatures.js';
 import { type TypeProblem, inferTypes } from './types.js';
 
 export interface QueryFacts {
-  /** Operands before the expressions that use them, the whole query last. */
   readonly expressions: readonly Expression[];
-  /** The type of the result; null if it is unknown. */
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
   readonly labels: LabelSet;
-  /** The part that replaces missing data with a constant; null if there is none. */
+  /** Null if nothing replaces missing data with a constant. */
   readonly filler: Filler | null;
-  /** The index of the first operator whose sides never match; null if there is none. */
+  /** The index of the first operator whose sides never match; null: none. */
   readonly unmatched: number | null;
 }
 
-/** The number of queries that are kept, and the length of the longest. */
+/** Bounds of the cache: number of queries, characters per query. */
 const MAX_KEPT = 50;
 const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, QueryFacts | null>();
 
-/** Returns the facts of a query that are known without a server; null if it does not parse or is too long. */
+/** Analyzes a query without a server. Null if it does not parse or exceeds a limit. */
 export function analyzeQuery(query: string): QueryFacts | null {
   const known = kept.get(query);
   if (known !== undefined) return known;
-  const facts = analyzeAnew(query);
+  const facts = analyzeUncached(query);
   if (query.length > MAX_KEPT_LENGTH) return facts;
   const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
   if (oldest !== undefined) kept.delete(oldest);
@@ -36,15 +34,15 @@ export function analyzeQuery(query: string): QueryFacts | null {
 }
 
 /**
- * Returns whether no series of the result can have the label: `sum(x)` and `sum without (pod) (x)` have no `pod`. False
- * if that depends on the data.
+ * Returns whether no series of the result can have the label, as with `pod` in `sum(x)` and `sum without (pod) (x)`.
+ * False if that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);
   return facts !== null && !mayHave(facts.labels, label);
 }
 
-function analyzeAnew(query: string): QueryFacts | null {
+function analyzeUncached(query: string): QueryFacts | null {
   const expressions = readExpressions(query);
   if (expressions === null) return null;
   const { types, problems } = inferTypes(query, expressions);

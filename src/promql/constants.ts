@@ -1,4 +1,4 @@
-/** A number, or `some` number that is unknown before the evaluation. */
+/** A number, or `some` number that is known only to the server. */
 export type Known = number | 'some';
 
 /** Functions that return their operand unchanged if it is constant. */
@@ -42,7 +42,7 @@ const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
   ['sqrt', Math.sqrt],
 ]);
 
-/** Returns the result of a function for constant operands; the first one is its vector. */
+/** Returns the result for constant operands. The first operand is the vector, except for quantile_over_time. */
 export function computeCall(name: string, operands: readonly Known[]): Known {
   const [value = 'some', bound = 'some', upper = 'some'] = operands;
   if (name === 'quantile_over_time') return bound;
@@ -57,7 +57,7 @@ export function computeCall(name: string, operands: readonly Known[]): Known {
   return OF_ONE.get(name)?.(value) ?? 'some';
 }
 
-/** Returns the result of an operator for two constants; null if a comparison drops the series. */
+/** Returns the result for two constants; null if a comparison drops the series. */
 export function computeOperator(
   operator: string,
   { left, right, isBool }: { readonly left: Known; readonly right: Known; readonly isBool: boolean },
@@ -69,7 +69,6 @@ export function computeOperator(
   return holds ? left : null;
 }
 
-/** 0 times any number is 0. */
 function timesZero(operator: string, left: Known, right: Known): Known {
   return operator === '*' && (left === 0 || right === 0) ? 0 : 'some';
 }

@@ -4,12 +4,12 @@ import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
 import { type PlacedMatcher, readSelector } from './vector-selectors.js';
 
-export interface Matching {
+interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
-  /** The side with many series: `left` for group_left. */
+  /** The "many" side: `left` for group_left. */
   readonly group: 'left' | 'right' | null;
-  /** The labels in the parentheses of group_left and group_right. */
+  /** Labels in the parentheses of group_left and group_right. */
   readonly include: readonly string[];
 }
 
@@ -17,11 +17,11 @@ interface Base {
   /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
-  /** Indexes of the operands, all lower than that of the expression. */
+  /** Indexes of the operands: all lower than the index of the expression. */
   readonly operands: readonly number[];
 }
 
-/** An expression of a query. Parentheses, `offset` and `@` are `wrapped`. */
+/** Parentheses, `offset` and `@` are `wrapped`. */
 export type Expression = Base &
   (
     | { readonly form: 'number'; readonly text: string }
@@ -54,7 +54,6 @@ export type Expression = Base &
       }
   );
 
-/** The members that are specific to an expression's kind. */
 type Shape = Expression extends infer Each ? (Each extends Base ? Omit<Each, keyof Base> : never) : never;
 
 const EXPRESSIONS: ReadonlySet<string> = new Set([
@@ -74,7 +73,7 @@ const EXPRESSIONS: ReadonlySet<string> = new Set([
   'StepInvariantExpr',
 ]);
 
-/** Expressions without operands; the strings in a selector are not operands. */
+/** Expressions without operands: strings in a selector are not operands. */
 const LEAVES: ReadonlySet<string> = new Set(['VectorSelector', 'StringLiteral', 'NumberDurationLiteral']);
 
 /** Nodes whose strings and numbers are not operands. */
@@ -87,15 +86,15 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * Returns the expressions of a query, operands before the expressions that use them, the whole query last. MetricsQL is
- * read as the nearest PromQL, with its own function names. Null for a query that does not parse or exceeds the limits.
- * Without recursion, because the tree of a long query is hundreds of levels deep.
+ * Returns the expressions of a query: operands precede the expressions that use them, the last one is the whole
+ * query. MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that does not parse
+ * or exceeds the limits. Not recursive: the tree of a long query is hundreds of levels deep.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
   const tree = treeOf(query);
   if (tree === null) return null;
   const expressions: Expression[] = [];
-  /** The operands of the expressions that are open, the innermost last. */
+  /** Operands of the unfinished expressions, the innermost last. */
   const open: number[][] = [];
   const close = ({ node, from, to }: SyntaxNodeRef, operands: readonly number[]): void => {
     expressions.push({ from, to, operands, ...shapeOf(query, node) });
@@ -115,7 +114,7 @@ export function readExpressions(query: string): readonly Expression[] | null {
   return expressions.length === 0 ? null : expressions;
 }
 
-/** Returns an expression without parentheses, `offset` and `@`; undefined for an invalid index. */
+/** Strips parentheses, `offset` and `@`; undefined for an invalid index. */
 export function unwrap(
   expressions: readonly Expression[],
   index: number | undefined,
@@ -169,7 +168,7 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
   }
 }
 
-/** Returns the name in the query: the tree has another one for a function that the grammar does not know. */
+/** Reads the name from the query: in the tree, a function that the grammar does not know has another name. */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;
   return NAME.exec(query)?.[0] ?? '';
@@ -206,7 +205,7 @@ function binaryOf(query: string, node: SyntaxNode): Extract<Shape, { readonly fo
   };
 }
 
-/** The operator follows the left side. */
+/** The operator follows the left operand, possibly after a comment. */
 function operatorOf(node: SyntaxNode): SyntaxNode | null {
   let child = node.firstChild?.nextSibling ?? null;
   while (child?.name === 'LineComment') child = child.nextSibling;
@@ -228,7 +227,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   Lss: '<',
 };
 
-/** Returns the operator in the query, because MetricsQL has additional ones. */
+/** Operators of MetricsQL have another name in the tree. */
 function operatorName(query: string, { name, from }: SyntaxNode): string {
   return OPERATORS[name] ?? nameAt(query, from).toLowerCase();
 }

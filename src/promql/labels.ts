@@ -13,13 +13,14 @@ import {
 } from './label-sets.js';
 import { type ValueType, signatureOf } from './signatures.js';
 
-/** Aggregations that select series and keep their labels; `any` and those that end in `k_...` are MetricsQL. */
+/**
+ * Aggregations that select series and keep their labels. `any`, `outliers...`, `mode`, `share`, `zscore`, `topk_...`
+ * and `bottomk_...` are MetricsQL.
+ */
 const CHOOSES_SERIES = /^(?:topk|bottomk|limitk|limit_ratio|any|outliers|mode|share|zscore|(?:top|bottom)k_)/;
 
-/** Functions of PromQL that drop all labels of their operand. */
 const NO_LABELS_LEFT: ReadonlySet<string> = new Set(['vector', 'scalar', 'time', 'pi']);
 
-/** Returns the labels that the series of each expression may have. `types` are the types of the expressions. */
 export function inferLabels(
   expressions: readonly Expression[],
   types: readonly (ValueType | null)[],
@@ -30,8 +31,8 @@ export function inferLabels(
 }
 
 /**
- * Returns the index of the first operator whose sides never have equal labels: one side has no labels and the other is
- * aggregated by some, or only one side has a label of `on (...)`. Null if there is none.
+ * Returns the index of the first operator whose sides never have equal labels, or null. Either one side has no labels
+ * and the other is aggregated by some, or only one side has a label of `on (...)`.
  */
 export function findUnmatched(
   expressions: readonly Expression[],
@@ -92,7 +93,7 @@ function ofCall({ name, operands }: Of<'call'>, context: Context): LabelSet {
   if (name === 'absent' || name === 'absent_over_time') return ofAbsent(operands[0], context);
   const signature = signatureOf(name);
   if (signature === null) return ANY_LABELS;
-  // hour() and similar functions use the current time if they have no operand.
+  // Without an operand, hour() and similar functions use the current time.
   if (operands.length === 0) return NO_LABELS;
   const index = signature.parameters.findIndex((type) => type === 'vector' || type === 'range');
   const inner = setOf(operands[index], context);
@@ -102,7 +103,7 @@ function ofCall({ name, operands }: Of<'call'>, context: Context): LabelSet {
   return target?.form === 'string' ? union(inner, only([target.text])) : ANY_LABELS;
 }
 
-/** The matchers of the selector determine the labels of absent(). */
+/** The matchers of the selector are the labels of absent(). */
 function ofAbsent(operand: number | undefined, { expressions }: Context): LabelSet {
   let inner = operand === undefined ? undefined : expressions[operand];
   while (inner?.form === 'range' || inner?.form === 'wrapped')
@@ -139,7 +140,7 @@ function ofBinary(expression: Of<'binary'>, context: Context): LabelSet {
     return union(many, keep(one, matching.include));
   }
   const both = fillFrom === null ? intersection(left, right) : union(left, right);
-  // VictoriaMetrics treats a series without labels as a number, Prometheus finds no match.
+  // VictoriaMetrics treats a series without labels as a number; Prometheus finds no match.
   if (matching === null && (isEmpty(left) || isEmpty(right))) return union(left, right);
   if (matching === null) return both;
   return matching.kind === 'on' ? keep(both, matching.labels) : without(both, matching.labels);

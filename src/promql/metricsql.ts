@@ -1,11 +1,9 @@
 import { splitSegments } from './segments.js';
 
-/** MetricsQL syntax that PromQL does not have, and its replacement. */
 interface Replacement {
   readonly from: number;
-  /** As written in the query. */
   readonly word: string;
-  /** The replacement, with the same length. */
+  /** Has the same length. */
   readonly text: string;
 }
 
@@ -15,7 +13,7 @@ interface Token {
   readonly from: number;
 }
 
-/** Operators that PromQL does not have; all are read as `or`, and the expression keeps its own name. */
+/** Operators of MetricsQL only. The parser reads them as `or`; the expression keeps its operator. */
 const OPERATORS: ReadonlySet<string> = new Set(['default', 'if', 'ifnot']);
 
 const AGGREGATIONS: ReadonlySet<string> = new Set([
@@ -45,7 +43,7 @@ const AGGREGATIONS: ReadonlySet<string> = new Set([
   'zscore',
 ]);
 
-/** Functions that PromQL does not have. Source: MetricsQL, the reference of VictoriaMetrics 1.9x. */
+/** Functions of MetricsQL only. Source: MetricsQL reference, VictoriaMetrics 1.9x. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   [
     'aggr_over_time alias ascent_over_time bitmap_and bitmap_or bitmap_xor buckets_limit count_eq_over_time',
@@ -67,10 +65,9 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** The advice in messages about MetricsQL. */
 export const NEEDS_METRICSQL = 'it needs a data source with flavor: victoriametrics';
 
-/** Returns whether a function or aggregation exists in MetricsQL but not in PromQL. */
+/** True only for names that PromQL does not have. */
 export function isMetricsqlFunction(name: string): boolean {
   return FUNCTIONS.has(name) || AGGREGATIONS.has(name);
 }
@@ -81,8 +78,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Returns a MetricsQL query as the nearest PromQL, with the same length, so that offsets hold: for the syntax tree
- * only, never to be sent. Null for a query without known MetricsQL, and for WITH templates.
+ * Replaces MetricsQL with the nearest PromQL of the same length, so that offsets hold. The result is for the syntax
+ * tree, never for a server. Null without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);
@@ -96,7 +93,7 @@ export function rewriteMetricsql(query: string): string | null {
   return text + query.slice(position);
 }
 
-/** Returns the first MetricsQL in a query that PromQL does not have; null if there is none that is known here. */
+/** Returns the first MetricsQL in a query that PromQL does not have, or null if none is known. */
 export function firstMetricsql(query: string): { readonly offset: number; readonly word: string } | null {
   const [first] = findReplacements(query);
   return first === undefined ? null : { offset: first.from, word: first.word };
@@ -118,7 +115,7 @@ function findReplacements(query: string): readonly Replacement[] {
   return found;
 }
 
-/** Returns the PromQL that replaces a token; null if the token is PromQL. */
+/** Returns null for a token of PromQL. */
 function replacementOf(
   { kind, text }: Token,
   {
@@ -149,10 +146,10 @@ function replacementOf(
   return text === ',' && after?.text === ')' && bracket === '(' ? '' : null;
 }
 
-/** Reads a size such as 8Ki; in a range, steps (5i) and fractions (1.5h). */
+/** Handles sizes such as 8Ki, and in a range, steps (5i) and fractions (1.5h). */
 function numberOf(text: string, bracket: string | undefined): string | null {
   const size = SIZE.exec(text);
-  // 5m is a duration, which Prometheus 3 accepts as a number.
+  // 5m is a duration, not a size: Prometheus 3 accepts it as a number.
   if (size !== null && !text.endsWith('m')) return size[1] ?? null;
   if (bracket !== '[' || !STEPS.test(text) || !/\d/.test(text)) return null;
   const known = text.replaceAll('i', 's').replaceAll('.', '0');

@@ -4,7 +4,7 @@ import { findQueryLimit, type QueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 import { placeVariables } from './variables.js';
 
-export interface UnknownFunction {
+interface UnknownFunction {
   readonly name: string;
   readonly offset: number;
 }
@@ -16,37 +16,39 @@ export interface ParsedQuery {
   readonly text: string;
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
-  /** The first remaining error; null if the text parses. */
   readonly errorNode: SyntaxNode | null;
-  /** The limit that the query exceeds: `tree` is that of an empty text then. Null: none. */
+  /** The limit that the query exceeds, in which case `tree` is that of an empty text; null: none. */
   readonly limit: QueryLimit | null;
 }
 
-/** The maximum number of unknown functions per query: each of them takes another parse. */
+/** Each unknown function takes another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
-/** Half of a surrogate pair, for which the parser needs 5 us: an error outside of strings, like `?`. */
+/** Half of a surrogate pair takes the parser 5 us; outside of strings it is an error, like `?`. */
 const SURROGATE = /[\ud800-\udfff]/g;
 
-/** The grammar looks names up in a plain object, in lower case, and would read inherited ones as keywords. */
+/**
+ * The grammar looks up lower-case names in a plain object, where these names are inherited and would be read as
+ * keywords.
+ */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
 const NAME_CHARACTER = /[\w:]/;
 const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
 
-/** The number of parsed queries that are kept, and the length of the longest. */
+/** Bounds of the cache: number of queries, characters per query. */
 const MAX_KEPT = 200;
 const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
 
 /**
- * Returns the syntax tree of a query, which may contain variables and functions of other servers. Never fails. Keeps
- * the last 200: documents share queries, and each one is analyzed for errors, names and ranges.
+ * Parses a query with variables, and possibly functions of other servers. Never fails. Keeps the last 200 queries:
+ * documents share queries, and each one is analyzed for errors, names and ranges.
  */
 export function parseQuery(query: string): ParsedQuery {
   const known = kept.get(query);
   if (known !== undefined) return known;
-  const parsed = parseAnew(query);
+  const parsed = parseUncached(query);
   if (query.length > MAX_KEPT_LENGTH) return parsed;
   const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
   if (oldest !== undefined) kept.delete(oldest);
@@ -54,7 +56,7 @@ export function parseQuery(query: string): ParsedQuery {
   return parsed;
 }
 
-function parseAnew(query: string): ParsedQuery {
+function parseUncached(query: string): ParsedQuery {
   const limit = findQueryLimit(query);
   if (limit !== null) {
     const tree = parser.parse('');
@@ -77,12 +79,12 @@ function parseAnew(query: string): ParsedQuery {
   }
 }
 
-/** Returns the text for the parser, with the same tokens at the same offsets. */
+/** Keeps all tokens and offsets. */
 function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
-/** Replaces `$window` with a duration where one is expected, and with a string literal elsewhere in the code. */
+/** Replaces variables: with a duration where one is expected, with a string literal elsewhere in the code. */
 function maskVariables(query: string): string {
   let text = query;
   for (const { variables } of placeVariables(query)) {
@@ -99,7 +101,8 @@ function replaceAt(text: string, offset: number, replacement: string): string {
 }
 
 /**
- * Returns a function name of this length that the grammar accepts with any operands; with one letter only a sign fits.
+ * Returns a function name of this length that the grammar accepts with any operands. With one letter, only a sign
+ * fits.
  */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
@@ -117,7 +120,7 @@ function firstError(tree: Tree): SyntaxNode | null {
   return first;
 }
 
-/** Returns a name followed by `(` where the grammar did not expect it. */
+/** Returns the name before an unexpected `(`, or null. */
 function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   if (!/^\s*\(/.test(text.slice(error.from))) return null;
   const before = text.slice(0, error.from).trimEnd();
@@ -127,7 +130,6 @@ function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   return from === before.length ? null : before.slice(from);
 }
 
-/** Returns the offsets of the calls of a function. */
 function callsOf(text: string, name: string): readonly number[] {
   const offsets: number[] = [];
   for (const { kind, from, to } of splitSegments(text)) {

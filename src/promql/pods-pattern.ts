@@ -1,13 +1,13 @@
 import { quoteRegex } from './quoting.js';
 
 /**
- * `generateName` is cut at 58 characters before the 5 random ones are appended. Source: apiserver,
+ * `generateName` is truncated to 58 characters before 5 random ones are appended. Source: apiserver,
  * storage/names/generate.go.
  */
 const MAX_GENERATED_STEM = 58;
 const RANDOM = '[a-z0-9]{5}';
 
-/** A `pod-template-hash` is a 32 bit number with one letter per decimal digit. */
+/** A `pod-template-hash` is a 32-bit number with one letter per decimal digit. */
 const MAX_HASH = 10;
 
 /**
@@ -33,7 +33,10 @@ export function podsPattern(kind: string, name: string): string {
   }
 }
 
-/** The ReplicaSet is `NAME-HASH`, its pods have the `generateName` `NAME-HASH-`, which is cut depending on the hash. */
+/**
+ * The ReplicaSet is `NAME-HASH`. Its pods have the `generateName` `NAME-HASH-`, which is truncated depending on the
+ * length of the hash.
+ */
 function deploymentPattern(name: string): string {
   const quoted = quoteRegex(name);
   const left = MAX_GENERATED_STEM - name.length;

@@ -2,12 +2,10 @@ import type { Quote } from './segments.js';
 
 const RE2_SPECIAL = /[\\.+*?()|[\]{}^$]/g;
 
-/** The only characters that a string literal may escape. */
 const ESCAPABLE = /["'\\\p{Cc}]/gu;
 
 const ESCAPE_LETTERS: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' };
 
-/** The characters of escape sequences that mean another character. */
 const UNESCAPED: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',
@@ -20,12 +18,12 @@ const UNESCAPED: Readonly<Record<string, string>> = {
 
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 
-/** Returns a regular expression (RE2) that matches exactly this text, like Go's `regexp.QuoteMeta`. */
+/** Returns a regular expression (RE2) that matches exactly `text`, like `regexp.QuoteMeta` of Go. */
 export function quoteRegex(text: string): string {
   return text.replace(RE2_SPECIAL, '\\$&');
 }
 
-/** Returns the text escaped for a literal in `"` or `'`: nothing in it can end the literal. */
+/** Escapes the text for a string literal in this quote, so that nothing in it can end the literal. */
 export function escapeString(text: string, quote: '"' | "'"): string {
   return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }
@@ -39,12 +37,11 @@ function escapeCharacter(character: string, quote: string): string {
   return `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** Returns the text as a string literal in double quotes. */
 export function stringLiteral(text: string): string {
   return `"${escapeString(text, '"')}"`;
 }
 
-/** Returns the content of a string literal with its quotes. An unknown escape sequence means its character. */
+/** Returns the content of a string literal. An unknown escape sequence is its character. */
 export function readStringLiteral(literal: string): string {
   const quote = literal.charAt(0) as Quote;
   const isClosed = literal.length > 1 && literal.endsWith(quote);

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parseQuery } from './parse.js';
 
-/** The default lookback of Prometheus for a selector without a range. */
+/** The default `--query.lookback-delta` of Prometheus. */
 const LOOKBACK_SECONDS = 300;
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
@@ -14,22 +14,22 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** The largest ranges of a query in seconds; 0 if there are none. */
+/** In seconds; 0: no range. */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
 }
 
 /**
- * Returns the largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector without
- * one; ignores `offset`. Nested ranges are not added up. 0 for a query that selects nothing. An unknown range
- * (`step()`, a variable, a unit of another server) counts as at least 300.
+ * Returns the largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector
+ * without one. Ignores `offset` and does not add up nested ranges. 0 for a query that selects nothing. An unknown
+ * range (`step()`, a variable, a unit of another server) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
 }
 
-/** Returns the largest range without the 300 s of a selector that has no range: 0 for a plain gauge. */
+/** Like `largestRangeSeconds`, without the 300 s for a selector that has no range: 0 for a plain gauge. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
@@ -54,7 +54,7 @@ function rangesOf(query: string): Ranges {
   return { written, withLookback: Math.max(written, withLookback) };
 }
 
-/** Returns the seconds of a duration expression; null if only the server knows them. */
+/** Returns null if only the server knows the duration. */
 function durationSeconds(text: string, node: SyntaxNode): number | null {
   const literal = node.getChild('NumberDurationLiteralInDurationContext');
   if (literal !== null) return literalSeconds(text.slice(literal.from, literal.to));
@@ -102,7 +102,7 @@ function finite(seconds: number): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** `5m`, `1h30m`, `300` (seconds), `0x1f`. */
+/** Reads `5m`, `1h30m`, `300` (seconds), `0x1f`. */
 function literalSeconds(literal: string): number | null {
   const plain = Number(literal.replaceAll('_', ''));
   if (literal !== '' && !Number.isNaN(plain)) return finite(plain);

@@ -1,19 +1,19 @@
-/** A part of a query: code, a string literal with its quotes, or a comment. Offsets are UTF-16 units. */
+/** Offsets are UTF-16 units; a string literal includes its quotes. */
 export interface Segment {
   readonly kind: 'code' | 'string' | 'comment';
   readonly from: number;
   readonly to: number;
   readonly quote: Quote | null;
-  /** False for a string literal without a closing quote. */
+  /** False for an unclosed string literal. */
   readonly isClosed: boolean;
 }
 
 export type Quote = '"' | "'" | '`';
 
 /**
- * Splits a query into code, string literals and comments; together they are the whole text. Like the lexer of
- * Prometheus: `"` and `'` have backslash escapes, backticks have none, a comment ends with its line. Never fails: an
- * unclosed string extends to the end of the text.
+ * Splits a query into code, string literals and comments, which together are the whole text. As in the lexer of
+ * Prometheus, `"` and `'` have backslash escapes, backticks have none, and a comment ends with its line. Never fails:
+ * an unclosed string extends to the end of the text.
  */
 export function splitSegments(query: string): readonly Segment[] {
   const segments: Segment[] = [];
@@ -38,7 +38,7 @@ function code(from: number, to: number): Segment {
   return { kind: 'code', from, to, quote: null, isClosed: true };
 }
 
-/** Returns the string or comment that starts at `from`; null if code starts there. */
+/** Returns null if code starts at `from`. */
 function readSegment(query: string, from: number): Segment | null {
   const first = query.charAt(from);
   if (first === '#') {

@@ -1,17 +1,16 @@
-/** The type of an expression. A range vector is `x[5m]`. */
+/** A range vector is `x[5m]`. */
 export type ValueType = 'scalar' | 'vector' | 'range' | 'string';
 
 export interface Signature {
   readonly parameters: readonly ValueType[];
   readonly required: number;
-  /** Whether the last parameter may be repeated. */
   readonly isVariadic: boolean;
   readonly returns: ValueType;
 }
 
 const LETTERS: Readonly<Record<string, ValueType>> = { s: 'scalar', v: 'vector', r: 'range', t: 'string' };
 
-/** `s` scalar, `v` vector, `r` range, `t` string; after `?` optional parameters, `*` repeats the last one. */
+/** `s` scalar, `v` vector, `r` range, `t` string. Parameters after `?` are optional; `*` repeats the last one. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   ...sharing('v', [
     'abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count',
@@ -50,14 +49,14 @@ const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 );
 
 /**
- * Returns the signature of a function of PromQL; null for an unknown one, or one that is too new to rely on. Source:
- * Prometheus, promql/parser/functions.go.
+ * Returns null for a function that PromQL does not have, or has for too short a time to rely on. Source: Prometheus,
+ * promql/parser/functions.go.
  */
 export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;
 }
 
-/** The aggregations of PromQL and the type of the parameter before the operand; null for those without one. */
+/** The type of the parameter before the operand; null: no parameter. */
 const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, ValueType | null>([
   ...['avg', 'count', 'group', 'max', 'min', 'stddev', 'stdvar', 'sum'].map((name) => [name, null] as const),
   ...['bottomk', 'limit_ratio', 'limitk', 'quantile', 'topk'].map((name) => [name, 'scalar'] as const),
@@ -68,7 +67,6 @@ export function isAggregation(name: string): boolean {
   return AGGREGATIONS.has(name);
 }
 
-/** Returns the type of the parameter before the operand; null for an aggregation without one. */
 export function aggregationParameter(name: string): ValueType | null {
   return AGGREGATIONS.get(name) ?? null;
 }

@@ -5,20 +5,19 @@ import { findQueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 
 /**
- * An error in a query. An `error` is one for every server; a `warning` may be valid for a newer or older Prometheus, or
- * for VictoriaMetrics. `offset` counts UTF-16 units from the start of the query.
+ * An `error` is invalid for every server; a `warning` may be valid for a newer or older Prometheus, or for
+ * VictoriaMetrics. `offset` is in UTF-16 units from the start of the query.
  */
 export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** The query exceeds a limit of the parser: its syntax may be valid. */
+  /** The query exceeds a limit of the parser, and may be valid. */
   readonly isLimit?: true;
 }
 
-/** The server that a query is for. */
-export interface SyntaxOptions {
-  /** Whether the server is VictoriaMetrics: possible MetricsQL is only a warning then. */
+interface SyntaxOptions {
+  /** Whether the server is VictoriaMetrics. Possible MetricsQL is then only a warning. */
   readonly isMetricsql?: boolean;
 }
 
@@ -37,8 +36,8 @@ const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * Returns the problems of a PromQL query, which may contain `$name` variables; empty if it parses. Checks the grammar
- * only: the server checks label joins and regular expressions. One mistake gives one problem.
+ * Checks the grammar of a PromQL query, which may contain `$name` variables; the server checks label joins and
+ * regular expressions. Reports one problem per mistake.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -96,7 +95,7 @@ function problemsOf(
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
 }
 
-/** Returns the problem, adapted if it may be MetricsQL: only VictoriaMetrics can check that. */
+/** If the error may be MetricsQL, changes the problem accordingly: only VictoriaMetrics can check it. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);
@@ -155,7 +154,6 @@ function containerOf(node: SyntaxNode): 'matchers' | 'range' | null {
   return null;
 }
 
-/** Returns the offset of the next token, after whitespace and comments. */
 function skipBlank(text: string, from: number): number {
   const blank = /^(?:\s|#[^\n]*)*/.exec(text.slice(from));
   return from + (blank?.[0].length ?? 0);

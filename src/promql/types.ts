@@ -7,18 +7,16 @@ import {
   signatureOf,
 } from './signatures.js';
 
-/** An operand with a type that its operator or function does not accept. */
 export interface TypeProblem {
   readonly message: string;
   /** In UTF-16 units from the start of the query. */
   readonly offset: number;
-  /** Whether VictoriaMetrics may accept it: it converts between scalars, vectors and ranges. */
+  /** Whether VictoriaMetrics may accept it, since it converts between scalars, vectors and ranges. */
   readonly isMetricsql: boolean;
 }
 
-/** The types of the expressions of a query, and the operands of a wrong type. */
-export interface Typed {
-  /** The type of each expression; null if it is unknown. */
+interface Typed {
+  /** By expression; null: unknown. */
   readonly types: readonly (ValueType | null)[];
   readonly problems: readonly TypeProblem[];
 }
@@ -44,8 +42,8 @@ interface Context {
 }
 
 /**
- * Returns the types of a query's expressions by the rules of Prometheus, and every violation. Unknown functions accept
- * and return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
+ * Infers the types of expressions by the rules of Prometheus, and reports violations. Unknown functions accept and
+ * return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
  */
 export function inferTypes(query: string, expressions: readonly Expression[]): Typed {
   const types: (ValueType | null)[] = [];
@@ -92,7 +90,7 @@ function typeOf(expression: Expression, context: Context): ValueType | null {
 
 type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
 
-/** A selector that excludes nothing would read the whole database. */
+/** Such a selector would read the whole database. */
 function checkSelector({ metric, matchers, from }: Of<'selector'>, { problems }: Context): void {
   const isFree = matchers.every(({ operator, value }) => {
     if (operator === '=') return value === '';
@@ -106,13 +104,12 @@ function checkSelector({ metric, matchers, from }: Of<'selector'>, { problems }:
   problems.push({ message, offset: from, isMetricsql: true });
 }
 
-/** `[5m]` applies to selectors; other expressions need a subquery. */
 function checkRange({ from, operands }: Of<'range'>, context: Context): void {
   const [operand] = operands;
   const inner = operand === undefined ? undefined : context.expressions[operand];
   if (inner === undefined || inner.form === 'selector') return;
   const shown = excerpt(context.query, inner);
-  const message = `a range such as [5m] applies to a selector, and ${shown} is none: write a subquery, [5m:]`;
+  const message = `a range such as [5m] applies to a selector, not to ${shown}: write a subquery, [5m:]`;
   context.problems.push({ message, offset: from, isMetricsql: context.types[operand ?? 0] !== 'string' });
 }
 
@@ -121,14 +118,13 @@ const MODIFIERS: ReadonlyMap<string, string> = new Map([
   ['StepInvariantExpr', '@'],
 ]);
 
-/** `offset` and `@` apply to expressions that read samples. */
 function checkModifier({ node, operands, from }: Of<'wrapped'>, context: Context): void {
   const modifier = MODIFIERS.get(node);
   const inner = operands[0] === undefined ? undefined : context.expressions[operands[0]];
   if (modifier === undefined || inner === undefined) return;
   const isModified = inner.form === 'wrapped' && MODIFIERS.has(inner.node);
   if (isModified || ['selector', 'range', 'subquery'].includes(inner.form)) return;
-  const message = `${modifier} applies to a selector or subquery, and ${excerpt(context.query, inner)} is none: write it inside the parentheses`;
+  const message = `${modifier} applies to a selector or subquery, not to ${excerpt(context.query, inner)}: write it inside the parentheses`;
   context.problems.push({ message, offset: from, isMetricsql: true });
 }
 
@@ -146,7 +142,7 @@ function callType({ name, operands, from }: Of<'call'>, context: Context): Value
   }
   const before = context.problems.length;
   operands.forEach((operand, index) => {
-    // Swapped operands are one mistake.
+    // Only the first one: swapped operands are one mistake.
     if (context.problems.length > before) return;
     const parameter =
       signature.parameters[index] ?? (signature.isVariadic ? signature.parameters.at(-1) : undefined);
@@ -168,7 +164,7 @@ function arguments_(count: number): string {
 }
 
 function checkAggregate({ name, operands, from }: Of<'aggregate'>, context: Context): void {
-  // Aggregations of MetricsQL take more than one operand.
+  // Aggregations of MetricsQL may have several operands.
   if (!isAggregation(name)) return;
   const parameter = aggregationParameter(name);
   const [first, second] = parameter === null ? [undefined, operands[0]] : operands;
@@ -200,19 +196,19 @@ function binaryType(expression: Of<'binary'>, context: Context): ValueType | nul
         context,
       );
   if (context.problems.length > before) return SETS.has(operator) ? 'vector' : null;
-  if (isBool && !isComparison) add(`bool applies to comparisons, ${operator} is none`, false);
+  if (isBool && !isComparison) add(`bool applies to comparisons, not to ${operator}`, false);
   if (left === null || right === null) return null;
   const areScalars = left === 'scalar' && right === 'scalar';
   if (isComparison && areScalars && !isBool)
     add(`a comparison of two scalars needs bool: ${operator} bool`, true);
   if (matching !== null && (left !== 'vector' || right !== 'vector'))
-    add(`${matching.kind}(...) applies to two vectors, one side of ${operator} is a scalar`, false);
+    add(`${matching.kind}(...) applies to two vectors, but one side of ${operator} is a scalar`, false);
   else if (matching?.group != null && SETS.has(operator))
     add(`group_${matching.group} is not allowed with ${operator}`, false);
   return areScalars ? 'scalar' : 'vector';
 }
 
-/** Reports an operand of another type; an unknown type passes. */
+/** An unknown type is accepted. */
 function expectType(
   operand: number | undefined,
   expected: readonly ValueType[],
@@ -228,7 +224,7 @@ function expectType(
   const shown = excerpt(query, expression);
   const hint = hintFor(expression, { type, expected, taker, shown });
   problems.push({
-    message: `${taker} takes ${wanted}, and ${shown} is ${ARTICLE[type]}${hint}`,
+    message: `${taker} takes ${wanted}, but ${shown} is ${ARTICLE[type]}${hint}`,
     offset: expression.from,
     isMetricsql: isMetricsql || isString,
   });
@@ -262,7 +258,7 @@ function hintFor(
 
 const LONGEST_EXCERPT = 40;
 
-/** Returns an expression as quoted in messages, on one line. */
+/** Returns one line, shortened. */
 export function excerpt(query: string, { from, to }: { readonly from: number; readonly to: number }): string {
   const text = query.slice(from, Math.min(to, from + 4 * LONGEST_EXCERPT)).replace(/[\s\p{Cc}]+/gu, ' ');
   const isWhole = to - from <= 4 * LONGEST_EXCERPT && text.length <= LONGEST_EXCERPT;

@@ -1,27 +1,27 @@
 import { escapeString, quoteRegex, stringLiteral } from './quoting.js';
 import { type Segment, splitSegments } from './segments.js';
 
-/** A variable of a query: `name` without its dollar, `offset` of the dollar. */
-export interface Variable {
+/** `name` without the dollar sign, and the `offset` of the dollar sign. */
+interface Variable {
   readonly name: string;
   readonly offset: number;
 }
 
-/** The place of a variable, which determines how its value is written. */
-export interface VariablePlace extends Variable {
+/** The place determines how the value is written. */
+interface VariablePlace extends Variable {
   /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
   readonly place: 'string' | 'duration' | 'code';
   /** Right of `=~` or `!~`. */
   readonly isRegex: boolean;
 }
 
-/** A segment of the query and the variables in it, in order; comments have none. */
-export interface PlacedSegment {
+/** Variables in order; comments have none. */
+interface PlacedSegment {
   readonly segment: Segment;
   readonly variables: readonly VariablePlace[];
 }
 
-/** Variables whose values are regular expressions: in `=~` and `!~` they are not quoted again. */
+/** Their values are regular expressions: after `=~` and `!~` they are not quoted again. */
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
 /** `$1` and `${1}`, which label_replace uses, are not variables. */
@@ -29,14 +29,14 @@ const VARIABLE = /\$([A-Za-z_]\w*)/g;
 const TOKEN = /\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|[=!]~|\S/g;
 const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
-/** Returns every occurrence of a variable in a query, in order, without those in comments. */
+/** Returns every occurrence of a variable, in order, except those in comments. */
 export function listVariables(query: string): readonly Variable[] {
   return placeVariables(query).flatMap(({ variables }) =>
     variables.map(({ name, offset }) => ({ name, offset })),
   );
 }
 
-/** Returns the segments of the query with the place of each variable. One pass: a query may contain thousands. */
+/** Places all variables in one pass: a query may contain thousands. */
 export function placeVariables(query: string): readonly PlacedSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
@@ -55,12 +55,11 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
   });
 }
 
-/** The code before a place. Strings count as a pair of quotes: their content is never an operator or a bracket. */
+/** The code before a place. A string counts as a pair of quotes: its content is never an operator or a bracket. */
 interface CodeBefore {
-  /** The last two tokens, the last one first. */
+  /** The last two tokens, in reverse order. */
   tokens: readonly [string, string];
   end: number;
-  /** Whether the last square bracket is an opening one. */
   isInRange: boolean;
 }
 
@@ -90,7 +89,7 @@ function placeInString(text: string, segment: Segment, isRegex: boolean): readon
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar: a value there would be read with the backslash.
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign: the backslash would escape a value there.
  */
 function isDollarEscaped(
   text: string,
@@ -113,10 +112,10 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 }
 
 /**
- * Returns the query with the variables of `values` replaced; other variables stay. No value can end the string literal
- * that contains it. Right of `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are
- * regular expressions. Where a duration is expected, a duration is written unchanged; elsewhere in the code a value
- * becomes a string literal.
+ * Replaces the variables that have a value; other variables stay. No value can end the string literal that contains
+ * it. After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular expressions.
+ * Where a duration is expected, a duration is written unchanged; elsewhere in the code a value becomes a string
+ * literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return placeVariables(query)
@@ -145,7 +144,7 @@ function substituteSegment(
   );
 }
 
-/** Returns the value for its place, before the escapes of a string literal. */
+/** Does not escape the value for its string literal yet. */
 function textOf(variable: VariablePlace, value: string, segment: Segment): string {
   if (variable.place === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;
@@ -164,7 +163,7 @@ interface Parts {
   readonly texts: readonly string[];
 }
 
-/** Returns the segment with `texts` in place of the known variables; `write` converts every part. */
+/** Replaces the known variables with `texts`. `write` converts every part. */
 function join(query: string, { segment, known, texts }: Parts, write: (text: string) => string): string {
   let result = '';
   let position = segment.from;

@@ -11,27 +11,25 @@ export interface LabelMatcher {
   readonly text: string;
 }
 
-/** A label matcher and its offset in the query, in UTF-16 units. */
+/** The offset is in UTF-16 units from the start of the query. */
 export interface PlacedMatcher extends LabelMatcher {
   readonly offset: number;
 }
 
-/** A selector of a query: `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
+/** `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
   readonly text: string;
   /** The name before the braces, or the quoted name in them; null without a name. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
-  /** The range after the selector as written, `5m`; null without a range. */
+  /** As written, such as `5m`; null: no range. */
   readonly range: string | null;
 }
 
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/**
- * Returns the selectors of a query in order, each distinct selector and range once. Variables must have been replaced.
- */
+/** Returns each distinct selector with its range once, in order. Variables must have been replaced. */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();
@@ -54,19 +52,18 @@ export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): st
   return selectorText(selector.metric, rest);
 }
 
-/** Returns a selector with these matchers; a name that needs quotes is written in the braces, as in Prometheus 3. */
+/** Writes a metric name that needs quotes in the braces, as Prometheus 3 requires. */
 export function selectorText(metric: string | null, matchers: readonly string[]): string {
   const isPlain = metric === null || PLAIN_METRIC.test(metric);
   const inside = isPlain ? matchers : [stringLiteral(metric), ...matchers];
   return `${isPlain ? (metric ?? '') : ''}{${inside.join(', ')}}`;
 }
 
-/** Returns a selector of all series of a metric. */
 export function metricText(metric: string): string {
   return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
 }
 
-/** Returns a label name for `by (...)` and matchers: quoted if Prometheus 3 requires it. */
+/** Returns a label name as in `by (...)` and matchers: quoted where Prometheus 3 requires it. */
 export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
@@ -109,7 +106,7 @@ function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): 
     {
       label: quoted === null ? slice(label) : readStringLiteral(slice(label)),
       operator: slice(operator),
-      // A variable without quotes is a string, too.
+      // An unquoted variable is a string, too.
       value: written.startsWith('$') ? written : readStringLiteral(written),
       text: slice(matcher),
       offset: matcher.from,

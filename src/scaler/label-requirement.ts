@@ -1,8 +1,8 @@
 import type { LabelRequirement } from './spec.js';
 
 /**
- * Whether a label meets a requirement; undefined: the label is absent. As in metav1.LabelSelector, an absent label
- * meets `NotIn` and `DoesNotExist`.
+ * `value` is undefined if the label is absent. As in metav1.LabelSelector, an absent label meets `NotIn` and
+ * `DoesNotExist`.
  */
 export function isFulfilled({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {

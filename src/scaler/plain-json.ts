@@ -1,44 +1,16 @@
-import { type Finding, type Path, finding } from './problems/finding.js';
+/** Keys and list indexes. */
+type Path = readonly (string | number)[];
 
-/** No document is nested deeper on purpose, and recursion must be bounded. */
+/** Bounds recursion; real documents have fewer levels. */
 export const MAX_DEPTH = 64;
 
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object of plain JSON: not a list, not null. */
+/** Excludes lists and null. */
 export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Returns a copy without members that are null, which count as unset, as in Kubernetes. Nulls in lists stay. More than
- * 64 levels and keys named `__proto__` are findings.
- */
-export function readPlain(value: unknown): {
-  readonly value: unknown;
-  readonly findings: readonly Finding[];
-} {
-  const findings: Finding[] = [];
-  const copy = (item: unknown, path: Path): unknown => {
-    if (path.length >= MAX_DEPTH && typeof item === 'object' && item !== null) {
-      findings.push(finding('too-deep', path, `nested deeper than ${MAX_DEPTH} levels`));
-      return undefined;
-    }
-    if (Array.isArray(item)) return item.map((entry: unknown, index) => copy(entry, [...path, index]));
-    if (!isPlainObject(item)) return item;
-    const members: [string, unknown][] = [];
-    for (const [key, member] of Object.entries(item)) {
-      if (key === '__proto__') {
-        const message = 'a field cannot be called __proto__';
-        findings.push({ ...finding('reserved-key', [...path, key], message), at: 'key' });
-      } else if (member !== null && member !== undefined) members.push([key, copy(member, [...path, key])]);
-    }
-    return Object.fromEntries(members);
-  };
-  return { value: copy(value, []), findings };
-}
-
-/** Returns the value at `path`, or undefined. */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const step of path) {
@@ -49,8 +21,8 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * Returns a copy without the value at `path`. An entry of a list becomes undefined, so that the indexes of the others
- * stay the same.
+ * Copies a value without the part at `path`. An entry of a list becomes undefined, so that the indexes of other
+ * entries do not change.
  */
 export function without(value: unknown, path: Path): unknown {
   const [step, ...rest] = path;
@@ -63,7 +35,7 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
 }
 
-/** Merges objects key by key. Any other value in `over`, null included, replaces that in `base`. */
+/** Merges objects key by key. Any other value in `over`, including null, replaces the one in `base`. */
 export function mergePlain(base: unknown, over: unknown): unknown {
   if (over === undefined) return base;
   if (!isPlainObject(base) || !isPlainObject(over)) return over;
@@ -72,7 +44,6 @@ export function mergePlain(base: unknown, over: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Freezes a value and everything in it, and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

@@ -1,7 +1,7 @@
 import type { Schedule } from '../schedules/schedule.js';
 import type { Milli } from '../units/quantity.js';
 
-/** The set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12. */
+/** The defaults of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12. */
 export type Preset = 'hpa' | 'chpa' | 'hpa-1.11';
 
 export interface TargetRef {
@@ -11,7 +11,7 @@ export interface TargetRef {
 }
 
 /**
- * `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
+ * `Utilization` is whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
  * milli-units, above 0.
  */
 export type MetricTarget =
@@ -30,16 +30,18 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** The meaning of an empty result (`onMissing`) or one of NaN only (`onNaN`). */
-export type MissingPolicy = 'error' | 'zero';
+/** Treatment of an empty result (`onMissing`) or of a result of NaN only (`onNaN`). */
+type MissingPolicy = 'error' | 'zero';
 
 interface MetricBase {
-  /** Name of the resource, or `metric.name` (default: from the query). */
+  /** Name of the resource, or `metric.name`, which defaults to a name in the query. */
   readonly name: string;
-  /** Identifies the metric in its document together with its type: the name, for ContainerResource `CONTAINER/NAME`. */
+  /**
+   * Identifies the metric in its document together with the type: the name, or `CONTAINER/NAME` for
+   * ContainerResource.
+   */
   readonly identity: string;
   readonly target: MetricTarget;
-  /** Name of the data source. */
   readonly source: string;
 }
 
@@ -64,13 +66,13 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no part in it. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric does not affect that. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
-  /** PromQL that must be true for the metric to have a value, with variables; null: none. */
+  /** PromQL with variables. If it is not true, the metric has no value. Null: no guard. */
   readonly guard: string | null;
-  /** Maximum age of the data; null: as the data source limits it. */
+  /** Null: only the data source limits the age of the data. */
   readonly freshness: Freshness | null;
 }
 
@@ -96,14 +98,14 @@ export type MetricSpec =
 
 export type MetricType = MetricSpec['type'];
 
-/** A limit on the change: `value` pods or percent within `periodSeconds`. */
+/** Limits the change to `value` pods or percent within `periodSeconds`. */
 export interface ScalingPolicy {
   readonly type: 'Pods' | 'Percent';
   readonly value: number;
   readonly periodSeconds: number;
 }
 
-/** One direction of `behavior` with its defaults (algorithm.md, point 29). */
+/** One direction of `behavior` with all defaults (algorithm.md, point 29). */
 export interface ScalingRules {
   readonly stabilizationWindowSeconds: number;
   readonly selectPolicy: 'Max' | 'Min' | 'Disabled';
@@ -118,8 +120,8 @@ export interface Behavior {
 }
 
 /**
- * `atLeast` only raises the replicas, `exact` also lowers them, `currentReplicasIfHigher` keeps a higher current
- * count.
+ * `atLeast` only increases the replicas, `exact` also decreases them, `currentReplicasIfHigher` keeps a higher
+ * current count.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
@@ -130,7 +132,7 @@ export interface Fallback {
   readonly mode: FallbackMode;
 }
 
-/** CHPA's limit of one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
+/** The limit of CHPA on one scale-up: `max(minimum, trunc(factor x specReplicas))`. */
 export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
@@ -139,30 +141,29 @@ export interface ScaleUpLimit {
 }
 
 export interface DownscaleConfirmation {
-  /** 0 to 3,600. Every decision of that time was below the current replicas. */
+  /** 0 to 3,600: every decision of that period must have been below the current replicas. */
   readonly seconds: number;
-  /** 2 to 100, the minimum number of such decisions in a row. */
+  /** 2 to 100: the minimum number of such decisions in a row. */
   readonly decisions: number;
 }
 
-/** The order in which a scale-down of a Deployment or ReplicaSet removes pods. */
+/** For Deployments and ReplicaSets. */
 export interface PodDeletionCost {
   /** PromQL with one series per pod, with variables. */
   readonly query: string;
-  /** `ascending`: pods with the smallest values are removed first. */
+  /** `ascending`: a scale-down removes the pods with the smallest values first. */
   readonly order: 'ascending' | 'descending';
-  /** Name of the data source. */
   readonly source: string;
 }
 
-/** The `spec` of a scaler document with all defaults, quantities in milli-units. Frozen. */
+/** `spec` of a document with all defaults, quantities in milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
   readonly scaleTargetRef: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly MetricSpec[];
-  /** Null: unset, which is not the same as `behavior: {}` (algorithm.md, points 27-29). */
+  /** Null: unset, which differs from `behavior: {}` (algorithm.md, points 27-29). */
   readonly behavior: Behavior | null;
   /** 0 to 1, for both directions. */
   readonly tolerance: number;
@@ -176,13 +177,13 @@ export interface ScalerSpec {
   readonly downscaleConfirmation: DownscaleConfirmation | null;
   /** 1 to 100; null: no limit. */
   readonly maxScaleDownPercentPerWindow: number | null;
-  /** 0: only the HPA's own rules for young pods. */
+  /** 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
-  /** Time that every metric must have been at or below its activation before scaling to 0. */
+  /** How long every metric must have been at or below its activation before scaling to 0. */
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
-  /** `true`: in both directions. */
+  /** `true`: both directions. */
   readonly paused: boolean | 'scale-up' | 'scale-down';
   /** Replicas to use while a metric has no value; null: the count is held. */
   readonly fallback: Fallback | null;
@@ -191,24 +192,23 @@ export interface ScalerSpec {
   readonly podDeletionCost: PodDeletionCost | null;
 }
 
-/** A valid scaler document. Frozen. */
 export interface Scaler {
   readonly namespace: string;
   readonly name: string;
-  /** The document as written, with the service config's `defaults` merged in: plain JSON. */
+  /** Plain JSON: the document as written, with `defaults` of the service config merged in. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }
 
-/** A scaler document. The schema defines its `spec`. */
-export interface ScalerDocument {
+/** The schema defines `spec`. */
+interface ScalerDocument {
   readonly apiVersion: 'promscaler.dev/v1';
   readonly kind: 'Scaler';
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** Returns `NAMESPACE/NAME`, the key of a scaler. */
+/** Returns `NAMESPACE/NAME`. */
 export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
   return `${scaler.namespace}/${scaler.name}`;
 }

@@ -2,22 +2,21 @@ import { Cron } from 'croner';
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** The times of a cron expression in one time zone. */
 export interface CronTimes {
-  /** Returns the first time after an instant, or null. */
+  /** Returns the first time after an instant. */
   readonly after: (instant: Instant) => Instant | null;
-  /** Returns the last time at or before an instant, or null. */
+  /** Returns the last time at or before an instant. */
   readonly atOrBefore: (instant: Instant) => Instant | null;
 }
 
-/** Longer expressions are rejected unparsed. */
+/** Longer expressions are rejected before parsing. */
 const MAX_LENGTH = 200;
 const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
 
 /**
  * Returns the times of a cron expression of five fields (minute, hour, day, month, weekday). A local time that a clock
- * change skips fires at the change; one that occurs twice fires only the first time, except for steps and lists.
- * Throws a `CronError` for an invalid expression and for one that never fires.
+ * change skips fires at the change. A local time that occurs twice fires only the first time, except for steps and
+ * lists. Throws a `CronError` for an invalid expression and for one that never fires.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -35,7 +34,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
   return { after, atOrBefore };
 }
 
-/** Why an expression is invalid. The message continues the expression: `is ...`. */
+/** The message continues the expression: `is ...`. */
 export class CronError extends Error {
   override name = 'CronError';
 }

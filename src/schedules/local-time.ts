@@ -6,13 +6,13 @@ const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;
 const DAY_MS = 86_400_000;
 
 /** A local date, with or without a time of day: `2026-11-27`, `2026-11-27T06:00`. */
-export interface LocalTime {
-  /** Milliseconds since the epoch as if it were UTC. */
+interface LocalTime {
+  /** Milliseconds since the epoch as if the local time were UTC. */
   readonly ms: number;
   readonly hasTime: boolean;
 }
 
-/** Parses a local date or time. Returns null for one that does not exist. */
+/** Returns null for a date or time that does not exist. */
 export function parseLocalTime(text: string): LocalTime | null {
   const [, date, time = '00:00', second = '00'] = LOCAL.exec(text) ?? [];
   if (date === undefined) return null;
@@ -23,8 +23,8 @@ export function parseLocalTime(text: string): LocalTime | null {
 
 /**
  * Returns the period between two local times. An end without a time includes that whole day. Returns null if one of
- * them is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the
- * same instant.
+ * them is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
+ * instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
   const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
@@ -44,7 +44,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the local date: `2026-12-25`. */
+/** For example `2026-12-25`. */
 export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
@@ -55,8 +55,8 @@ export function formatLocal(instant: Instant, timeZone: string): string {
 }
 
 /**
- * Returns the instant of a local time: the first one if it occurs twice, the clock change if it is skipped. This is
- * what cron does, and it keeps the order of two times.
+ * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if it is skipped.
+ * Cron does the same, and it keeps the order of two times.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -67,7 +67,7 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 
 /**
  * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
- * until just before `to`, the local time then. Returns null if there is no such change.
+ * until just before `to`, which is the local time after the change. Returns null if there is no such change.
  */
 export function skippedAt(
   instant: Instant,
@@ -90,7 +90,7 @@ function clockChangeAfter(local: number, candidates: readonly number[], timeZone
   return after;
 }
 
-/** Returns the local time in milliseconds as if it were UTC. */
+/** In milliseconds as if the local time were UTC. */
 function localMs(ms: number, timeZone: string): number {
   const parts = formatterOf(timeZone).formatToParts(ms);
   const part = (type: Intl.DateTimeFormatPartTypes): number =>

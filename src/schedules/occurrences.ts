@@ -5,15 +5,14 @@ import type { CronTimes } from './cron.js';
 import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
-/** The occurrences of a schedule before and after an instant. */
-export interface Around {
-  /** The last one that started, ended or not; null: none. */
+interface Around {
+  /** The last one that started, whether it has ended or not. */
   readonly last: Occurrence | null;
-  /** The first one that starts later; null: none. */
+  /** The first one that starts later. */
   readonly next: Occurrence | null;
 }
 
-/** More exceptions in a row than a document can have. */
+/** More consecutive exceptions than a document can have. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
@@ -27,14 +26,14 @@ interface Recurrence {
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Parsed expressions and results are shared by all schedules with the same times: a thousand of them may start at
- * eight in the morning.
+ * All schedules with the same times share parsed expressions and results: a thousand schedules may start at eight in
+ * the morning.
  */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /**
- * Returns the recurring occurrences around an instant: each from a start that is not an exception to the first end
+ * Returns the recurring occurrences around an instant, each from a start that is not an exception to the first end
  * after it.
  */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
@@ -78,7 +77,7 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
   return recurrence;
 }
 
-/** Returns the next result if only the next occurrence started since the last one, else null. */
+/** Returns the next result if only the next occurrence has started since the last result, else null. */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;
   if (last === null || last.start > now) return null;
@@ -112,8 +111,8 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * Returns the first end after a start. If a clock change skips both, they fire at the same instant, which is then the
- * end, not the end of the next day.
+ * Returns the first end after a start. If a clock change skips both, they fire at the same instant. The end is then
+ * that instant, not the end of the next day.
  */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);

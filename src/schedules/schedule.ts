@@ -13,7 +13,7 @@ export interface Schedule {
   readonly recurring: { readonly start: string; readonly end: string } | null;
   /** IANA name. */
   readonly timeZone: string;
-  /** At least one of the two is set; null: the document's bound applies. */
+  /** At least one of `minReplicas` and `maxReplicas` is set; null: the bound of the document applies. */
   readonly minReplicas: number | null;
   readonly maxReplicas: number | null;
   /** Seconds before a start and after an end over which the bounds move, 0 to 86,400. */

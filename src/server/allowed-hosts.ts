@@ -2,20 +2,20 @@ import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 
 export interface HostCheckOptions {
-  /** `server.allowedHosts` of the service config; in `*.example.com` the star matches one label. */
+  /** `server.allowedHosts` of the service config. The star in `*.example.com` matches one label. */
   readonly allowed: readonly string[];
-  /** The names in the certificate of the API server: its service proxy forwards the host name of the request. */
+  /** Names in the certificate of the API server: its service proxy forwards the host name of the request. */
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Names that only the cluster resolves: nobody outside the cluster can register them. */
+/** Names that only the cluster resolves: an attacker cannot register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
- * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
- * service and then read the service as its own site (DNS rebinding); it cannot choose the Host header that the browser
- * sends. IP addresses, single labels (Services, localhost), names of Services with `.svc` and the names of the API
- * server pass.
+ * Responds with 421 to a request for an unknown host. A web page can make its own host name resolve to the address of
+ * the service and then read the service as its own site (DNS rebinding), but it cannot choose the Host header that
+ * the browser sends. IP addresses, single labels (Services, localhost), names of Services that end in `.svc` and the
+ * names of the API server are accepted.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {
@@ -28,9 +28,9 @@ export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): 
 }
 
 const REFUSED =
-  'the service does not answer to this host name (Host header): add the name to server.allowedHosts of the service config';
+  'unknown host name in the Host header: add the name to server.allowedHosts of the service config';
 
-/** Returns the host in lower case, without port, brackets and a trailing dot. */
+/** Returns lower case, without port, brackets and trailing dot. */
 function hostName(header: string): string {
   const name = header.startsWith('[')
     ? header.slice(1).replace(/\](?::\d*)?$/, '')
@@ -38,7 +38,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** No browser sends a request without a host name. */
+/** An empty name is accepted: browsers always send one. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

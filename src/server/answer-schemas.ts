@@ -11,7 +11,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** The deeply readonly type of what a schema describes. */
+/** The deeply readonly output type of a schema. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -109,7 +109,7 @@ export const scalerSchema = z
 const problemSchema = z.object({
   severity: z
     .enum(['error', 'warning'])
-    .describe('error: the document is rejected, and its last good version stays in force.'),
+    .describe('error: the document is rejected, and its last valid version stays in effect.'),
   code: z.string(),
   message: z.string(),
   file: z
@@ -167,10 +167,10 @@ export const decisionListSchema = z.object({
     .string()
     .nullable()
     .describe('Parameter `continue` of the next page; null: this is the last page.'),
-  keptFrom: time.describe('The first instant of which anything is known.'),
+  keptFrom: time.describe('Time of the oldest retained decision.'),
 });
 
-export const errorSchema = z.object({ error: z.string().describe('A sentence for people.') });
+export const errorSchema = z.object({ error: z.string().describe('Human-readable message.') });
 
 const column = z.array(count.nullable());
 
@@ -218,11 +218,11 @@ export const eventSchemas = {
       failing: z.boolean().describe('false: the failure has ended.'),
       message: z.string(),
     })
-    .describe('A metric has no value or a scaler cannot scale, or either has ended.'),
+    .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
   reload: z
     .object({ at: time, scalers: count, errors: count })
-    .describe('The documents were reloaded: number of scalers in force and of errors.'),
+    .describe('The documents were reloaded: number of scalers in effect and of errors.'),
   gap: z
     .object({ at: time })
-    .describe('Events between the Last-Event-ID and this one are lost: read the lists again.'),
+    .describe('Events between the Last-Event-ID and this one are lost: list the scalers again.'),
 };

@@ -18,26 +18,26 @@ import { createSharedPage } from './shared-page.js';
 import type { SharedPageOptions } from './shared-page.js';
 import type { Clock } from '../units/clock.js';
 
-/** The data of the pages. Functions are called for each request; none of them may block. */
+/** Functions are called for each request and must not block. */
 export interface AppParts {
-  /** What keeps the process from doing its work, one sentence each; none: alive. */
+  /** Why the process cannot do its work, one sentence each; none: alive. */
   readonly healthProblems: () => readonly string[];
-  /** What the service still waits for before it is ready, one sentence each; none: ready. */
+  /** Conditions for readiness that are not met yet, one sentence each; none: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
   /** With sharding, the replicas to ask for the other scalers. Default: this replica answers for itself. */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
-  /** Besides IP addresses and the names of the cluster. */
+  /** In addition to IP addresses and the names of the cluster. */
   readonly hosts?: HostCheckOptions;
-  /** Connections accepted so far: while new ones arrive, large pages wait. */
+  /** Connections accepted so far: large pages wait while new ones arrive. */
   readonly connections?: () => number;
-  /** Receives what a page threw; the client gets a message without details. */
+  /** Gets the error of a page. The client gets a message without details. */
   readonly onError: (error: unknown, path: string) => void;
 }
 
-/** Creates the app with all pages of `ROUTES`. Read-only: any method but GET and HEAD is answered with 405. */
+/** Serves all pages of `ROUTES`. Read-only: any method but GET and HEAD is answered with 405. */
 export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -49,7 +49,7 @@ export function createApp(parts: AppParts): Express {
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    // Kubelets and load balancers send probes under any host name, and the answer holds nothing to protect.
+    // Kubelets and load balancers send probes under any host name; a probe response has nothing to protect.
     page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), pages[id]);
   }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
@@ -88,7 +88,7 @@ function createPages({
   };
 }
 
-/** Answers 200 and `ok`, or 503 and the problems, one per line. */
+/** Responds with 200 and `ok`, or with 503 and the problems, one per line. */
 function probe(readProblems: () => readonly string[]): RequestHandler {
   return (_request, response) => {
     const problems = readProblems();
@@ -107,11 +107,11 @@ function failure(onError: AppParts['onError']): ErrorRequestHandler {
     }
     onError(error, request.path);
     if (response.headersSent) next(error);
-    else response.status(500).json({ error: 'the page failed; see the log' });
+    else response.status(500).json({ error: 'internal error; see the log of promscaler' });
   };
 }
 
-/** Returns the message for an error of the client: a parameter, or a malformed path such as `/%zz`; else null. */
+/** Returns null unless the client caused the error: a parameter, or a malformed path such as `/%zz`. */
 function clientErrorOf(error: unknown): string | null {
   if (error instanceof BadRequest) return error.message;
   return error instanceof URIError ? 'the path of the request is malformed' : null;

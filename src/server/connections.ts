@@ -6,21 +6,21 @@ import { RequestGate } from './request-gate.js';
 import { createSpareTime } from './spare-time.js';
 
 /**
- * Connections beyond the bound, until the client has sent its request. Clients that reconnect together must not fill
- * them before the request of a probe, which arrives shortly after its connection.
+ * Connections accepted beyond the maximum until their client sends a request. Clients that reconnect together must
+ * not fill them before the request of a probe, which arrives shortly after its connection.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
-/** A client that has neither sent nor read for so long may lose its place. */
+/** A client that has neither sent nor read for this time may lose its connection. */
 const SLOW_MS = 1000;
 const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Answers the requests of `server` with `app`: one at a time per connection, and at most `most` connections in total.
- * At that bound a client that sends a request takes the place of the client that has sent none for longest, else of the
- * client that has not read its answer for longest: neither blocks others. (Node's own `maxConnections` drops the new
- * one.) If all connections are being answered, a new client gets an answer to a probe and 503 to anything else.
+ * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections in total.
+ * At that maximum, a client that sends a request replaces the client that has sent none for longest, else the client
+ * that has not read its response for longest: neither can block others. (`maxConnections` of Node drops the new
+ * client.) If all connections are busy, a new client gets a response to a probe, and 503 to any other request.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
@@ -33,9 +33,9 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
     idle.delete(gate);
     gate.destroy();
   };
-  /** Returns the connection to drop for a client that sends a request; null: none. */
+  /** Returns the connection to drop in favor of a client that sends a request, or null. */
   const findVictim = (): RequestGate | null => {
-    // A new connection is about to send its request: only if many are idle do such connections lose their places.
+    // A new connection is about to send its request: it is dropped only if many are idle.
     const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
     return longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
   };
@@ -72,7 +72,7 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
       }
     }
     response.on('close', () => {
-      // After the connections that have not sent anything yet.
+      // Last in the order of `idle`: connections without a request are dropped first.
       if (!gate.destroyed) idle.add(gate);
       gate.release();
     });
@@ -87,7 +87,7 @@ interface GuardOptions {
   readonly onConnection?: (() => void) | undefined;
 }
 
-/** Returns the connection that has been idle for longest, if at least for `leastMs`. */
+/** Returns null if no connection has been idle for `leastMs`. */
 function longestIdle(idle: ReadonlySet<RequestGate>, leastMs: number): RequestGate | null {
   const [first] = idle;
   return first !== undefined && first.idleMs >= leastMs ? first : null;

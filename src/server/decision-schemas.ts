@@ -59,10 +59,10 @@ export const metricResultSchema = z
         averageValue: z.number().optional(),
         value: z.number().optional(),
       })
-      .describe('The values that apply, in base units.'),
+      .describe('Current values, in base units.'),
     ratio: z.number().nullable().describe('Usage divided by target.'),
     error: z.string().nullable().describe('Why the metric has no proposal.'),
-    partial: z.string().nullable().describe('Why the answer may raise but not lower the count.'),
+    partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
   })
@@ -105,13 +105,13 @@ export const stateSchema = z
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
   })
-  .describe('What a decision remembers for the next one.');
+  .describe('State that a decision keeps for the next one.');
 
 export const decisionSchema = z
   .object({ ...decisionFields, state: stateSchema })
   .describe('The decision that `promscaler decide` prints for the snapshot.');
 
-/** The document as written, with the defaults of the service config. */
+/** As written, with `defaults` of the service config. */
 export const documentSchema = z
   .record(z.string(), z.unknown())
   .describe('A scaler document; `promscaler schema` prints its schema.');

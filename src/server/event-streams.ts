@@ -3,15 +3,15 @@ import type { EventFeed, NumberedEvent } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
 import { formatInstant } from '../units/time.js';
 
-/** The server-sent events of `/api/v1/events`, for many clients at once. */
+/** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
   readonly handle: RequestHandler;
-  /** Ends all streams and accepts no more. */
+  /** Ends all streams and accepts no new ones. */
   readonly close: () => void;
   readonly size: () => number;
 }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
   /** Concurrent streams; default 200. */
@@ -19,11 +19,11 @@ export interface EventStreamOptions {
 }
 
 const HEARTBEAT_MS = 15_000;
-/** Unsent bytes per client, beyond the socket buffers of both kernels; a client with more is dropped. */
+/** Unsent bytes per client, in addition to the socket buffers of both kernels. A client with more is disconnected. */
 const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 3000;
 
-/** Creates the streams, without clients yet. One timer serves all; none runs while there is no stream. */
+/** All streams share one timer, which runs only while a stream is open. */
 export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptions): EventStreams {
   const open = new Map<Response, () => void>();
   let stopHeartbeat: (() => void) | null = null;
@@ -82,10 +82,10 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
   };
 }
 
-/** Returns the retry delay and the events since `lastId`, or a gap event if those are too many. */
+/** Returns the retry delay and the events since `lastId`, or a gap event if there are too many. */
 function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
   const retry = `retry: ${RETRY_MS}\n`;
-  // Its own id, so that a client that reconnects before the first event has a Last-Event-ID to send.
+  // With an id, so that a client that reconnects before the first event can send a Last-Event-ID.
   const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
   if (lastId === null) return here;
   const missed = feed.since(lastId)?.map(eventText).join('') ?? null;
@@ -94,7 +94,7 @@ function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string
   return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }
 
-/** JSON has no line breaks, so one `data` line holds an event. */
+/** One `data` line is enough: JSON has no line breaks. */
 function eventText({ id, event }: NumberedEvent): string {
   const { type, ...facts } = event;
   const data = JSON.stringify({ ...facts, at: formatInstant(event.at) });

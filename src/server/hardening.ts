@@ -11,12 +11,12 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Limits of the HTTP server. Node's defaults are a minute and more, and no bound on the sockets. */
+/** The defaults of Node are a minute or more, and an unlimited number of connections. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5000,
-  // Node checks for late clients at this interval; its default of 30 s would turn 5 s into up to 35 s.
+  // Node checks for late clients at this interval: with its default of 30 s, a timeout of 5 s would take up to 35 s.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 8192,
 } as const;
@@ -24,13 +24,15 @@ export const SERVER_LIMITS = {
 export const MAX_REQUESTS_PER_SOCKET = 1000;
 export const MAX_CONNECTIONS = 256;
 
-/** Sets the headers that keep a browser from using an answer for anything but showing it. */
+/** Prevents a browser from using a response for anything but showing it. */
 export const setSafeHeaders: RequestHandler = (_request, response, next) => {
   response.set(SAFE_HEADERS);
   next();
 };
 
-/** Answers 405 to a method that could change something, 413 to a body, 414 to a long URL: no page takes them. */
+/**
+ * Rejects requests that no page accepts: 405 for other methods than GET and HEAD, 413 for a body, 414 for a long URL.
+ */
 export const refuseOddRequests: RequestHandler = (request, response, next) => {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;

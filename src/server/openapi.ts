@@ -7,7 +7,6 @@ type Json = Readonly<Record<string, unknown>>;
 
 const documents = new Map<string, Json>();
 
-/** Returns the OpenAPI 3.1 document of all pages. `version` is that of promscaler. */
 export function openApiDocument(version: string): Json {
   const made = documents.get(version) ?? createDocument(version);
   documents.set(version, made);
@@ -70,7 +69,9 @@ function componentSchemas(): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNoise(schema)]));
 }
 
-/** Zod adds `$id` and `$schema` to each schema, and the largest safe integer to each integer. */
+/**
+ * Removes what Zod adds: `$id` and `$schema` in each schema, and the largest safe integer as the maximum of integers.
+ */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);
   if (typeof value !== 'object' || value === null) return value;

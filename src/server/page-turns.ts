@@ -3,29 +3,30 @@ import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
 export interface PageTurns {
-  /** Renders the page when its turn comes. It must answer synchronously. */
+  /** Renders the page when its turn comes. `page` must respond synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
-  /** Calls `send` when its turn comes, unless the client has left: for a large page that is already rendered. */
+  /** Calls `send` when its turn comes, unless the client has left. For large pages that are already rendered. */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-export interface PageTurnOptions extends SpareTimeOptions {
-  /** Sum over all answers that clients have not read yet; default 32 MiB. */
+interface PageTurnOptions extends SpareTimeOptions {
+  /** Sum over all responses that clients have not read yet; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
 
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * 256 clients that each request a large list would delay decisions and probes for seconds, so pages are rendered in
- * spare time, and not at all if the client has left. While too many bytes are unsent, the answer is 503.
+ * If 256 clients each requested a large list, decisions and probes would be delayed for seconds. So pages are
+ * rendered in spare time, and only for clients that are still connected. While too many bytes are unsent, the
+ * response is 503.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
   const spareTime = createSpareTime(options);
   let unsentBytes = 0;
 
-  /** Counts the bytes of an answer until its connection has taken them all or is closed. */
+  /** Counts the bytes of a response until its connection has sent them all or is closed. */
   const account = (response: Response): void => {
     const bytes = response.writableLength;
     if (bytes === 0 || response.destroyed) return;
@@ -55,9 +56,8 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
   };
 }
 
-const TOO_MUCH = 'too many bytes of answers are unread by clients: retry later';
+const TOO_MUCH = 'too many response bytes wait for slow clients: retry later';
 
-/** Answers 503; the client may retry. */
 export function refuse(response: Response, error: string): void {
   response.set('Retry-After', '1').status(503).json({ error });
 }

@@ -1,11 +1,9 @@
 import { BadRequest, readText } from './query.js';
 import type { Query } from './query.js';
 
-/** Where the next page starts, as encoded in `continue`: opaque to clients, valid for one list only. */
-export interface ContinueToken {
-  /** A token of another list is rejected. */
+/** Where the next page starts. `continue` encodes it: opaque to clients, and valid for one list only. */
+interface ContinueToken {
   readonly list: string;
-  /** The last row of the previous page. */
   readonly behind: string;
 }
 
@@ -13,27 +11,27 @@ export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
 
-/** Returns the row after which `continue` resumes; null if it is unset. Throws `BadRequest` for an invalid token. */
+/** Returns the row before the next page, or null if `continue` is unset. Throws `BadRequest` for an invalid token. */
 export function readToken(query: Query, list: string): string | null {
   const text = readText(query, 'continue');
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // A token that does not encode to itself was cut or changed, or is not from this API.
+  // A token with another encoding was truncated or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
   throw new BadRequest('continue must be the value of `continue` of the previous page');
 }
 
-/** The size of the JSON of an answer, whatever its rows hold; a single larger row is still sent. */
+/** Maximum size of the JSON, except for a single larger row. */
 const MAX_BYTES = 1024 * 1024;
 
-export interface Page<Row> {
+interface Page<Row> {
   readonly items: readonly string[];
-  /** The last row if more rows follow; null: this is the last page. */
+  /** The last row of this page if more rows follow; null: this is the last page. */
   readonly moreBehind: Row | null;
 }
 
-/** Returns as many rows as `limit` and an answer of 1 MiB allow, at least one. */
+/** Returns as many rows as `limit` and a response of 1 MiB allow, at least one. */
 export function fillPage<Row>(
   rows: readonly Row[],
   { limit, view }: { readonly limit: number; readonly view: (row: Row) => unknown },
@@ -49,7 +47,6 @@ export function fillPage<Row>(
   return { items, moreBehind: rows.length > items.length ? (rows[items.length - 1] ?? null) : null };
 }
 
-/** Returns the JSON of a page: its rows and the other fields. */
 export function writePage(
   { items }: Page<unknown>,
   fields: Readonly<Record<string, string | boolean | null | readonly (object | string)[]>>,

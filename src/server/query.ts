@@ -4,12 +4,12 @@ import type { Instant } from '../units/time.js';
 
 export type Query = Request['query'];
 
-/** A parameter is invalid; the message is sent to the client. */
+/** The message is sent to the client. */
 export class BadRequest extends Error {
   override name = 'BadRequest';
 }
 
-export interface Bounds<Standard> {
+interface Bounds<Standard> {
   readonly standard: Standard;
   readonly least: number;
   readonly most: number;
@@ -27,7 +27,6 @@ export function readInteger<Standard>(
   throw new BadRequest(`${name} must be an integer from ${least} to ${most}`);
 }
 
-/** Returns the value of a boolean parameter; default false. */
 export function readFlag(query: Query, name: string): boolean {
   const text = readText(query, name);
   if (text === null || text === 'false') return false;
@@ -35,17 +34,16 @@ export function readFlag(query: Query, name: string): boolean {
   throw new BadRequest(`${name} must be true or false`);
 }
 
-/** Returns the value of a time parameter; null if unset. */
 export function readTime(query: Query, name: string): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // A query string decodes a bare + as a space, which would make 10:00:00+02:00 invalid.
+  // A plain + in a query string is decoded as a space, which would make 10:00:00+02:00 invalid.
   const instant = parseInstant(text.replace(' ', '+'));
   if (instant !== null) return instant;
   throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
 }
 
-/** Returns the value of a parameter that may be given once; null if unset. */
+/** Returns null if the parameter is unset. Throws `BadRequest` if it is repeated. */
 export function readText(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value ?? null;

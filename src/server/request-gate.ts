@@ -3,12 +3,15 @@ import { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
 import type { SpareTime } from './spare-time.js';
 
-/** What a client may send ahead of its answer; the kernel buffers the rest. Above the limit for headers. */
+/**
+ * Bytes that a client may send before the response to its last request; the kernel buffers more. Larger than the
+ * limit for headers.
+ */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/** Longer answers are sent in spare time. A client must take one piece within `STALLED_MS`: 6.4 KiB/s. */
+/** Longer responses are sent in spare time. A client must read a piece within `STALLED_MS`: 6.4 KiB/s. */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
-/** How long a connection that is being closed waits for the client to close it, too. */
+/** How long a closing connection waits for the client to close it, too. */
 const LINGER_MS = 1000;
 
 const LINE_FEED = 0x0a;
@@ -16,24 +19,24 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that passes one request at a time to Node's HTTP server: the next one is read after the answer to the
- * last one has been sent. Node itself parses all that has arrived and keeps an answer for each request: one segment can
- * hold 1,000 requests, for which a client that never reads would make it keep 1,000 answers. Drops a client that stops
- * reading.
+ * A connection that passes one request at a time to the HTTP server of Node: the next request is read after the
+ * response to the last one has been sent. Node itself parses everything that has arrived and keeps a response for
+ * each request: one segment can contain 1,000 requests, so a client that never reads would make it keep 1,000
+ * responses. Disconnects a client that stops reading.
  *
- * Requests that are sent ahead are read, and long answers are sent, in spare time: the kernel accepts megabytes for a
- * client that never reads, and Node would send all of it and answer all requests within one turn of the event loop.
+ * Requests that arrive early are read, and long responses are sent, in spare time: the kernel accepts megabytes for a
+ * client that never reads, and Node would respond to all requests within one turn of the event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #spareTime: SpareTime;
   #ahead: Buffer = NOTHING;
-  /** Bytes of the current line that have been passed on. */
+  /** Bytes of the current line that have already been passed to Node. */
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
-  /** Whether the buffered bytes were sent before the answer to the last request. */
+  /** Whether the buffered bytes were sent before the response to the last request. */
   #isEarly = false;
   #hasEnded = false;
   #isSending = false;
@@ -46,7 +49,7 @@ export class RequestGate extends Duplex {
     socket: Socket,
     { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
   ) {
-    // A high-water mark of 1: Node asks for more only after it has parsed everything before.
+    // With a high-water mark of 1, Node reads more only after it has parsed all earlier input.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
@@ -57,23 +60,22 @@ export class RequestGate extends Duplex {
       this.#hasEnded = true;
       this.#advance();
     });
-    // The end of its response reports the result of the current request.
+    // The error of the current request is reported by its response.
     socket.on('error', () => this.destroy());
     socket.on('close', () => this.destroy());
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since the client was offered a piece of an answer that it has not taken; 0 if there is none. */
+  /** Milliseconds since the client was sent a piece of a response that it has not read; 0 if there is none. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
 
-  /** Milliseconds since the connection was opened, or since the client last took a piece of an answer. */
+  /** Milliseconds since the connection was opened, or since the client last read a piece of a response. */
   get idleMs(): number {
     return this.#clock.monotonicMs() - this.#progressMs;
   }
 
-  /** Marks the connection as busy with a request, until `release`. */
   hold(): void {
     this.#isBusy = true;
   }
@@ -83,13 +85,13 @@ export class RequestGate extends Duplex {
     this.#advance();
   }
 
-  /** Closes the connection at once; a client that has read everything so far gets `answer`. */
+  /** Closes the connection immediately. A client that has read everything so far gets `answer`. */
   refuse(answer: string): void {
     this.#socket.write(answer);
     this.destroy();
   }
 
-  /** Called by Node's HTTP server to close idle connections. */
+  /** The HTTP server of Node calls it to close idle connections. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
     return this;
@@ -97,7 +99,7 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream asks for more before it passes on what it has; only after that is it known whether that was a request.
+    // The stream reads more before it passes on its data; only afterwards is it known whether that was a request.
     queueMicrotask(() => this.#advance());
   }
 
@@ -108,7 +110,7 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     this.#socket.end();
-    // Unread input would turn the end into a reset, which may overtake the answer.
+    // Unread input would cause a reset instead of a normal close; the reset may overtake the response.
     this.#ahead = NOTHING;
     this.#socket.resume();
     this.#cancelTimer();
@@ -154,7 +156,10 @@ export class RequestGate extends Duplex {
     this.push(request);
   }
 
-  /** Returns the input up to the blank line that ends a request, or all of it. Requests with a body are rejected. */
+  /**
+   * Returns the input up to the blank line that ends a request, or all of it. No request has a body: such requests
+   * are rejected.
+   */
   #cut(): Buffer {
     let start = 0;
     let end = this.#ahead.indexOf(LINE_FEED);

@@ -1,6 +1,5 @@
 import type { SchemaName } from './schema-names.js';
 
-/** Requests and answers of the pages: the app serves them, the OpenAPI document describes them. */
 export type RouteId =
   | 'healthz'
   | 'readyz'
@@ -15,11 +14,11 @@ export type RouteId =
 
 export interface Route {
   readonly id: RouteId;
-  /** In the syntax of OpenAPI: `/api/v1/scalers/{namespace}/{name}`. */
+  /** In OpenAPI syntax: `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. Any other answer (405, 413, 414, 421, 500) is an Error. */
+  /** By status. All other responses (405, 413, 414, 421, 500) are an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -63,7 +62,7 @@ const BAD_REQUEST: RouteAnswer = {
 };
 
 const NOT_FOUND: RouteAnswer = {
-  description: 'the scaler does not exist, or nothing is retained of it',
+  description: 'the scaler does not exist, or no data of it is retained',
   mediaType: 'application/json',
   schema: 'Error',
 };
@@ -96,7 +95,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'All scalers, ordered by namespace and name',
     parameters: [
       query('namespace', 'return only scalers of this namespace', { type: 'string' }),
-      query('limit', 'maximum number of rows; an answer also ends at about 1 MiB', integer(LIMITS.scalers)),
+      query('limit', 'maximum number of rows; a response has at most about 1 MiB', integer(LIMITS.scalers)),
       CONTINUE,
     ],
     answers: { 200: json('a page of scalers', 'ScalerList'), 400: BAD_REQUEST },
@@ -114,9 +113,12 @@ export const ROUTES: readonly Route[] = [
     summary: 'The last decisions, newest first; consecutive cycles with the same result are one row',
     parameters: [
       ...OF_SCALER,
-      query('limit', 'maximum number of rows; an answer also ends at about 1 MiB', integer(LIMITS.decisions)),
-      query('changes', 'return only decisions for another count', { type: 'boolean', default: false }),
-      query('at', 'begin with the decision in force at this time', { type: 'string', format: 'date-time' }),
+      query('limit', 'maximum number of rows; a response has at most about 1 MiB', integer(LIMITS.decisions)),
+      query('changes', 'return only decisions to change the replica count', {
+        type: 'boolean',
+        default: false,
+      }),
+      query('at', 'start with the decision in effect at this time', { type: 'string', format: 'date-time' }),
       CONTINUE,
     ],
     answers: { 200: json('a page of decisions', 'DecisionList'), 400: BAD_REQUEST, 404: NOT_FOUND },
@@ -129,7 +131,7 @@ export const ROUTES: readonly Route[] = [
       ...OF_SCALER,
       query(
         'at',
-        'return the input of the decision in force at this time; of consecutive cycles with the same result, the last one',
+        'return the input of the decision in effect at this time; of consecutive cycles with the same result, the last one',
         {
           type: 'string',
           format: 'date-time',

@@ -12,7 +12,7 @@ import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
 import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
-/** The data of the pages about scalers. The two writers return the JSON forms of snapshot.md. */
+/** The two writers return the JSON of snapshot.md. */
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
@@ -29,7 +29,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
   return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
 }
 
-/** Returns the JSON of a page of the scalers of this replica. Throws `BadRequest`. */
+/** Pages continue after a key, so that they stay correct when scalers are added or removed. */
 export function writeScalerPage(
   { ledger, version, isLeading, problems }: ScalerPageParts,
   query: Query,
@@ -57,7 +57,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Sends decisions, newest first, or from the one in force at `at`. */
+/** Newest first, starting with the decision in effect at `at`. */
 export function listDecisions(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const limit = readInteger(query, 'limit', LIMITS.decisions);
@@ -84,7 +84,7 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** Sends the last snapshot from the ledger, or an older one from the archive. */
+/** The last snapshot is in the ledger, older ones are in the archive. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
@@ -93,7 +93,7 @@ export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Returns the JSON of the snapshot of the decision in force at `at` (null: now), or why there is none. */
+/** Returns the snapshot of the decision in effect at `at` (null: now) as JSON, or why there is none. */
 function findSnapshot(
   parts: ScalerPageParts,
   status: ScalerStatus,
@@ -101,7 +101,7 @@ function findSnapshot(
 ): { readonly json: unknown } | { readonly missing: string } {
   const { key, history, record } = status;
   const [entry] = entriesAt(history, at);
-  if (entry === undefined) return { missing: `decisions on ${key} are kept from ${keptFrom(status)} on` };
+  if (entry === undefined) return { missing: `decisions of ${key} are retained since ${keptFrom(status)}` };
   if (entry === history[0]) {
     return record.snapshot === null
       ? { missing: 'the last cycle could not read its target' }
@@ -121,7 +121,7 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
     const limit = readInteger(query, 'limit', LIMITS.points);
     const stepSeconds = readInteger(query, 'step', LIMITS.step);
     const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
-    if (history === null) notFound(response, `nothing is known of ${key} yet`);
+    if (history === null) notFound(response, `there is no data of ${key} yet`);
     else response.json(viewHistory(history, stepSeconds));
   });
 }
@@ -138,14 +138,17 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
   };
 }
 
-/** Returns the entries from the one that was in force at `at`: the newest one that had begun by then. */
+/** Returns the newest entry that began at or before `at`, and all older ones. */
 function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
   if (at === null) return history;
   const index = history.findIndex(({ firstAt }) => firstAt <= at);
   return index === -1 ? [] : history.slice(index);
 }
 
-/** Returns the entries after the one that began at `behind`, or before that time if it has been dropped meanwhile. */
+/**
+ * Returns the entries after the one that began at `behind`; if that has been dropped meanwhile, those that began
+ * before.
+ */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
   const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
@@ -156,7 +159,7 @@ function keptFrom({ history, record }: ScalerStatus): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Snapshots are dropped before decisions: returns from when on snapshots are kept. */
+/** Returns since when snapshots are kept: they are dropped before decisions. */
 function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined

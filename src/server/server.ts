@@ -5,11 +5,11 @@ import type { Clock } from '../units/clock.js';
 import { guardConnections } from './connections.js';
 import { MAX_CONNECTIONS, MAX_REQUESTS_PER_SOCKET, SERVER_LIMITS } from './hardening.js';
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly app: RequestListener;
   /** 0: any free port. */
   readonly port: number;
-  /** An address of this machine; default: all of them. */
+  /** The IP address to listen on; default: all addresses. */
   readonly host?: string | undefined;
   readonly clock: Clock;
   /** Concurrent connections; default 256. */
@@ -18,14 +18,14 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** The address of the server as reached from this machine: `http://127.0.0.1:8080`. */
+  /** The address for clients on this machine: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Accepts no new requests and ends the current ones after 1 s. */
+  /** Rejects new requests, and ends current ones after 1 s. */
   readonly close: () => Promise<void>;
 }
 
-/** The server cannot listen; the message is for the user. */
+/** The message is for users. */
 export class ListenError extends Error {
   override name = 'ListenError';
 }
@@ -33,8 +33,8 @@ export class ListenError extends Error {
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or the host is not an address of
- * this machine.
+ * Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or this machine does not have
+ * the address of `host`.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
@@ -59,7 +59,7 @@ function listen(
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, place)));
     server.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, () => {
-      // From here on, an error of one connection must not end the process.
+      // From now on, the error of a connection must not end the process.
       server.removeAllListeners('error').on('error', () => undefined);
       resolve();
     });
@@ -79,7 +79,7 @@ function listenReason(error: NodeJS.ErrnoException): string {
     case 'EADDRINUSE':
       return 'the port is in use by another program; choose another port (server.port of the service config, --port of the demo)';
     case 'EACCES':
-      return 'permission denied; ports below 1024 need more privileges, choose another (server.port of the service config, --port of the demo)';
+      return 'permission denied; ports below 1024 need more privileges; choose another port (server.port of the service config, --port of the demo)';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return 'this machine does not have the address';

@@ -4,11 +4,10 @@ import type { Clock } from '../units/clock.js';
 import { refuse } from './page-turns.js';
 import type { PageTurns } from './page-turns.js';
 
-/** A page that takes long to render and is the same for all clients. */
 export interface SharedPageOptions {
   readonly contentType: string;
-  /** Rejects once `signal` is aborted: all clients have left. */
-  readonly render: (signal: AbortSignal) => Promise<string>;
+  /** Rejects when `signal` is aborted, because all clients have left. */
+  readonly render: (signal: AbortSignal) => Promise<Buffer>;
   readonly clock: Clock;
   readonly queue: PageTurns['queue'];
   /** Clients that may wait for the same rendering; default 64. */
@@ -19,9 +18,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Serves a page with one rendering at a time, which all waiting clients share and which is kept for 1 s. A rendering is
- * aborted when all of them have left; the next one begins at least 1 s later, so that clients that connect and
- * disconnect cannot keep the service rendering.
+ * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of them have
+ * left. The next one begins at least 1 s later, so that clients that connect and disconnect cannot keep the service
+ * rendering.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
@@ -39,7 +38,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     if (restMs > 0) await sleep(clock, restMs, signal);
     if (signal.aborted) return;
     restUntilMs = clock.monotonicMs() + KEPT_MS;
-    const body = Buffer.from(await render(signal));
+    const body = await render(signal);
     kept = { body, untilMs: clock.monotonicMs() + KEPT_MS };
     for (const response of waiting.keys()) send(response, body);
     waiting.clear();
@@ -52,7 +51,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
       try {
         await renderOnce(signal);
       } catch (error) {
-        // A client that came after the last one had left waits for the next rendering.
+        // A client that arrived after the others had left waits for the next rendering.
         if (signal.aborted) continue;
         for (const next of waiting.values()) next(error);
         waiting.clear();

@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 
 export interface SpareTime {
-  /** Calls `work` when its turn comes. Returns a function that removes it from the queue. */
+  /** Returns a function that removes `work` from the queue. */
   readonly queue: (work: () => void) => () => void;
 }
 
@@ -11,17 +11,17 @@ export interface SpareTimeOptions {
 }
 
 const SLICE_MS = 2;
-/** A fifth of the time at most: a round of decisions that would take 0.5 s takes 0.63 s. */
+/** Work takes at most a fifth of the time: a round of decisions that would take 0.5 s takes 0.63 s. */
 const RESTS_PER_SLICE = 4;
-/** The longest rest, and the longest time that work waits for new connections. */
+/** The longest rest, and the longest time for which new connections delay work. */
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Runs work in the order it was queued: for 2 ms at a time, then nothing for four times as long as that really took.
+ * Runs queued work in order, in slices of 2 ms; after each slice it rests for four times the duration of the slice.
  * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the
- * event loop after each slice is not enough: a round needs some 50 turns, and each would take as long as a slice.) Node
- * accepts one connection per turn of the event loop: while new ones arrive no work is done, else a probe after 300 of
- * them would wait for 300 slices.
+ * event loop is not enough: a round needs about 50 turns, and each would take as long as a slice.) Node accepts one
+ * connection per turn of the event loop. So no work is done while new connections arrive; otherwise a probe after 300
+ * of them would wait for 300 slices.
  */
 export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
   const waiting = new Set<{ readonly work: () => void }>();

@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { reasonOf } from '../telemetry/cycle-record.js';
+import { pauseMessage, reasonOf } from '../telemetry/cycle-record.js';
 import type { Pause } from '../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
 import type { ScalerPoints } from '../telemetry/chart-points.js';
@@ -19,22 +19,22 @@ import type {
   scalerSchema,
 } from './answer-schemas.js';
 
-/** A row of `GET /api/v1/scalers`. Times are RFC 3339; null: unknown now. */
-export type ScalerView = Answer<typeof scalerSchema>;
-export type MetricView = Answer<typeof metricSchema>;
+/** A row of `GET /api/v1/scalers`. Null: unknown now. */
+type ScalerView = Answer<typeof scalerSchema>;
+type MetricView = Answer<typeof metricSchema>;
 export type OutcomeView = Answer<typeof outcomeSchema>;
 
-/** `GET /api/v1/scalers/NAMESPACE/NAME`; `decision` is the JSON form that snapshot.md describes. */
-export type ScalerDetailView = Answer<typeof scalerDetailSchema>;
+/** `GET /api/v1/scalers/NAMESPACE/NAME` */
+type ScalerDetailView = Answer<typeof scalerDetailSchema>;
 
-/** A row of `GET .../decisions`: consecutive cycles with the same result. */
-export type DecisionView = Answer<typeof decisionEntrySchema>;
+/** A row of `GET .../decisions` */
+type DecisionView = Answer<typeof decisionEntrySchema>;
 
-/** `GET /api/v1/scalers`. */
-export type ScalerListView = Answer<typeof scalerListSchema>;
+/** `GET /api/v1/scalers` */
+type ScalerListView = Answer<typeof scalerListSchema>;
 
-/** `GET .../history`. */
-export type HistoryView = Answer<typeof historySchema>;
+/** `GET .../history` */
+type HistoryView = Answer<typeof historySchema>;
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
@@ -74,10 +74,10 @@ export function viewScaler(status: ScalerStatus): ScalerView {
 }
 
 const MOST_PROBLEMS = 100;
-/** The problems must leave room for the rows. */
+/** Leaves room for the rows. */
 const LONGEST_MESSAGE = 1000;
 
-/** Returns the problems of documents, errors before warnings, otherwise in their order. */
+/** Errors first, otherwise in their order. */
 export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
@@ -94,10 +94,11 @@ export function viewProblems(problems: readonly Problem[]): ScalerListView['prob
 }
 
 function viewPause(pause: Pause | null): ScalerView['pause'] {
-  return pause === null ? null : { ...pause, until: instantOrNull(pause.until) };
+  if (pause === null) return null;
+  const { by, direction, replicas, until } = pause;
+  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
-/** Returns the details of a scaler; `decision` is the JSON form of the decision. */
 export function viewScalerDetail(
   status: ScalerStatus,
   decision: unknown,
@@ -113,7 +114,6 @@ export function viewScalerDetail(
   };
 }
 
-/** Returns one row of the decisions; `decision` is the JSON form of the decision. */
 export function viewDecision(
   { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
   decision: unknown,
@@ -128,7 +128,6 @@ export function viewDecision(
   };
 }
 
-/** Columns of a scaler's points; `stepSeconds` is the step they were joined by. */
 export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
   const { scaler, metrics, points, keptFrom } = history;
   const counts = COUNT_COLUMNS.map(

@@ -1,17 +1,16 @@
-/** What `JSON.parse` can give. */
+/** A result of `JSON.parse`. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object; `undefined` members are left out when it is written. */
+/** A JSON object. Serializing it omits `undefined` members. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-/** True for an object that is neither null nor a list. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at the end of a path of member names and list indices; undefined where a step is missing. */
+/** Returns the value at a path of member names and list indices, or undefined. */
 export function valueAt(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let current = value;
   for (const step of path) {
@@ -21,31 +20,31 @@ export function valueAt(value: Json | undefined, ...path: readonly (string | num
   return current;
 }
 
-/** The object there, or an empty one. */
+/** Returns the object there, or an empty one. */
 export function objectAt(value: Json | undefined, ...path: readonly (string | number)[]): JsonObject {
   const found = valueAt(value, ...path);
   return isObject(found) ? found : {};
 }
 
-/** The list there, or an empty one. */
+/** Returns the list there, or an empty one. */
 export function listAt(value: Json | undefined, ...path: readonly (string | number)[]): readonly Json[] {
   const found = valueAt(value, ...path);
   return isList(found) ? found : [];
 }
 
-/** The text there, or null. */
+/** Returns the string there, or null. */
 export function stringAt(value: Json | undefined, ...path: readonly (string | number)[]): string | null {
   const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : null;
 }
 
-/** The number there, or null. */
+/** Returns the number there, or null. */
 export function numberAt(value: Json | undefined, ...path: readonly (string | number)[]): number | null {
   const found = valueAt(value, ...path);
   return typeof found === 'number' ? found : null;
 }
 
-/** The members of the object there whose values are texts. */
+/** Returns the members with string values of the object there. */
 export function stringsAt(
   value: Json | undefined,
   ...path: readonly (string | number)[]
@@ -57,12 +56,11 @@ export function stringsAt(
   return strings;
 }
 
-/** True for a list. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Whether two values are the same, whatever the order of members; undefined members count as absent. */
+/** Whether two values are equal in any order of members. Undefined members count as absent. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isList(a) && isList(b)) return a.length === b.length && a.every((item, i) => sameJson(item, b[i]));

@@ -1,19 +1,15 @@
-/** How a kubeconfig is to look. */
 export interface KubeconfigOptions {
-  /** Where the simulator asks for one; default: the first it knows. */
+  /** Required if the simulator has tokens; default: the first of them. */
   readonly token?: string;
-  /** Of the context; default `default`. */
+  /** Namespace of the context; default `default`. */
   readonly namespace?: string;
-  /**
-   * Puts the token into the server's path as well. For kubectl, which sends no credentials over plain HTTP.
-   */
+  /** Adds the token to the path of the server: kubectl sends no credentials over plain HTTP. */
   readonly isForKubectl?: boolean;
 }
 
-/** What comes before a token in a path. */
 const PREFIX = '/as/';
 
-/** The text of a kubeconfig for the simulated cluster. */
+/** Returns a kubeconfig for the simulated cluster, as JSON. */
 export function kubeconfigText(url: string, options: KubeconfigOptions): string {
   const { token, namespace = 'default', isForKubectl = false } = options;
   const user = token === undefined ? {} : { token };
@@ -32,7 +28,7 @@ export function kubeconfigText(url: string, options: KubeconfigOptions): string 
   );
 }
 
-/** Takes a token off the front of a path; null where there is none. */
+/** Splits a token off the start of a path; null if there is none. */
 export function splitToken(path: string): { readonly token: string | null; readonly rest: string } {
   const end = path.startsWith(PREFIX) ? path.indexOf('/', PREFIX.length) : -1;
   if (end < 0) return { token: null, rest: path };

@@ -25,99 +25,93 @@ import type { PodTiming } from './model/workload.js';
 import { seededRandom } from './model/random.js';
 import { listen, shut } from './sockets.js';
 
-/** A workload that is there from the start. */
+/** A workload, with the behavior and age of its pods. */
 export interface WorkloadOptions extends ManifestOptions {
   readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
-  /** How old its pods are (default 3600 s, ready); null: they are made at the start and begin as Pending. */
+  /** The age of its ready pods, default 3600 s; null: they are created at the start, Pending. */
   readonly podAgeSeconds?: number | null;
 }
 
-/** What a cluster starts with. */
 export interface SimulatorOptions {
   readonly clock: Clock;
-  /** Of the API; default: any free one. */
+  /** Port of the API; default: any free one. */
   readonly port?: number;
-  /** Of the exporters; default: any free one. */
+  /** Port of the exporters; default: any free one. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** Beside `default`, `kube-system` and those of the workloads. */
+  /** In addition to `default`, `kube-system` and those of the workloads. */
   readonly namespaces?: readonly string[];
-  /** Without tokens everything is allowed. */
   readonly rbac?: Rbac;
-  /** At least 0, below 1: names and uids follow from it. Default: drawn from the clock. */
+  /** From 0 to below 1; determines names and uids. Default: from the clock. */
   readonly seed?: number;
-  /** How many requests the log keeps; default 10,000. */
+  /** Number of requests that the log keeps; default 10,000. */
   readonly requestLogSize?: number;
-  /** Default 60, as a real server. */
+  /** Default 60, like a real server. */
   readonly bookmarkSeconds?: number;
-  /** For so long every request to a resource is answered 403, as by a real server while it starts. Default 0. */
+  /** Every request to a resource gets 403 for this time, as from a real server that is starting. Default 0. */
   readonly startingSeconds?: number;
-  /** The address that `GET /api` names; default: that of the request. */
+  /** The address in the response to `GET /api`; default: that of the request. */
   readonly advertisedAddress?: string;
-  /** False for an API server alone: nothing makes pods, and deleted namespaces stay. Default true. */
+  /** False: only an API server. Workloads get no pods, deleted namespaces remain. Default true. */
   readonly hasControllers?: boolean;
-  /** Resources to serve beside the built-in ones. */
+  /** Resources in addition to the built-in ones. */
   readonly resources?: readonly Resource[];
 }
 
-/** Which workload is meant; `kind` only where two have one name. */
+/** `kind` is needed only if two workloads have the same name. */
 export interface WorkloadName {
   readonly namespace: string;
   readonly name: string;
   readonly kind?: string;
 }
 
-/** What a workload is doing. */
 export interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;
   readonly backlog: number;
-  /** Of each ready pod, now. */
+  /** Present values for each ready pod. */
   readonly coresPerPod: number;
   readonly requestsPerSecondPerPod: number;
 }
 
-/** A running cluster. */
 export interface Simulator {
-  /** Of the Kubernetes API. */
+  /** URL of the Kubernetes API. */
   readonly url: string;
   readonly exporterUrl: string;
-  /** For `http_sd_configs`; `/cadvisor`, `/pods`, `/queues` behind it give one sort of target. */
+  /** For `http_sd_configs`; append `/cadvisor`, `/pods` or `/queues` for one kind of target. */
   readonly sdUrl: string;
   readonly faults: FaultPlan;
   readonly watches: Watches;
   readonly exporterFaults: ExporterFaults;
   readonly log: RequestLog;
-  /** The requests that the log keeps, oldest first. */
   readonly requests: () => readonly LoggedRequest[];
-  /** Creates an object from a manifest, as a client would; its namespace is created with it. */
+  /** Creates an object, and its namespace if it does not exist. */
   readonly addObject: (manifest: JsonObject) => KubeObject;
   readonly addWorkload: (options: WorkloadOptions) => void;
-  /** The stored object; null where there is none. Resources are named `GROUP/PLURAL`, `/pods` for the core group. */
+  /** Returns a stored object, or null. Resources are named `GROUP/PLURAL`, `/pods` for the core group. */
   readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
   readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
   readonly describe: (workload: WorkloadName) => WorkloadView;
-  /** The curve starts at its second 0 now. */
+  /** Sets the load; the curve starts at its second 0 now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
   readonly setBehavior: (workload: WorkloadName, change: Partial<Behavior>) => void;
-  /** Merges into the pod template, which begins a rolling update. */
+  /** Merges into the pod template, which starts a rolling update. */
   readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
-  /** Sets `spec.replicas` as some other client does. */
+  /** Sets `spec.replicas`, like another client. */
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
-  /** Makes a pod unready for good (or heals it). */
+  /** Makes a pod permanently unready, or ready again. */
   readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
   readonly setRbac: (rbac: Rbac) => void;
-  /** Forgets the history: watches and pages from before get 410. */
+  /** Drops the history: watches and continue tokens from before get 410. */
   readonly compact: () => void;
-  /** Every request from now on hangs and every watch goes silent, until the answer is called. */
+  /** Stalls all further requests and watches, until the returned function is called. */
   readonly stallAll: (match?: FaultMatch) => () => void;
   readonly kubeconfig: (options?: KubeconfigOptions) => string;
-  /** Ends servers, connections and timers. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts a cluster: its API, its controllers and its exporters, each on the loopback address. */
+/** Starts a cluster: API, controllers and exporters, on the loopback address. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, startingSeconds = 0, hasControllers = true } = options;
   const random = seededRandom(options.seed ?? clock.random());

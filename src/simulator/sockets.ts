@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Listens on the loopback address; gives the URL. Port 0 is any free one. */
+/** Listens on the loopback address; port 0: any free one. Returns the URL. */
 export function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -13,7 +13,7 @@ export function listen(server: Server, port: number): Promise<string> {
   });
 }
 
-/** Ends the server and every connection to it, used or idle. */
+/** Closes the server and all its connections. */
 export function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -8,7 +8,7 @@ import { currentValue, targetValue } from './scaler-series.js';
 import { createBucket, joinByStep } from './point-buckets.js';
 import type { Bucket } from './point-buckets.js';
 
-/** The replica counts of a point, in order. */
+/** The order of `counts` in a point. */
 export const COUNT_COLUMNS = [
   'currentReplicas',
   'desiredReplicas',
@@ -17,26 +17,27 @@ export const COUNT_COLUMNS = [
   'maxReplicas',
 ] as const;
 
-/** Points of one scaler, oldest first. `values` of a point: value and target of each metric, in the order of `metrics`. */
+/**
+ * Points of one scaler, oldest first. `values` of a point: value and target of each metric, in the order of `metrics`.
+ */
 export interface ScalerPoints {
   readonly scaler: Scaler;
   readonly metrics: readonly MetricSpec[];
   readonly points: readonly Point[];
-  /** Time of the oldest stored point, even outside the range; null: there is none. */
+  /** Time of the oldest stored point, even outside the range. */
   readonly keptFrom: Instant | null;
 }
 
 /** Stores replica counts and metrics of all scalers over the last hours, for charts. */
 export interface ChartPoints {
   readonly add: (record: CycleRecord) => void;
-  /** Removes a scaler. */
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`; null: unknown scaler. */
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
 }
 
-export interface PointRange {
-  /** Points at or after this instant; null: all. */
+interface PointRange {
+  /** Points at or after this instant; null: all points. */
   readonly since: Instant | null;
   /** Maximum number of points; the newest ones are returned. */
   readonly limit: number;
@@ -44,7 +45,7 @@ export interface PointRange {
   readonly stepSeconds: number | null;
 }
 
-export interface PointLimits {
+interface PointLimits {
   /** For all scalers, in equal shares of at least 60 points; default: 4 MiB. */
   readonly totalBytes?: number;
   /** Points per cycle; default: 480, two hours at 15 s. */
@@ -92,8 +93,9 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** Returns the series of a scaler; a new one with the old counts if the metrics of the document have changed. */
+/** Starts a new series with the old counts if the metrics of the document have changed. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
+  if (before?.scaler === scaler) return before;
   const { metrics } = scaler.spec;
   const identities = JSON.stringify(
     metrics.map(({ type, identity, target }) => [type, identity, target.type]),
@@ -114,7 +116,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   return next;
 }
 
-/** Copies the counts. The old values belong to other metrics: for the new ones they are unknown. */
+/** The old values belong to other metrics, so those of the new metrics are unknown. */
 function copyCounts(before: Series, next: Series): void {
   const values = next.metrics.flatMap(() => [null, null]);
   for (const ring of ['fine', 'coarse'] as const) {

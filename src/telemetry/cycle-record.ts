@@ -6,7 +6,7 @@ import type { Instant } from '../units/time.js';
 /** The record of one cycle of one scaler: the only source of metrics, log, events and API. */
 export interface CycleRecord {
   readonly scaler: Scaler;
-  /** The instant of the round. */
+  /** The start of the round. */
   readonly at: Instant;
   /** Null if the target or its pods could not be read; `conditions` explain why. */
   readonly snapshot: Snapshot | null;
@@ -14,9 +14,9 @@ export interface CycleRecord {
   readonly outcome: Outcome;
   /** The reason of the count in or after a pause. Absent: the reason of the decision. */
   readonly reason?: string | undefined;
-  /** Conditions of the decision and the loop. A missing type keeps its last condition. */
+  /** Conditions of the decision and the control loop. A missing type keeps its last condition. */
   readonly conditions: readonly Condition[];
-  /** In force for this scaler, by the document or by annotations of the target; null: none. */
+  /** In force for this scaler, by the document or by annotations of the target. */
   readonly pause: Pause | null;
   /** In force for this scaler, by the document or the command line. */
   readonly dryRun: boolean;
@@ -29,28 +29,31 @@ export interface CycleRecord {
   readonly seconds: PhaseSeconds;
 }
 
-/** A pause by the document or by annotations of the target. */
 export interface Pause {
   readonly by: 'annotation' | 'document' | 'both';
   readonly direction: 'both' | 'scale-up' | 'scale-down';
-  /** When it ends automatically; null: when it is removed. */
+  /** When the pause ends automatically; null: it ends when it is removed. */
   readonly until: Instant | null;
-  /** The fixed count during the pause; null: the current one. */
+  /** The fixed count during the pause; null: the current count. */
   readonly replicas: number | null;
-  /** Source, end, reason, and invalid annotations. */
-  readonly message: string;
+  /** Source and end, then count, reason of the user, and invalid annotations. The reason may contain any separator. */
+  readonly facts: readonly string[];
+}
+
+export function pauseMessage({ facts }: Pause): string {
+  return facts.join('; ');
 }
 
 /** A dry run next to an HPA. */
 export interface Shadow {
-  /** `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
+  /** For example `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
   /** Desired replicas of promscaler minus `theirReplicas`. */
   readonly difference: number;
 }
 
-/** Another client that replaces the counts of promscaler. It is reported, and promscaler goes on. */
+/** Another client that replaces the counts of promscaler. promscaler reports it and continues. */
 export interface ConflictingWriter {
   /** From `managedFields`: `kubectl`, `argocd-controller`. Empty: not known. */
   readonly managers: readonly string[];
@@ -59,8 +62,7 @@ export interface ConflictingWriter {
   readonly message: string;
 }
 
-/** Duration of each phase, at least 0. */
-export interface PhaseSeconds {
+interface PhaseSeconds {
   readonly observe: number;
   readonly decide: number;
   readonly act: number;
@@ -88,7 +90,7 @@ export interface Outcome {
   readonly message: string;
 }
 
-/** Returns the reason of a cycle; null: nothing was decided. */
+/** Null: nothing was decided. */
 export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
@@ -98,14 +100,13 @@ export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** Returns the outcome of a cycle without a change. */
 export function noChange(replicas: number | null): Outcome {
   return { kind: 'none', from: replicas, to: replicas, message: '' };
 }
 
 export type Direction = 'up' | 'down';
 
-/** Returns the direction of a change of replicas; null: there was none. */
+/** Null: the replicas did not change. */
 export function rescaleDirection(outcome: Outcome): Direction | null {
   const { kind, from, to } = outcome;
   if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;

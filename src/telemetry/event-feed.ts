@@ -8,7 +8,6 @@ interface ScalerEvent {
   readonly name: string;
 }
 
-/** An event for clients of the event stream. */
 export type ServiceEvent =
   | (ScalerEvent & {
       readonly type: 'decision';
@@ -20,13 +19,12 @@ export type ServiceEvent =
       readonly type: 'failure';
       /** Type of a condition, `change`, or TYPE/IDENTITY of a metric. */
       readonly subject: string;
-      /** false: the failure has ended. */
+      /** False: the failure has ended. */
       readonly failing: boolean;
       readonly message: string;
     })
   | { readonly type: 'reload'; readonly at: Instant; readonly scalers: number; readonly errors: number };
 
-/** An event with its ID. */
 export interface NumberedEvent {
   readonly id: string;
   readonly event: ServiceEvent;
@@ -43,10 +41,10 @@ export interface EventFeed {
   readonly lastId: () => string;
 }
 
-/** Events stored for clients that reconnect. */
+/** Stored for clients that reconnect. */
 const MAX_EVENTS = 500;
 
-/** Creates a feed without events. `run` is part of the IDs and unique to this process. */
+/** `run` is part of the IDs and unique to this process. */
 export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const last: NumberedEvent[] = [];
@@ -68,7 +66,7 @@ export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed 
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The event before the first stored one was dropped, but none after it.
+      // The event with this ID was dropped, but none after it.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

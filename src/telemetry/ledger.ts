@@ -1,11 +1,11 @@
 import type { Condition, ConditionType, Decision, PastDecision } from '../decision/decision.js';
 import { scalerKey } from '../scaler/spec.js';
-import type { Scaler } from '../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
-/** A condition with the instant of the last change of its status. */
+/** `lastTransition`: when the status last changed. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
@@ -14,7 +14,7 @@ export interface TimedCondition extends Condition {
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** Cycles, at least 1. */
+  /** Number of cycles, at least 1. */
   readonly count: number;
   /** Without `state`, which only the newest record has. */
   readonly decision: PastDecision | null;
@@ -30,7 +30,7 @@ export interface ScalerStatus {
   readonly record: CycleRecord;
   /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /** `TYPE/IDENTITY` -> error, null: it has a value. A cycle without queries keeps the last results. */
+  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the last results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
@@ -42,12 +42,11 @@ export interface ScalerStatus {
 
 /** Stores the last decisions of each scaler: one full record, older ones without snapshot and state. */
 export interface Ledger {
-  /** Adds a record; returns the status before (null: first record) and after. */
+  /** Returns the status before (null: first record) and after. */
   readonly add: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Removes a scaler. */
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
@@ -55,7 +54,7 @@ export interface Ledger {
   readonly list: () => Iterable<ScalerStatus>;
 }
 
-export interface LedgerLimits {
+interface LedgerLimits {
   /** Entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
   /** Entries of all scalers, in equal shares of at least 5; default: 50,000. */
@@ -99,14 +98,14 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     scaler: record.scaler,
     record,
     conditions: mergeConditions(before?.conditions ?? [], record),
-    metricErrors: readMetricErrors(record) ?? before?.metricErrors ?? new Map(),
+    metricErrors: metricErrorsAfter(before, record),
     rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
     lastRescale: lastRescaleOf(before, record),
     history: addToHistory(before?.history ?? [], record, room),
   };
 }
 
-/** Not from the state of the snapshot: after a restart, its times may be assumed starts of windows. */
+/** Does not use the state of the snapshot: after a restart, its times may be assumed starts of windows. */
 function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
@@ -115,28 +114,55 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/** Null after a short cut or without a decision, which query no metric. The results are in the order of the document. */
-function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | null> | null {
+/**
+ * Keeps the last results after a short cut or without a decision, which query no metric. The results are in the order
+ * of the document.
+ */
+function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['metricErrors'] {
+  const known = before?.metricErrors ?? NO_ERRORS;
   const results = record.decision?.metrics ?? [];
-  if (results.length === 0) return null;
-  return new Map(
-    record.scaler.spec.metrics.map((spec, index) => [
-      `${spec.type}/${spec.identity}`,
-      results[index]?.error ?? null,
-    ]),
-  );
+  if (results.length === 0) return known;
+  const { metrics } = record.scaler.spec;
+  const isSame =
+    before?.scaler === record.scaler &&
+    known.size === metrics.length &&
+    metrics.every((spec, index) => known.get(nameOf(spec)) === (results[index]?.error ?? null));
+  if (isSame) return known;
+  return new Map(metrics.map((spec, index) => [nameOf(spec), results[index]?.error ?? null]));
 }
 
-/** As in Kubernetes, the transition time changes with the status, not with reason or message. */
+const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
+
+const names = new WeakMap<MetricSpec, string>();
+
+function nameOf(spec: MetricSpec): string {
+  const known = names.get(spec);
+  if (known !== undefined) return known;
+  const name = `${spec.type}/${spec.identity}`;
+  names.set(spec, name);
+  return name;
+}
+
+/**
+ * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if nothing
+ * has changed: what lives on is not collected.
+ */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
-  return CONDITION_ORDER.flatMap((type) => {
+  const merged: TimedCondition[] = [];
+  for (const type of CONDITION_ORDER) {
     const old = before.find((condition) => condition.type === type);
     const condition = record.conditions.findLast((one) => one.type === type);
-    if (condition === undefined) return old ?? [];
-    const { status, reason, message } = condition;
-    if (old?.status === status && old.reason === reason && old.message === message) return old;
-    return { ...condition, lastTransition: old?.status === status ? old.lastTransition : record.at };
-  });
+    const next = condition === undefined ? old : timed(condition, old, record.at);
+    if (next !== undefined) merged.push(next);
+  }
+  const isSame = merged.length === before.length && merged.every((one, index) => one === before[index]);
+  return isSame ? before : merged;
+}
+
+function timed(condition: Condition, old: TimedCondition | undefined, at: Instant): TimedCondition {
+  const { status, reason, message } = condition;
+  if (old?.status === status && old.reason === reason && old.message === message) return old;
+  return { ...condition, lastTransition: old?.status === status ? old.lastTransition : at };
 }
 
 function addToHistory(
@@ -174,7 +200,7 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas is always a separate entry. Values of metrics make no difference, only their results. */
+/** A change of replicas is always a separate entry. Of metrics, only failures count, not values. */
 function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

@@ -4,8 +4,8 @@ import type { Clock } from '../units/clock.js';
 import type { Facts, Log, LogLevel } from '../units/log.js';
 import { cleanFacts } from './clean-facts.js';
 
-/** Receives lines; each ends with a newline. */
-export interface LineStream {
+/** Each line ends with a newline. */
+interface LineStream {
   readonly write: (line: string) => unknown;
 }
 
@@ -17,7 +17,6 @@ export interface LogOptions {
   readonly clock: Clock;
 }
 
-/** Creates a log that writes to `stream` only. */
 export function createLog(options: LogOptions): Log {
   const { stream, level, format, clock } = options;
   const logger = pino(
@@ -40,7 +39,7 @@ export function createLog(options: LogOptions): Log {
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
-/** A fact must not replace a field of the line: duplicate keys in JSON are ambiguous. */
+/** A fact must not replace a field of the line, because duplicate keys in JSON are ambiguous. */
 function withoutReserved(facts: Facts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),

@@ -6,8 +6,8 @@ import { SERVICE_METRICS } from './metric-table.js';
 import type { MetricRow } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-exposition.js';
 
-/** A finished query to a data source. `reason`: why it failed, of a closed set; null: it succeeded. */
-export interface QueryObservation {
+/** A finished query to a data source. `reason`: why it failed, one of a closed set; null: it succeeded. */
+interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly reason: string | null;
@@ -16,7 +16,7 @@ export interface QueryObservation {
 }
 
 /** A finished request to the API server. `code`: the HTTP status, or the kind of failure. */
-export interface KubernetesObservation {
+interface KubernetesObservation {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
@@ -24,10 +24,9 @@ export interface KubernetesObservation {
   readonly seconds: number | null;
 }
 
-/** The metrics of the service. */
 export interface Metrics {
   /** Returns the text exposition: series of the scalers, then the registry. Rejects when `signal` is aborted. */
-  readonly render: (signal?: AbortSignal) => Promise<string>;
+  readonly render: (signal?: AbortSignal) => Promise<Buffer>;
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
   readonly observeLateness: (seconds: number) => void;
@@ -41,18 +40,18 @@ export interface Metrics {
   readonly setLeader: (isLeader: boolean) => void;
 }
 
-export interface MetricsOptions {
-  /** Source of the series of scalers, read for each scrape. */
+interface MetricsOptions {
+  /** Read for each scrape, for the series of the scalers. */
   readonly ledger: Ledger;
   readonly version: string;
-  /** Yields to the event loop while writing a long page. */
+  /** For yielding to the event loop while writing a long page. */
   readonly clock: Clock;
   /** Names of the data sources and reasons of failures: their counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
 }
 
-/** Creates a registry, with the metrics of the Node.js process (event loop, heap, file descriptors) if `process` is true. */
+/** `process`: whether to include the metrics of the Node.js process (event loop, heap, file descriptors). */
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
   if (options.process) {
@@ -62,14 +61,14 @@ export function createRegistry(options: { readonly process: boolean }): Registry
   return registry;
 }
 
-/** Gauges of prom-client with the suffix `_total`, which promtool rejects. */
+/** These gauges of prom-client have the suffix `_total`, which promtool rejects. */
 const MISNAMED_GAUGES = [
   'nodejs_active_resources_total',
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
 ] as const;
 
-/** Registers the metrics of the service in `registry`; those of scalers need no registry. */
+/** Registers the metrics of the service in `registry`. Those of scalers need no registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
@@ -104,22 +103,26 @@ async function render(
   registry: Registry,
   { ledger, clock }: MetricsOptions,
   signal: AbortSignal | undefined,
-): Promise<string> {
-  const texts: string[] = [];
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
   const takeTurn = takeTurns(clock);
   const nextTurn = async (): Promise<void> => {
     await takeTurn();
     signal?.throwIfAborted();
   };
   for (const piece of writeScalerMetrics(ledger)) {
-    texts.push(piece);
+    pieces.push(Buffer.from(piece));
     await nextTurn();
   }
+  let isFirst = true;
   for (const { name } of registry.getMetricsAsArray()) {
-    texts.push(await registry.getSingleMetricAsString(name), '\n\n');
+    const text = await registry.getSingleMetricAsString(name);
+    pieces.push(Buffer.from(`${isFirst ? '' : '\n'}${text}\n`));
+    isFirst = false;
     await nextTurn();
   }
-  return `${texts.join('').trimEnd()}\n`;
+  // One string of 16 MB would block the event loop for 100 ms when it is encoded.
+  return Buffer.concat(pieces);
 }
 
 type ServiceMetrics = ReturnType<typeof createServiceMetrics>;

@@ -10,7 +10,7 @@ export interface Bucket {
   readonly point: () => Point;
 }
 
-/** Creates a bucket with its first point. Steps start at the epoch, so they are the same for all scalers. */
+/** Steps start at the epoch, so they are the same for all scalers. */
 export function createBucket(first: Point, stepSeconds: number): Bucket {
   const step = Math.floor(first.at / (1000 * stepSeconds));
   const sums = first.values.map(() => 0);
@@ -35,7 +35,6 @@ export function createBucket(first: Point, stepSeconds: number): Bucket {
   };
 }
 
-/** Merges points to one per step. */
 export function joinByStep(points: readonly Point[], stepSeconds: number): readonly Point[] {
   const buckets: Bucket[] = [];
   for (const point of points) {

@@ -1,7 +1,7 @@
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** Replica counts and values of metrics at one instant. null: unknown, never 0. */
+/** Replica counts and values of metrics at one instant. Null: unknown, never 0. */
 export interface Point {
   readonly at: Instant;
   readonly counts: readonly (number | null)[];
@@ -10,9 +10,11 @@ export interface Point {
 
 /** The newest points of one scaler in typed arrays: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
-  /** Adds a point with the numbers of counts and values of this ring; beyond `room`, drops the oldest. */
+  /**
+   * Adds a point, which must have as many counts and values as this ring has columns. Beyond `room`, drops the oldest
+   * point.
+   */
   readonly push: (point: Point, room: number) => void;
-  /** Changes the time of the newest point. */
   readonly moveNewest: (at: Instant) => void;
   /** 0: the oldest; null: no such point. */
   readonly get: (index: number) => Point | null;
@@ -30,7 +32,7 @@ export function bytesPerPoint(counts: number, values: number): number {
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Creates an empty ring; it grows with its points. */
+/** The ring grows with its points. */
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   let capacity = 0;
   let start = 0;
@@ -88,7 +90,7 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
     isEqual: (index, point) => {
       if (index < 0 || index >= size) return false;
       const place = slot(index);
-      // Stored values are rounded to 4 bytes; Object.is treats NaN as equal to NaN.
+      // Stored values are rounded to 4 bytes. Object.is treats NaN as equal to NaN.
       return (
         point.counts.every((count, at) => counts[place * countsPerPoint + at] === (count ?? MISSING_COUNT)) &&
         point.values.every((value, at) =>
@@ -101,7 +103,7 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
   };
 }
 
-/** 4 bytes hold 7 digits; the rest is noise: 0.1 would be 0.10000000149011612. */
+/** 4 bytes hold 7 digits; further digits are noise: 0.1 would be 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

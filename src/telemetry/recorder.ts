@@ -8,9 +8,11 @@ import { logCycle } from './cycle-log.js';
 import { eventsOfCycle } from './service-events.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
-/** Records cycles. */
 export interface Recorder {
-  /** Adds a record to ledger, chart points, metrics and, after a change, log and feed. Returns the status before and after. */
+  /**
+   * Adds a record to ledger, chart points, metrics and, after a change, log and feed. Returns the status before and
+   * after.
+   */
   readonly record: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
@@ -32,7 +34,7 @@ export function createRecorder(parts: {
     record: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
-      // The ledger holds the newest snapshot; a snapshot is archived when a different result follows.
+      // The ledger holds the newest snapshot. It is archived when a different result follows.
       if (before !== null && before.record.snapshot !== null && after.history[0]?.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);

@@ -16,7 +16,7 @@ export interface Records {
   readonly feed: EventFeed;
 }
 
-/** Creates empty records. `hasReaders` false: without past snapshots and chart points, which only the API exposes. */
+/** `hasReaders`: false omits past snapshots and chart points, which only the API exposes. */
 export function createRecords(clock: Clock, { hasReaders = true } = {}): Records {
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;

@@ -4,7 +4,7 @@ import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
-/** A value with its labels besides `namespace` and `scaler`. */
+/** `labels`: those besides `namespace` and `scaler`. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -65,7 +65,7 @@ function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
   return labeled('direction', known);
 }
 
-/** The results are in the order of the document; after a short cut there are none, and only targets have a value. */
+/** The results are in the order of the document. After a short cut there are none, and only targets have a value. */
 function eachMetric(
   status: ScalerStatus,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
@@ -77,7 +77,7 @@ function eachMetric(
   });
 }
 
-/** Returns the current value of a metric, in the unit of its target; null: no value, or not queried. */
+/** Returns the current value in the unit of the target; null: no value, or not queried. */
 export function currentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
   if (result === undefined || result.error !== null) return null;
   switch (spec.target.type) {
@@ -92,7 +92,7 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** Returns the target of a metric: percent of the requests for a utilization, else in base units. */
+/** Returns percent of the requests for a utilization, else base units. */
 export function targetValue(spec: MetricSpec): number {
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }

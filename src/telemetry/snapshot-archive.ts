@@ -3,17 +3,16 @@ import { snapshotToJson } from '../decision/write-json.js';
 import type { Snapshot } from '../decision/snapshot.js';
 import type { Instant } from '../units/time.js';
 
-/** Compressed snapshots of past decisions; over the limit, the oldest of all scalers is dropped. */
+/** Compressed snapshots of past decisions. Above the limit, the oldest one of all scalers is dropped. */
 export interface SnapshotArchive {
   /** Stores a snapshot under `NAMESPACE/NAME` of its scaler and its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;
   /** Returns a snapshot as JSON; null: not stored. */
   readonly read: (key: string, at: Instant) => unknown;
-  /** Removes a scaler. */
   readonly remove: (key: string) => void;
 }
 
-export interface ArchiveLimits {
+interface ArchiveLimits {
   /** Compressed, for all scalers; default: 3 MiB. */
   readonly totalBytes?: number;
   /** Snapshots per scaler; default: 100, like the entries of the ledger. */

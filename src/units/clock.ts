@@ -2,8 +2,8 @@ import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
- * Time, timers and randomness. Code that waits or needs the time takes a clock as an argument, so that the whole
- * service can run in simulated time. The system clock is created in cli/system-clock.ts.
+ * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service can run in
+ * simulated time. The system clock is created in cli/system-clock.ts.
  */
 export interface Clock {
   /** Wall time. May jump. */
@@ -27,7 +27,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Resolves after `ms`, or immediately when `signal` is aborted: check `signal.aborted` afterwards. Never rejects. */
+/** Resolves after `ms`, or immediately when `signal` is aborted, which the caller must check. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, which never rejects, at most `ms`. Leaves no timer. */
+/** Waits for `work`, which must not reject, at most `ms`. Leaves no timer. */
 export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController();
   await Promise.race([work, sleep(clock, ms, done.signal)]);
@@ -50,8 +50,8 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 }
 
 /**
- * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
- * that is aborted. Returns the result of `work`, which must heed its signal. Leaves no timer or listener.
+ * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when that
+ * is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or listener.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -76,8 +76,8 @@ export async function withDeadline<T>(
 const TURN_MS = 20;
 
 /**
- * Returns a function to await between the pieces of a long task. It yields to other work (probes, rounds, the renewal
- * of the Lease) when 20 ms have passed.
+ * Returns a function to await between the pieces of a long task. When 20 ms have passed, it yields to other work
+ * (probes, rounds, the renewal of the Lease).
  */
 export function takeTurns(clock: Clock): () => Promise<void> {
   let turnMs = clock.monotonicMs();

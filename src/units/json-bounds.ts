@@ -1,4 +1,3 @@
-/** Limits of a JSON text. */
 export interface JsonBounds {
   /** Levels of arrays and objects. */
   readonly depth: number;
@@ -6,14 +5,14 @@ export interface JsonBounds {
   readonly items: number;
 }
 
-/** A JSON text exceeds its limits; the message says which. */
+/** The message says which limit the JSON exceeds. */
 export class JsonBoundsError extends Error {
   override name = 'JsonBoundsError';
 }
 
-/** Checks a JSON text in chunks before it is parsed. */
-export interface JsonMeter {
-  /** Takes the next chunk. Returns why the text must not be parsed, or null. */
+/** Checks JSON in chunks before it is parsed. */
+interface JsonMeter {
+  /** Takes the next chunk. Returns why the JSON must not be parsed, or null. */
   readonly add: (piece: Uint8Array) => string | null;
 }
 
@@ -26,8 +25,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Counts levels and items of a JSON text as it arrives: 16 MiB of `{},` become more than 800 MB of objects. One pass,
- * nothing is kept. The parser rejects invalid JSON.
+ * Counts levels and items of JSON as it arrives: 16 MiB of `{},` become more than 800 MB of objects. Takes one pass and
+ * keeps nothing. Leaves the rejection of invalid JSON to the parser.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
@@ -37,7 +36,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
 
   return {
     add: (piece) => {
-      // By index: an iterator takes ten times as long.
+      // By index, because an iterator takes ten times as long.
       for (let index = 0; index < piece.length; index += 1) {
         const byte = piece[index];
         if (isString) {
@@ -72,7 +71,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   };
 }
 
-/** Parses a JSON text within limits. Throws `SyntaxError` for invalid JSON, `JsonBoundsError` above the limits. */
+/** Throws `SyntaxError` for invalid JSON, `JsonBoundsError` above the limits. */
 export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const excess = createJsonMeter(bounds).add(bytes);

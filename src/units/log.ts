@@ -4,12 +4,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * Takes a static message and the facts as fields. error: a person must act now; warn: something was lost, and the
- * service goes on; info: a change of replicas, start, reload, stop; debug: the rest.
+ * Takes a static message, and the facts as fields. error: a person must act now; warn: something was lost, but the
+ * service continues; info: a change of replicas, start, reload, stop; debug: the rest.
  */
 export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
 
 const ignore = (): void => undefined;
 
-/** Discards every line. */
 export const SILENT_LOG: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };

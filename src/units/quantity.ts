@@ -1,6 +1,6 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), as the HPA calculates. Between
- * -(2^63-1) and 2^63-1, the range of Kubernetes quantities.
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Between -(2^63-1) and
+ * 2^63-1, the range of Kubernetes quantities.
  */
 export type Milli = bigint;
 
@@ -25,13 +25,13 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * Above this decimal exponent any digit but zero saturates; below its negative, any digit is less than one milli-unit.
+ * Above this decimal exponent any digit but zero saturates. Below its negative, any digit is less than one milli-unit.
  */
 const EXPONENT_BOUND = 200;
 
 /**
  * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: not a
- * quantity. A fraction of a milli-unit rounds away from zero, as `Quantity.MilliValue()` does. Values above 2^63-1
+ * quantity. A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1
  * saturate. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
@@ -62,7 +62,7 @@ function scaleUp(digits: bigint, exponent: number): Milli {
  * Saturates. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
-  // The product of a large integer (bytes of a fleet) does not fit into a double.
+  // The product of a large integer, such as the bytes of all pods, may not fit into a double.
   if (Number.isSafeInteger(value)) return saturate(BigInt(value) * 1000n);
   const scaled = Math.round(value * 1000);
   if (scaled === 0 && value > 0) return 1n;
@@ -75,7 +75,7 @@ export function milliToNumber(milli: Milli): number {
   return Number(milli) / 1000;
 }
 
-/** Returns the sum, saturated at 2^63-1. */
+/** Saturates at 2^63-1. */
 export function addMilli(a: Milli, b: Milli): Milli {
   return saturate(a + b);
 }

@@ -1,16 +1,17 @@
 /** Limits how many callers work at the same time. */
-export interface Semaphore {
-  /** Resolves when a permit is free, in the order of the calls, with the function that releases it: call that once. */
+interface Semaphore {
+  /**
+   * Resolves when a permit is free, in the order of the calls. The caller must call the returned function once, to
+   * release it.
+   */
   readonly acquire: () => Promise<() => void>;
-  /** The number of permits that are held. */
   readonly held: () => number;
 }
 
-/** Returns a semaphore with `permits` free permits. */
 export function createSemaphore(permits: number): Semaphore {
   let held = 0;
   const waiting: (() => void)[] = [];
-  /** Of the first waiter: `shift` on a long array would cost its length each time. */
+  /** Index of the first waiter, because `shift` on a long array would take time proportional to its length. */
   let head = 0;
 
   const release = (): void => {

@@ -10,12 +10,11 @@ export function instantFromMs(ms: number): Instant {
   return ms as Instant;
 }
 
-/** Returns the instant of a Unix time in seconds, as in Prometheus. */
 export function instantFromSeconds(seconds: number): Instant {
   return instantFromMs(Math.round(seconds * 1000));
 }
 
-/** Parses an RFC 3339 time of the years 1 to 9999, truncated to milliseconds. Returns null for an invalid one. */
+/** Accepts the years 1 to 9999 and truncates to milliseconds. Returns null for an invalid time. */
 export function parseInstant(text: string): Instant | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
@@ -40,8 +39,7 @@ function zoneOffsetMs(zone: string): number | null {
 }
 
 /**
- * Returns RFC 3339 in UTC, with milliseconds only if there are any: `2026-01-01T00:00:00Z`,
- * `2026-01-01T00:00:00.250Z`.
+ * Returns RFC 3339 in UTC, with milliseconds only if there are any: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.250Z`.
  */
 export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');

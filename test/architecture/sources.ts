@@ -9,6 +9,8 @@ export interface Import {
   /** Path of the imported source below the root, null for a package or a `node:` module. */
   readonly file: string | null;
   readonly isTypeOnly: boolean;
+  /** Whether it is an `import()`, which loads the file when it is called. */
+  readonly isDynamic: boolean;
   readonly line: number;
 }
 
@@ -27,12 +29,12 @@ export interface Source {
   readonly globals: readonly GlobalUse[];
 }
 
-/** What the rules look at in all TypeScript files below `folder` of the repository. */
+/** Reads the imports, names and global uses of all TypeScript files below `folder` of the repository. */
 export function readSources(root: string, folder: string): readonly Source[] {
   return listSources(root, folder).map((file) => parseSource(file, readFileSync(join(root, file), 'utf8')));
 }
 
-/** What the rules look at in one source text. */
+/** Parses one source text. */
 export function parseSource(file: string, text: string): Source {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const imports: Import[] = [];
@@ -54,22 +56,26 @@ export function parseSource(file: string, text: string): Source {
   return { file, lines, imports, defaultExports, globals };
 }
 
-function readImport(node: ts.Node): { readonly specifier: string; readonly isTypeOnly: boolean } | null {
+function readImport(node: ts.Node): Omit<Import, 'file' | 'line'> | null {
   if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-    return { specifier: node.moduleSpecifier.text, isTypeOnly: isTypeOnlyClause(node.importClause) };
+    return {
+      specifier: node.moduleSpecifier.text,
+      isTypeOnly: isTypeOnlyClause(node.importClause),
+      isDynamic: false,
+    };
   }
   if (
     ts.isExportDeclaration(node) &&
     node.moduleSpecifier !== undefined &&
     ts.isStringLiteral(node.moduleSpecifier)
   ) {
-    return { specifier: node.moduleSpecifier.text, isTypeOnly: node.isTypeOnly };
+    return { specifier: node.moduleSpecifier.text, isTypeOnly: node.isTypeOnly, isDynamic: false };
   }
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-    return { specifier: textOf(node.argument.literal), isTypeOnly: true };
+    return { specifier: textOf(node.argument.literal), isTypeOnly: true, isDynamic: false };
   }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-    return { specifier: textOf(node.arguments[0]), isTypeOnly: false };
+    return { specifier: textOf(node.arguments[0]), isTypeOnly: false, isDynamic: true };
   }
   return null;
 }

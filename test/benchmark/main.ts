@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
 import { benchFlood } from './flood.js';
+import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
@@ -8,7 +9,9 @@ import { benchRounds, onStage, versionOf } from './rounds.js';
 const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
 
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
-  NODE-FLAG       for the node of the service, such as --cpu-prof`;
+  NODE-FLAG       for the node of the service, such as --cpu-prof
+
+${SCALE_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -19,11 +22,13 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 if (given.includes('--help')) console.log(USAGE);
 else
-  await benchAll().catch((error: unknown) => {
-    // What was interrupted has ended everything that it started.
-    if (!stop.signal.aborted) throw error;
-    process.exitCode = 1;
-  });
+  await (given[0] === 'scale' ? benchScale(given.slice(1), readVersion(), stop.signal) : benchAll()).catch(
+    (error: unknown) => {
+      // What was interrupted has ended everything that it started.
+      if (!stop.signal.aborted) throw error;
+      process.exitCode = 1;
+    },
+  );
 
 async function benchAll(): Promise<void> {
   if (isWanted('rounds') || isWanted('flood')) {

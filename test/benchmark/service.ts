@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { startChild } from '../../src/parts/child-process.js';
+import { startChild } from '../../src/cli/demo/programs/child-process.js';
 import { readPage, sumOf } from './exposition.js';
 import { pause } from './pause.js';
 import { allWorkloads } from './workloads.js';

@@ -4,7 +4,7 @@ import { readerOfThisThread } from '../../src/config/document-reader.js';
 import type { DocumentObject } from '../../src/config/object-document.js';
 import { readObjects } from '../../src/config/read-objects.js';
 import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
-import { readDocuments, type ReadOptions } from '../../src/scaler/read-scalers.js';
+import { readDocuments, type ReadOptions } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const NO_FILES = nextSet([], new Map());
@@ -15,7 +15,7 @@ function object(name: string, spec: object = {}, namespace = 'shop'): DocumentOb
   return { namespace, name, specText };
 }
 
-/** The set with these objects; the set before them is that of `last`. */
+/** Adds these objects to a set; `last` is the result before. */
 async function added(
   objects: readonly DocumentObject[],
   options: {
@@ -56,7 +56,7 @@ function codesOf({ problems }: AddedObjects): readonly string[] {
 }
 
 describe('addObjects', () => {
-  it('checks an object by the rules for files: its problem has a path, no line, and the nearest right name', async () => {
+  it('reports a problem of an object with its path, no line, and the most similar valid name', async () => {
     const { problems } = await added([object('web', { maxReplica: 5 })]);
 
     expect(problems).toMatchObject([
@@ -71,7 +71,7 @@ describe('addObjects', () => {
     ]);
   });
 
-  it('keeps the last good version of a wrong one, takes the fixed one, and drops what is gone', async () => {
+  it('keeps the last valid version of an invalid object, applies the fixed one, and removes a deleted one', async () => {
     const first = await added([object('web'), object('api')]);
     const wrong = await added([object('web', { maxReplicas: -1 }), object('api')], { last: first });
     const gone = await added([object('web', { maxReplicas: 5 })], { last: wrong });
@@ -84,27 +84,27 @@ describe('addObjects', () => {
     expect(gone.verdicts.has('shop/api')).toBe(false);
   });
 
-  it('gives the same scaler for the same document', async () => {
+  it('returns the same scaler object for an unchanged document', async () => {
     const first = await added([object('web')]);
     const second = await added([object('web')], { last: first });
 
     expect(second.set.get('shop/web')?.scaler).toBe(first.set.get('shop/web')?.scaler);
   });
 
-  it('keeps nothing of one that was never right', async () => {
+  it('has no scaler for an object that was never valid', async () => {
     const found = await added([object('web', { maxReplicas: -1 })]);
 
     expect(namesOf(found)).toEqual([]);
     expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
   });
 
-  it('refuses one without a spec', async () => {
+  it('rejects an object without a spec', async () => {
     const found = await added([{ namespace: 'shop', name: 'web', specText: '' }]);
 
     expect(codesOf(found)).toContain('missing-field');
   });
 
-  it('can scale in its own namespace alone: a target with one is an unknown field', async () => {
+  it('lets an object scale only in its own namespace: a target with a namespace is an unknown field', async () => {
     const target = { scaleTargetRef: { name: 'web', namespace: 'kube-system' } };
 
     const found = await added([object('web', target)]);
@@ -113,7 +113,7 @@ describe('addObjects', () => {
     expect(namesOf(found)).toEqual([]);
   });
 
-  it('asks data sources that admit its namespace alone', async () => {
+  it('lets an object use only data sources that admit its namespace', async () => {
     const service = { namespaces: [], sources: [{ name: 'default', namespaces: ['shop'] }] };
 
     const found = await added([object('web'), object('web', {}, 'lab')], { read: { service } });
@@ -123,8 +123,8 @@ describe('addObjects', () => {
   });
 });
 
-describe('a file and an object of one name', () => {
-  it('uses the file, and names its line in a problem of the object', async () => {
+describe('a file and an object with the same name', () => {
+  it('use the file, and a problem of the object names its line', async () => {
     const found = await added([object('web')], { files: filesWith('scalers', FILE) });
 
     expect(namesOf(found)).toEqual(['shop/web 9']);
@@ -138,7 +138,7 @@ describe('a file and an object of one name', () => {
     expect(found.verdicts.get('shop/web')?.scaler).toBeNull();
   });
 
-  it('keeps the scaler of the object in effect while the file is invalid', async () => {
+  it('keep the scaler of the object in effect while the file is invalid', async () => {
     const first = await added([object('web')]);
     const files = filesWith('scalers', FILE.replace('maxReplicas', 'maxReplica'), first.set);
 
@@ -148,7 +148,7 @@ describe('a file and an object of one name', () => {
     expect(codesOf(found)).toEqual(['duplicate-document']);
   });
 
-  it('a file that cannot be read any more wins, too', async () => {
+  it('use the file even while it cannot be read', async () => {
     const first = await added([], { files: filesWith('scalers', FILE) });
 
     const found = await added([object('web')], {
@@ -159,7 +159,7 @@ describe('a file and an object of one name', () => {
     expect(namesOf(found)).toEqual(['shop/web 9']);
   });
 
-  it('the object takes over when the file is gone, though the last one of its directory', async () => {
+  it('use the object when the file is removed, even if it was the last one of its directory', async () => {
     const first = await added([], { files: filesWith('scalers', FILE) });
     const emptied = nextSet(
       [{ contents: { path: 'scalers', files: [], error: null }, documents: [] }],
@@ -174,8 +174,8 @@ describe('a file and an object of one name', () => {
   });
 });
 
-describe('more objects than there is capacity for', () => {
-  it('leaves those in force alone, edits included, and refuses the new ones', async () => {
+describe('more objects than the capacity', () => {
+  it('do not affect the objects in effect and their edits, and are rejected', async () => {
     const first = await added([object('web')]);
     const more = [object('a'), object('b'), object('web', { maxReplicas: 4 })];
 
@@ -185,7 +185,7 @@ describe('more objects than there is capacity for', () => {
     expect(found.verdicts.get('shop/b')?.problems).toMatchObject([{ code: 'yaml-count' }]);
   });
 
-  it('counts their text as well', async () => {
+  it('count with the size of their text as well', async () => {
     const found = await added([object('a'), object('b')], { capacity: { documents: 9, length: 60 } });
 
     expect(namesOf(found)).toEqual(['shop/a 3']);
@@ -200,7 +200,7 @@ describe('a path without documents', () => {
     [true, []],
     [false, ['unreadable']],
   ])(
-    'that is not there is, where documents come from elsewhere (%p), the problem %p',
+    'that does not exist, while documents come from elsewhere: %p, has the problems %p',
     (mayBeAbsent, codes) => {
       const { problems } = nextSet([{ contents: absent, documents: [] }], EMPTY, { mayBeAbsent });
 
@@ -208,7 +208,7 @@ describe('a path without documents', () => {
     },
   );
 
-  it('is a problem where documents of it are in force, or it may not be read', () => {
+  it('is a problem if its documents are in effect, or if reading it is denied', () => {
     const before = filesWith('scalers', FILE).set;
     const denied = { path: 'scalers', files: [], error: 'permission denied' };
     const options = { mayBeAbsent: true };

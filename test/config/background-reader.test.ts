@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createBackgroundReader } from '../../src/config/background-reader.js';
 import type { DocumentReader } from '../../src/config/document-reader.js';
-import type { ReadDocument } from '../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
 
-/** The worker is a separate program: the built one. */
+/** The worker runs the built program. */
 const ENTRY = pathToFileURL(resolve('dist/config/reading-worker.js'));
 const MIB = 1024 * 1024;
 
@@ -35,7 +35,7 @@ function documentsOf(count: number): string {
   return Array.from({ length: count }, (_, index) => documentText(`w${index}`)).join('---\n');
 }
 
-/** What a document consists of, again and again, and what is said of it first. */
+/** A repeated part of a document, and the first problem reported for it. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   ['"', 'yaml-size'],
   ['[', 'too-deep'],
@@ -60,7 +60,7 @@ describe('createBackgroundReader', () => {
   const shared = readerOf();
   afterAll(() => shared.close());
 
-  it('reads a large text as this thread would, with frozen scalers', async () => {
+  it('reads a large text with the same result as the main thread, and with frozen scalers', async () => {
     const documents = await read(documentsOf(350) + documentText('x', ', foo: 1'));
 
     const names = documents.map(({ scaler }) => scaler?.name ?? null);
@@ -69,7 +69,7 @@ describe('createBackgroundReader', () => {
     expect(documents.at(-1)?.problems.map(({ code }) => code)).toContain('duplicate-key');
   });
 
-  it('does not start a worker for 4,096 characters, and does for one more', async () => {
+  it('starts a worker for 4,097 characters, not for 4,096', async () => {
     const entry = pathToFileURL('/no/such/worker.js');
     const small = documentText('web').padEnd(4096, ' ');
 
@@ -79,7 +79,7 @@ describe('createBackgroundReader', () => {
     ]);
   });
 
-  it.each(HOSTILE)('refuses 64 KiB of %j', async (part, code) => {
+  it.each(HOSTILE)('rejects 64 KiB of %j', async (part, code) => {
     const text = part.repeat(Math.floor(65_536 / part.length));
 
     const documents = await shared.read({ file: 'a.yaml', content: { text } }, {});
@@ -87,7 +87,7 @@ describe('createBackgroundReader', () => {
     expect(documents[0]?.problems[0]?.code ?? '').toBe(code);
   });
 
-  it('lets others have a turn while it reads 1 MiB of quotes', async () => {
+  it('does not block the event loop while it reads 1 MiB of quotes', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 5);
 
@@ -135,7 +135,7 @@ describe('createBackgroundReader', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('ends a reading at once when the service stops', async () => {
+  it('stops reading at once when the service stops', async () => {
     const stop = new AbortController();
     const reading = read('- [a]\n---\n'.repeat(100_000), readerOf({ signal: stop.signal }));
 

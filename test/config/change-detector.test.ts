@@ -18,7 +18,7 @@ afterEach(async () => {
 const OLD = '..2026_01_01_00_00_00.1234567890';
 const NEW = '..2026_01_01_00_01_00.2345678901';
 
-/** Long after every file was written. */
+/** A clock long after every file was written. */
 function laterClock(): ManualClock {
   return new ManualClock('2999-01-01T00:00:00Z');
 }
@@ -38,7 +38,7 @@ async function pointTo(version: string): Promise<void> {
 }
 
 describe('a plain directory', () => {
-  it('may have changed before the first note, and has not after it', async () => {
+  it('may have changed before the first note, and has not changed after it', async () => {
     await writeFile(join(directory, 'a.yaml'), 'a');
     const detector = detect(laterClock());
     const first = await detector.mayHaveChanged();
@@ -75,7 +75,7 @@ describe('a plain directory', () => {
     expect(await detector.mayHaveChanged()).toBe(true);
   });
 
-  it('rules nothing out while its newest timestamp is at most 3 s old', async () => {
+  it('may always have changed while its newest timestamp is at most 3 s old', async () => {
     const file = join(directory, 'a.yaml');
     await writeFile(file, 'a');
     const { ctimeMs } = await stat(file);
@@ -104,7 +104,7 @@ describe('a mounted ConfigMap', () => {
     expect([beforeSwap, await detector.mayHaveChanged()]).toEqual([false, true]);
   });
 
-  it('is compared by contents every 10 minutes, whatever its metadata is', async () => {
+  it('is compared by content every 10 minutes, whatever its metadata', async () => {
     await writeVersion(OLD, 'a');
     await pointTo(OLD);
     const clock = laterClock();
@@ -117,7 +117,7 @@ describe('a mounted ConfigMap', () => {
     expect([before, await detector.mayHaveChanged()]).toEqual([false, true]);
   });
 
-  it('is looked at file by file where ..data leads to a directory that is no version', async () => {
+  it('is checked file by file if ..data points to a directory that is not a version', async () => {
     await writeVersion('current', 'a');
     await pointTo('current');
     const detector = detect(laterClock());

@@ -43,7 +43,7 @@ it.each([
   ['the first of two files of', ['a.yaml', 'b.yaml'], '.', ''],
   ['a directory around', ['a.yaml'], '..', ''],
 ])(
-  'reads the new generation where the kubelet deletes %s the old one meanwhile',
+  'reads the new generation if the kubelet deletes %s the old one meanwhile',
   async (_what, names, place) => {
     const outer = directory;
     directory = join(outer, 'mount');
@@ -66,7 +66,7 @@ it.each([
   },
 );
 
-it('is unreadable, not empty, where generations come faster than they can be read', async () => {
+it('is unreadable, not empty, if generations change faster than they can be read', async () => {
   await addGeneration(1, ['a.yaml']);
   let number = 1;
   onRead = async (read) => {

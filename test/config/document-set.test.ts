@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, MAX_TOTAL_LENGTH, nextSet } from '../../src/config/document-set.js';
-import { type ReadDocument, readDocuments } from '../../src/scaler/read-scalers.js';
+import { type ReadDocument, readDocuments } from '../../src/scaler/read/read-scalers.js';
 
 const NOTHING: ReadDocument = {
   key: null,
@@ -48,7 +48,7 @@ describe('nextSet', () => {
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  it('warns of a file that is a subPath mount', () => {
+  it('warns about a file that is a subPath mount', () => {
     const files = [{ name: 'a.yaml', text: '', error: null, isOwnMount: true }];
     const contents = { path: 'scalers', files, error: null };
 
@@ -57,7 +57,7 @@ describe('nextSet', () => {
     expect(problems).toMatchObject([{ code: 'not-updated', severity: 'warning', file: 'a.yaml' }]);
   });
 
-  it('keeps the documents of one file that cannot be read, and reports why', () => {
+  it('keeps the documents of one file that cannot be read, and reports the reason', () => {
     const files = [{ name: 'a.yaml', text: null, error: 'EACCES: permission denied', isOwnMount: false }];
     const contents = { path: 'scalers', files, error: null };
 

@@ -8,7 +8,7 @@ const PATH = join(import.meta.dirname, '../../config/promscaler.yaml');
 const TEXT = readFileSync(PATH, 'utf8');
 
 describe('config/promscaler.yaml', () => {
-  it('says in full what an empty file means', () => {
+  it('lists the values of an empty file in full', () => {
     const { config, problems } = readServiceConfig(TEXT, 'promscaler.yaml', PATH);
 
     const spelledOut = JSON.stringify(config).replaceAll(/\s+/g, '');
@@ -20,7 +20,7 @@ describe('config/promscaler.yaml', () => {
     expect(spelledOut).toBe(leftOut);
   });
 
-  it('is right with the commented lines put in, too', () => {
+  it('is valid with its commented lines uncommented, too', () => {
     const full = TEXT.replaceAll(/^( +)# ( *\w+:.*)$/gm, '$1$2');
 
     const { problems } = readServiceConfig(full, 'promscaler.yaml', PATH);
@@ -28,7 +28,7 @@ describe('config/promscaler.yaml', () => {
     expect(problems).toEqual([]);
   });
 
-  it('names every setting there is', () => {
+  it('contains every setting', () => {
     const missing = settingNames(
       JSON.parse(JSON.stringify(serviceSchema.toJSONSchema({ io: 'input' }))),
     ).filter((name) => !new RegExp(`\\b${name}:`).test(TEXT));
@@ -37,7 +37,7 @@ describe('config/promscaler.yaml', () => {
   });
 });
 
-/** The names of all properties, but for those of `defaults`, which are a document's. */
+/** Returns the names of all properties except those of `defaults`, which belong to scaler documents. */
 function settingNames(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {}, additionalProperties } = schema as {

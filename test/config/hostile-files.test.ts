@@ -44,8 +44,8 @@ function messagesOf({ problems }: LoadedScalers): readonly string[] {
 
 const NO_FILE = 'this is a pipe, socket or device, a regular file was expected';
 
-describe('a directory with an entry that is no regular file', () => {
-  it('reports a named pipe, and reads the others', async () => {
+describe('a directory with an entry that is not a regular file', () => {
+  it('reports a named pipe, and reads the other files', async () => {
     execFileSync('mkfifo', [join(directory, 'pipe.yaml')]);
 
     const loaded = await load();
@@ -54,7 +54,7 @@ describe('a directory with an entry that is no regular file', () => {
     expect(messagesOf(loaded)).toEqual([`reading pipe.yaml: ${NO_FILE}`]);
   });
 
-  it('reports a link to a device that never ends, and a socket', async () => {
+  it('reports a link to an endless device, and a socket', async () => {
     await symlink('/dev/zero', join(directory, 'zero.yaml'));
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(directory, 'socket.yaml'), resolve));
@@ -66,7 +66,7 @@ describe('a directory with an entry that is no regular file', () => {
     expect(messagesOf(loaded)).toEqual([`reading socket.yaml: ${NO_FILE}`, `reading zero.yaml: ${NO_FILE}`]);
   });
 
-  it('reports a link that leads to nothing, and one that leads to itself', async () => {
+  it('reports a broken link, and one that points to itself', async () => {
     await symlink(join(directory, 'missing'), join(directory, 'dangling.yaml'));
     await symlink(join(directory, 'loop.yaml'), join(directory, 'loop.yaml'));
 
@@ -79,7 +79,7 @@ describe('a directory with an entry that is no regular file', () => {
     ]);
   });
 
-  it('leaves out what is no document file by its name, whatever it is', async () => {
+  it('skips any entry whose name is not that of a document file', async () => {
     execFileSync('mkfifo', [join(directory, 'pipe')]);
     await symlink('/dev/zero', join(directory, 'zero.txt'));
     await symlink(join(directory, 'missing'), join(directory, 'dangling'));
@@ -90,7 +90,7 @@ describe('a directory with an entry that is no regular file', () => {
     expect(messagesOf(loaded)).toEqual([]);
   });
 
-  it('reports a path of the config that is a pipe', async () => {
+  it('reports a configured path that is a pipe', async () => {
     const pipe = join(directory, 'pipe.yaml');
     execFileSync('mkfifo', [pipe]);
 
@@ -98,8 +98,8 @@ describe('a directory with an entry that is no regular file', () => {
   });
 });
 
-describe('a directory with directories', () => {
-  it('follows a link to a directory, and lists a directory that links lead back to once', async () => {
+describe('a directory with subdirectories', () => {
+  it('follows a link to a directory, and lists a directory with circular links once', async () => {
     const other = await mkdtemp(join(tmpdir(), 'hostile-files-'));
     await writeFile(join(other, 'far.yaml'), documentText('far'));
     await symlink(other, join(directory, 'other'));
@@ -119,7 +119,7 @@ describe('a directory with directories', () => {
     const files = createScalerFiles({ paths: [directory], clock: new ManualClock() });
     await files.load();
     await chmod(inner, 0);
-    // Root may read everything, and then there is nothing to see here.
+    // Root can read everything, so nothing fails.
     const loaded = await files.load();
     await chmod(inner, 0o700);
 
@@ -135,7 +135,7 @@ describe('a large file', () => {
     expect(namesOf(await load())).toEqual(['good', 'large']);
   });
 
-  it('is an error of that file with one byte more, and with 8 TiB of zeros', async () => {
+  it('is an error of that file at 1 MiB plus one byte, and with 8 TiB of zeros', async () => {
     await writeFile(join(directory, 'large.yaml'), documentText('large').padEnd(MAX_FILE_BYTES + 1, ' '));
     await writeFile(join(directory, 'sparse.yaml'), '');
     await truncate(join(directory, 'sparse.yaml'), 2 ** 43);
@@ -150,7 +150,7 @@ describe('a large file', () => {
   });
 });
 
-it('a directory with 5,000 entries is read', async () => {
+it('is read in a directory with 5,000 entries', async () => {
   const names = Array.from({ length: 5000 }, (_, index) => `n${index}`);
   await Promise.all(names.map((name) => writeFile(join(directory, name), '')));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readObjectDocument } from '../../src/config/object-document.js';
-import type { ReadDocument } from '../../src/scaler/read-scalers.js';
-import { readScalerDocument } from '../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
+import { readScalerDocument } from '../../src/scaler/read/read-scalers.js';
 
 const FILE = 'scalers.promscaler.dev/shop/web';
 
@@ -16,7 +16,7 @@ function withLabels(count: number): string {
   return JSON.stringify({ scaleTargetRef: { name: 'web' }, maxReplicas: 3, metrics: [{ external }] });
 }
 
-/** A spec whose document has this number of levels of objects and lists. */
+/** Returns a spec whose document has this number of nested objects and lists. */
 function nested(levels: number): string {
   return `{"a":${'['.repeat(levels - 2)}1${']'.repeat(levels - 2)}}`;
 }
@@ -26,7 +26,7 @@ function problemsOf({ problems }: ReadDocument): readonly string[] {
 }
 
 describe('readObjectDocument', () => {
-  it('reads strings as strings, whatever YAML would make of them', () => {
+  it('keeps strings that YAML would read as another type', () => {
     const spec = {
       scaleTargetRef: { name: 'on' },
       maxReplicas: 3,
@@ -36,7 +36,7 @@ describe('readObjectDocument', () => {
     expect(read(JSON.stringify(spec)).scaler?.document.spec).toEqual(spec);
   });
 
-  it('names the field of a problem by its path, with the object as its file', () => {
+  it('reports a problem with the path of the field and the object as its file', () => {
     const { scaler, problems, key } = read('{"scaleTargetRef":{"name":"web"},"maxReplicas":0}');
 
     expect({ scaler, key }).toEqual({ scaler: null, key: 'shop/web' });
@@ -53,28 +53,28 @@ describe('readObjectDocument', () => {
     ]);
   });
 
-  it('admits 1,000 keys in one object, and refuses 1,001', () => {
+  it('accepts 1,000 keys in one object, and rejects 1,001', () => {
     expect(problemsOf(read(withLabels(1000)))).not.toContainEqual(expect.stringContaining('yaml-size'));
     expect(problemsOf(read(withLabels(1001)))).toEqual([
       'yaml-size spec.metrics[0].external.metric.selector.matchLabels',
     ]);
   });
 
-  it('refuses more than 1 MiB, counted in bytes, before it is parsed', () => {
+  it('rejects more than 1 MiB, counted in bytes, before parsing', () => {
     const specOf = (bytes: number): string => `{"a":"${'\u00e9'.repeat((bytes - 8) / 2)}"}`;
 
     expect(problemsOf(read(specOf(1_048_576)))).toContain('unknown-field spec.a');
     expect(problemsOf(read(specOf(1_048_578)))).toEqual(['yaml-size spec']);
   });
 
-  it('reads 64 levels, and refuses 65 and 50,000', () => {
+  it('accepts 64 levels, and rejects 65 and 50,000', () => {
     const isTooDeep = (levels: number): boolean =>
       problemsOf(read(nested(levels))).some((problem) => problem.startsWith('too-deep'));
 
     expect([64, 65, 50_000].map(isTooDeep)).toEqual([false, true, true]);
   });
 
-  it('reports the first 100 of many problems', () => {
+  it('reports the first 100 of more problems', () => {
     const fields = Array.from({ length: 900 }, (_, index) => `"f${index}":1`);
 
     const { problems } = read(`{${fields.join(',')}}`);

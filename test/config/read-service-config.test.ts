@@ -24,7 +24,7 @@ const ONCE = {
 
 describe('readServiceConfig', () => {
   it.each(['', '# nothing\n', '{}', 'prometheus:\nkubernetes:\nscalers:\n'])(
-    'gives every value its default for %j',
+    'sets every value to its default for %j',
     (text) => {
       expect(configOf(text)).toEqual({
         prometheus: {
@@ -76,7 +76,7 @@ describe('readServiceConfig', () => {
     },
   );
 
-  it('joins relative paths to the directory of the config and leaves absolute ones', () => {
+  it('resolves relative paths against the directory of the config and keeps absolute ones', () => {
     const config = configOf(
       `prometheus:
   default:
@@ -102,7 +102,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(config.scalers.paths).toEqual(['/etc/promscaler/a.yaml', '/srv/scalers']);
   });
 
-  it('gives sources that the Prometheus client takes as they are', () => {
+  it('returns sources that the Prometheus client accepts without conversion', () => {
     const source: SourceConfig | undefined = configOf('').prometheus['default'];
 
     expect(source?.name).toBe('default');
@@ -112,19 +112,19 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     [30, 120],
     [31, 124],
     [1, 120],
-  ])('with a scrape every %p s has a window of %p s unless one is written', (scrape, window) => {
+  ])('derives from a scrape interval of %p s a window of %p s unless one is set', (scrape, window) => {
     const config = configOf(`prometheus: { default: { scrapeIntervalSeconds: ${scrape} } }`);
 
     expect(config.prometheus['default']?.resourceWindowSeconds).toBe(window);
   });
 
-  it('takes a window of exactly four scrapes', () => {
+  it('accepts a window of exactly four scrapes', () => {
     const text = 'prometheus: { default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 } }';
 
     expect(configOf(text).prometheus['default']?.resourceWindowSeconds).toBe(240);
   });
 
-  it('keeps defaults as written and says what it admits', () => {
+  it('keeps defaults as written and accepts what the scaler schema accepts', () => {
     const config = configOf(
       'defaults: { minReplicas: 2, behavior: {} }\nkubernetes: { namespaces: [shop] }\nprometheus: { a: { namespaces: [shop] } }\n',
     );
@@ -134,7 +134,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(serviceFacts(config).sources).toMatchObject([{ name: 'a', namespaces: ['shop'] }]);
   });
 
-  it('warns of a cpu query whose window is unknown, and takes it from resourceWindows', () => {
+  it('warns about a cpu query whose window is unknown, and uses that of resourceWindows', () => {
     const query = `resourceQueries: { cpu: 'pod:cpu:rate5m{namespace=~"$namespaces"}' }`;
 
     const without = readServiceConfig(`prometheus: { default: { ${query} } }`, 'promscaler.yaml');
@@ -167,14 +167,14 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     ['resourceWindows: { memory: 60 }', []],
     ['resourceWindows: { cpu: 0 }', ['out-of-range']],
     ['resourceWindows: { gpu: 60 }', ['unknown-field']],
-  ])('of a data source with %s reports %j', (source, codes) => {
+  ])('for a data source with %s reports %j', (source, codes) => {
     const { problems } = readServiceConfig(`prometheus: { default: { ${source} } }`, 'promscaler.yaml');
 
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
   it.each(readdirSync(FOLDER))(
-    'of %s reports exactly the problems that the file lists, and no secret',
+    'for %s reports exactly the problems that the file lists, and no secret',
     (file) => {
       const text = readFileSync(new URL(file, FOLDER), 'utf8');
       const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
@@ -193,7 +193,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     },
   );
 
-  it('gives VictoriaMetrics its own cpu query, also where the default is spelled out, but not another one', () => {
+  it('uses the cpu query of VictoriaMetrics for it, also if the default is spelled out, but keeps a custom one', () => {
     const cpuOf = (text: string): string =>
       configOf(`prometheus: { default: { ${text} } }`).prometheus['default']?.resourceQueries['cpu'] ?? '';
     const own = cpuOf('flavor: victoriametrics');
@@ -206,7 +206,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(cpuOf('flavor: thanos')).toBe(cpuOf(''));
   });
 
-  it('recognizes nothing where a flavor is written', () => {
+  it('detects no flavor if one is configured', () => {
     for (const flavor of ['prometheus', 'thanos', 'mimir', 'victoriametrics'])
       expect(
         configOf(`prometheus: { default: { flavor: ${flavor} } }`).prometheus['default']?.ifVictoriaMetrics,

@@ -6,7 +6,6 @@ import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 
 const CANARY = 'canary7f3a';
 
-/** No name of a data source, which may be shown. */
 const KEY = `Key_${CANARY}`;
 const NUMBER = 20_261_122_000_001;
 
@@ -14,7 +13,7 @@ const NUMBER = 20_261_122_000_001;
 const MISTAKES: readonly (readonly [string, unknown])[] = [
   ['a string', CANARY],
   ['a string with spaces', `Bearer ${CANARY} x`],
-  ['a long text', `${CANARY}-`.repeat(20)],
+  ['a long string', `${CANARY}-`.repeat(20)],
   ['a URL with a user', `https://reader:${CANARY}@prometheus:9090`],
   ['a URL with a query string', `https://prometheus:9090/?token=${CANARY}`],
   ['an object', { [KEY]: CANARY, file: CANARY }],
@@ -29,12 +28,12 @@ const MISTAKES: readonly (readonly [string, unknown])[] = [
 const PLACES = placesOf(serviceSchema, []);
 
 describe('readServiceConfig', () => {
-  it('has more than 70 places to try', () => {
+  it('has more than 70 fields to test', () => {
     expect(PLACES.length).toBeGreaterThan(70);
   });
 
   it.each(PLACES.map((path) => [path.join('.'), path] as const))(
-    'shows nothing of what is written wrongly at %s',
+    'prints nothing of an invalid value at %s',
     (_name, path) => {
       for (const [what, mistake] of MISTAKES) {
         for (const indent of [0, 2]) {
@@ -73,7 +72,7 @@ describe('readServiceConfig', () => {
     `prometheus: { "${CANARY} x": {} }`,
     `prometheus: { default: { timeoutSeconds: 5m } } # ${CANARY}`,
     `kubernetes: { namespaces: ["${CANARY}/", ${CANARY.toUpperCase()}] }`,
-  ])('shows nothing of %j', (text) => {
+  ])('prints nothing of %j', (text) => {
     const { config, problems } = readServiceConfig(text, 'promscaler.yaml');
 
     expect(config).toBeNull();
@@ -81,7 +80,7 @@ describe('readServiceConfig', () => {
     expect(shownOf(text).toLowerCase()).not.toContain(CANARY);
   });
 
-  it('still shows what helps: the field, the rule, the number, and the line where it holds nothing else', () => {
+  it('prints the field, the rule, the number, and the line if it contains nothing else', () => {
     const text = 'prometheus:\n  default:\n    timeoutSeconds: 5m\nlog: { level: warning }\n';
 
     expect(shownOf(text)).toBe(
@@ -95,7 +94,7 @@ describe('readServiceConfig', () => {
   });
 });
 
-/** As the command line shows it. */
+/** Returns the problems as the CLI prints them. */
 function shownOf(text: string): string {
   const { problems } = readServiceConfig(text, 'promscaler.yaml');
   return `${problems.map(formatProblem).join('\n')}\n`;
@@ -105,7 +104,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, step) => (step === '0' ? [inner] : { [step]: inner }), value);
 }
 
-/** Every field of the schema, and every field in it; records and lists by one entry. */
+/** Returns the path of every field of the schema, nested ones included; records and lists with one entry. */
 function placesOf(schema: z.core.$ZodType, path: readonly string[]): readonly (readonly string[])[] {
   if (schema instanceof z.ZodOptional) return placesOf(schema.unwrap(), path);
   const here = path.length === 0 ? [] : [path];

@@ -32,7 +32,7 @@ function namesOf({ scalers }: LoadedScalers): readonly string[] {
 }
 
 describe('watch', () => {
-  it('calls after a change, by the poll of 10 s at the latest, and ends with its signal', async () => {
+  it('calls back after a change, by the poll of 10 s at the latest, and stops when its signal is aborted', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
@@ -55,7 +55,7 @@ describe('watch', () => {
     expect(seen).toEqual([['a 20']]);
   });
 
-  it('goes on after a fault of what it calls', async () => {
+  it('continues after its callback throws', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
@@ -80,7 +80,7 @@ describe('watch', () => {
     expect(faults.slice(0, 2)).toEqual([new RangeError('call 1'), new RangeError('call 2')]);
   });
 
-  it('ends with its signal while what it calls is not done', async () => {
+  it('stops when its signal is aborted, even during the callback', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
@@ -102,7 +102,7 @@ describe('watch', () => {
     await expect(watching).resolves.toBeUndefined();
   });
 
-  it('calls for nothing while nothing changes', async () => {
+  it('does not call back while nothing changes', async () => {
     await write('a.yaml', documentText('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });

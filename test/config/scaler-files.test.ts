@@ -41,7 +41,7 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
 }
 
 describe('load', () => {
-  it('lets others have a turn between two documents of a large file', async () => {
+  it('does not block the event loop between two documents of a large file', async () => {
     await write(
       'all.yaml',
       Array.from({ length: 30 }, (_, index) => documentText(`w${index}`)).join('---\n'),
@@ -67,7 +67,7 @@ describe('load', () => {
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 
-  it('reads *.yaml and *.yml of a directory and its subfolders, and nothing else', async () => {
+  it('reads *.yaml and *.yml of a directory and its subdirectories, and nothing else', async () => {
     await mkdir(join(directory, 'team'));
     await mkdir(join(directory, '.git'));
     await write('b.yaml', documentText('b'));
@@ -83,7 +83,7 @@ describe('load', () => {
     expect(loaded).toMatchObject({ problems: [], changed: true });
   });
 
-  it('says with the second reading that nothing has changed, and gives the same objects', async () => {
+  it('reports no change at the second reading, and returns the same objects', async () => {
     await write('a.yaml', documentText('a'));
     const files = filesOf();
     const first = await files.load();
@@ -107,7 +107,7 @@ describe('load', () => {
     expect(second.scalers[0]).toBe(first.scalers[0]);
   });
 
-  it('keeps the last good version of a document that has become wrong; the others change', async () => {
+  it('keeps the last valid version of a document that became invalid, and applies the changes of others', async () => {
     await write('a.yaml', documentText('a'));
     await write('b.yaml', documentText('b'));
     const files = filesOf();
@@ -121,7 +121,7 @@ describe('load', () => {
     expect(codesOf(loaded)).toEqual(['wrong-type']);
   });
 
-  it('keeps the documents of a file that is no YAML any more', async () => {
+  it('keeps the documents of a file that is no longer YAML', async () => {
     await write('all.yaml', `${documentText('a')}---\n${documentText('b')}`);
     const files = filesOf();
     await files.load();
@@ -140,7 +140,7 @@ describe('load', () => {
     expect(namesOf(await filesOf().load())).toEqual(['b 10']);
   });
 
-  it('keeps the version that runs when a second document of its name appears', async () => {
+  it('keeps the version in effect when a second document with its name appears', async () => {
     await write('a.yaml', documentText('a'));
     const files = filesOf();
     await files.load();
@@ -152,7 +152,7 @@ describe('load', () => {
     expect(codesOf(loaded)).toEqual(['duplicate-document', 'duplicate-document']);
   });
 
-  it('removes a document that is gone from a directory that can be read', async () => {
+  it('removes a document that was deleted from a readable directory', async () => {
     await write('a.yaml', documentText('a'));
     await write('b.yaml', documentText('b'));
     const files = filesOf();
@@ -165,7 +165,7 @@ describe('load', () => {
     expect(loaded).toMatchObject({ problems: [], changed: true });
   });
 
-  it('removes all documents of a directory that is empty, keeps those of one that is gone, and only of that one', async () => {
+  it('removes all documents of an empty directory, and keeps those of a deleted one, and only those', async () => {
     const [one, two] = [join(directory, 'one'), join(directory, 'two')];
     await mkdir(one);
     await mkdir(two);
@@ -198,7 +198,7 @@ describe('load', () => {
     ['without a byte', ''],
     ['of blank lines and comments', '\n# web moved to another cluster\n\n'],
     ['of document separators', '---\n---\n'],
-  ])('removes the documents of a file that is left %s', async (_what, text) => {
+  ])('removes the documents of a file %s', async (_what, text) => {
     const path = join(directory, 'a.yaml');
     await write('a.yaml', documentText('a'));
     const files = filesOf(path);
@@ -211,7 +211,7 @@ describe('load', () => {
     expect(codesOf(loaded)).toEqual(['no-documents']);
   });
 
-  it('keeps the documents of a file that the config names and that is not there, and takes up what comes in its place', async () => {
+  it('keeps the documents of a configured file that is deleted, and reads a file that replaces it', async () => {
     const path = join(directory, 'a.yaml');
     await write('a.yaml', documentText('a'));
     const files = filesOf(path);
@@ -247,7 +247,7 @@ describe('load', () => {
     expect(codesOf(loop)).toEqual(['unreadable']);
   });
 
-  it('keeps the documents of a file that is no longer UTF-8, and says so', async () => {
+  it('keeps the documents of a file that is no longer UTF-8, and reports that', async () => {
     await write('a.yaml', documentText('a'));
     await write('b.yaml', documentText('b'));
     const files = filesOf();
@@ -262,7 +262,7 @@ describe('load', () => {
     ]);
   });
 
-  it('says in words that a path, or what a link in it leads to, is not there', async () => {
+  it('reports that a path, or the target of a link in it, does not exist', async () => {
     await symlink('nowhere', join(directory, 'link.yaml'));
     const missing = join(directory, 'missing');
 
@@ -274,7 +274,7 @@ describe('load', () => {
     ]);
   });
 
-  it('warns of a directory without documents at the start', async () => {
+  it('warns at startup about a directory without documents', async () => {
     expect((await filesOf().load()).problems).toMatchObject([{ code: 'no-documents', severity: 'warning' }]);
   });
 
@@ -298,7 +298,7 @@ describe('load', () => {
     expect(second.problems).toEqual([]);
   });
 
-  it('removes the last document of a mounted ConfigMap when it is gone', async () => {
+  it('removes the last document of a mounted ConfigMap when it is deleted', async () => {
     await mkdir(join(directory, '..2026_1'));
     await write('..2026_1/a.yaml', documentText('a'));
     await symlink('..2026_1', join(directory, '..data'));

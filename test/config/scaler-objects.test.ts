@@ -4,7 +4,7 @@ import type { ObjectSource } from '../../src/config/read-objects.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
 
-/** A source that a test fills. */
+/** A source whose objects a test sets. */
 class Objects implements ObjectSource {
   objects: readonly DocumentObject[] = [];
   complete = false;
@@ -48,7 +48,7 @@ describe('load, with objects', () => {
     expect((await files.load()).changed).toBe(false);
   });
 
-  it('keeps a hostile object from the others: 2,600 calls, 300,000 variables, 50,000 levels', async () => {
+  it('protects other objects from a hostile one: 2,600 calls, 300,000 variables, 50,000 levels', async () => {
     const objects = new Objects();
     const files = createScalerFiles({ paths: [], clock: new ManualClock(), objects });
     const asking = (name: string, query: string): DocumentObject => {
@@ -79,7 +79,7 @@ describe('load, with objects', () => {
     ]);
   });
 
-  it('lets others have a turn while it reads thousands', async () => {
+  it('does not block the event loop while it reads thousands', async () => {
     const clock = new ManualClock();
     const objects = new Objects();
     const files = createScalerFiles({
@@ -110,7 +110,7 @@ describe('load, with objects', () => {
 });
 
 describe('watch, with objects', () => {
-  it('calls once for changes that come in a row, 0.2 s after the first, and not for none', async () => {
+  it('calls back once for successive changes, 0.2 s after the first, and never without one', async () => {
     const clock = new ManualClock();
     const objects = new Objects();
     const files = createScalerFiles({ paths: [], clock, objects });

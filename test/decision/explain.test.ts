@@ -34,7 +34,7 @@ function reasonOf(pods: readonly { readonly usage: number | null; readonly ready
 const pods = (count: number, usage: number | null, ready = true) =>
   Array.from({ length: count }, () => ({ usage, ready }));
 
-describe('the reason of a decision', () => {
+describe('the reason in a decision', () => {
   it.each([
     [
       '10 pods counted as idle next to 6',
@@ -52,11 +52,11 @@ describe('the reason of a decision', () => {
       [...pods(3, 0.2), ...pods(1, 0.2, false)],
       '1 unready pod left out, over 3 ready pods: stays at 4, 1 wanted',
     ],
-  ])('says why the value next to its target does not give the count: %s', (_, list, clause) => {
+  ])('explains why the ratio of value and target differs from the count: %s', (_, list, clause) => {
     expect(reasonOf(list)).toContain(`, ${clause}`);
   });
 
-  it('names no pods if all of them count', () => {
+  it('lists no pods if all of them count', () => {
     expect(
       reasonOf([
         { usage: 0.8, ready: true },
@@ -65,7 +65,7 @@ describe('the reason of a decision', () => {
     ).toBe('cpu is at 80 % of the requests, target 80 %: stays at 2');
   });
 
-  it('explains the assumptions about unready and missing pods, so that 120 % of 80 % proposes no more', () => {
+  it('explains what it assumed about unready and missing pods when 120 % of 80 % proposes no increase', () => {
     expect(
       reasonOf([
         { usage: 1.2, ready: true },
@@ -78,7 +78,7 @@ describe('the reason of a decision', () => {
   });
 });
 
-describe('the reason of the Event of a change', () => {
+describe('the reason in the Event for a change', () => {
   const documentOf = (spec: object) =>
     aDocument({
       scaleTargetRef: { name: 'web' },

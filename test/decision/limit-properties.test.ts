@@ -18,7 +18,7 @@ const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Dec
   forbidden_window: ({ to }, { currentReplicas }) => to === currentReplicas,
 };
 
-/** The numbers of a sentence, without times, names, arrows and ranges. */
+/** Returns the numbers in a reason, without times, names, arrows and ranges. */
 function numbersIn(text: string): readonly number[] {
   const plain = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|schedule-\d|web-\d|->/g, ' ');
   return [...plain.matchAll(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g)].map(([number]) => Number(number));
@@ -28,8 +28,8 @@ function check(property: (snapshot: Snapshot, decision: Decision) => void): void
   checkAll(scheduledSnapshots, property);
 }
 
-describe('whatever the snapshot, 500 of them with schedules', () => {
-  it('moves each count in the direction of its limit, never below 0', () => {
+describe('in any of 500 snapshots with schedules, a limit', () => {
+  it('moves the count in its own direction, never below 0', () => {
     check((_, decision) => {
       for (const step of decision.limits) {
         expect(Math.min(step.from, step.to)).toBeGreaterThanOrEqual(0);
@@ -38,7 +38,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
     });
   });
 
-  it('returns no reason with a number below 0', () => {
+  it('has no number below 0 in its reason', () => {
     check((_, { reason, limits, conditions }) => {
       const texts = [
         reason,
@@ -52,7 +52,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
     });
   });
 
-  it('names every step in the reason, with its count, except a hold that a bound overrides', () => {
+  it('is named in the reason with its count, except a hold that a bound overrides', () => {
     check((_, { reason, limits, recommendedReplicas, metrics }) => {
       if (recommendedReplicas === null || limits.some(({ limit }) => limit === 'untrusted_metric')) return;
       const isOver = limits.some(({ limit }) => limit === 'max_replicas');
@@ -67,7 +67,7 @@ describe('whatever the snapshot, 500 of them with schedules', () => {
     });
   });
 
-  it('reports ScalingLimited with the direction, the bound and the count of the limit', () => {
+  it('appears in the ScalingLimited condition with its direction, bound and count', () => {
     check((snapshot, { conditions, limits, recommendedReplicas, minReplicas, maxReplicas }) => {
       const condition = conditions.find(({ type }) => type === 'ScalingLimited');
       if (condition === undefined || recommendedReplicas === null) return;

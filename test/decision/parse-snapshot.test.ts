@@ -8,7 +8,7 @@ const NOW = '2026-01-01T00:00:00Z';
 const metric = { external: { metric: { name: 'qps' }, query: 'sum(qps)', target: { averageValue: 1 } } };
 const cpu = { resource: { name: 'cpu', target: { averageUtilization: 50 } } };
 
-/** A snapshot of 5 replicas and a query that returns 8, with the changes of a case. */
+/** Builds a snapshot of 5 replicas and a query that returns 8, with `change` applied. */
 function snapshotOf(change: Readonly<Record<string, unknown>> = {}, spec: object = {}): object {
   return {
     scaler: aDocument(
@@ -24,7 +24,7 @@ function snapshotOf(change: Readonly<Record<string, unknown>> = {}, spec: object
   };
 }
 
-/** Returns the JSON of a snapshot; `$` is replaced by a number that JSON.stringify cannot print. */
+/** Parses a snapshot; `$` is replaced by a number that JSON.stringify cannot print. */
 function read(json: object, number = ''): ReturnType<typeof parseSnapshot> {
   return parseSnapshot(JSON.parse(JSON.stringify(json).replaceAll('"$"', number)));
 }
@@ -67,14 +67,14 @@ describe('parseSnapshot rejects', () => {
     expect(messageOf(snapshotOf(change), number)).toContain(message);
   });
 
-  it('JSON nested 50,000 deep, with a message and without a stack overflow', () => {
+  it('JSON nested 50,000 deep with a message, without a stack overflow', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
 
     expect(messageOf(snapshotOf({ now: '$' }), deep)).toContain('now is a list, must be an RFC 3339 time');
     expect(messageOf(snapshotOf({ scaler: '$' }), deep)).toContain('nested deeper');
   });
 
-  it.each([null, 5, 'x', []])('%j as a whole', (json) => {
+  it.each([null, 5, 'x', []])('%j as a whole snapshot', (json) => {
     expect(() => parseSnapshot(json)).toThrow(SnapshotError);
   });
 });
@@ -93,7 +93,7 @@ function pod(name: string, requests: object = { cpu: '1' }): object {
   };
 }
 
-describe('what parseSnapshot accepts', () => {
+describe('a snapshot that parseSnapshot accepts', () => {
   it.each([
     ['-0 replicas', { target: { specReplicas: '$', statusReplicas: '$' } }, '-0'],
     ['an event of -0', event('$'), '-0'],
@@ -104,7 +104,7 @@ describe('what parseSnapshot accepts', () => {
     ['a pod called __proto__', { pods: [pod('$')] }, '"__proto__"'],
     ['a time with an offset', { now: '2026-01-01T02:00:00+02:00' }, ''],
     ['the year 1', { now: '0001-01-01T00:00:00Z' }, ''],
-  ])('%s decides the same after it was written and read again', (_name, change, number) => {
+  ])('leads to the same decision after it was written and read again: %s', (_name, change, number) => {
     const snapshot = read(snapshotOf(change, { minReplicas: 0 }), number);
 
     const decision = decide(snapshot);
@@ -115,7 +115,7 @@ describe('what parseSnapshot accepts', () => {
     expect(messageOf(next, number)).toBe('no error');
   });
 
-  it('a request of 1E400 saturates, so that 0.5 of it is 0 %', () => {
+  it('saturates a request of 1E400, so that 0.5 of it is 0 %', () => {
     const pods = [pod('a', { cpu: '1E400' })];
     const samples = [{ at: NOW, windowSeconds: 60, containers: { a: { app: 0.5 } } }];
 
@@ -125,7 +125,7 @@ describe('what parseSnapshot accepts', () => {
   });
 
   it.each([null, {}])(
-    '200,000 entries of history do not fill the stack, behavior %j: 8 wanted, 8 given',
+    'can hold 200,000 history entries without a stack overflow: 8 replicas, behavior %j',
     (behavior) => {
       const snapshot = read(snapshotOf({}, behavior === null ? {} : { behavior }));
       const recommendations = many(200_000, () => ({ at: snapshot.now, replicas: 5 }));
@@ -141,14 +141,14 @@ describe('what parseSnapshot accepts', () => {
     },
   );
 
-  it('200,000 recommendations with behavior do not overflow the stack: 5 of 3 wanted', () => {
+  it('can hold 200,000 recommendations with behavior without a stack overflow: 5 replicas instead of 3', () => {
     const snapshot = read(snapshotOf({ samples: [{ at: NOW, values: [3] }] }, { behavior: {} }));
     const recommendations = many(200_000, () => ({ at: snapshot.now, replicas: 5 }));
 
     expect(decide({ ...snapshot, state: { ...snapshot.state, recommendations } }).desiredReplicas).toBe(5);
   });
 
-  it('200,000 policies do not overflow the stack', () => {
+  it('can hold 200,000 policies without a stack overflow', () => {
     const policies = many(200_000, () => ({ type: 'Pods', value: 1, periodSeconds: 15 }) as const);
     const snapshot = read(snapshotOf({}, { behavior: {} }));
     const { spec } = snapshot.scaler;
@@ -159,7 +159,7 @@ describe('what parseSnapshot accepts', () => {
     expect(decide({ ...snapshot, scaler }).desiredReplicas).toBe(6);
   });
 
-  it('200,000 containers of one pod do not overflow the stack', () => {
+  it('can hold 200,000 containers of one pod without a stack overflow', () => {
     const samples = [{ at: NOW, windowSeconds: 60, containers: { a: {} } }];
     const snapshot = read(snapshotOf({ pods: [pod('a')], samples }, { metrics: [cpu] }));
     const app = new Map(many(200_000, (index) => [`c${index}`, 0.001] as const));
@@ -171,7 +171,7 @@ describe('what parseSnapshot accepts', () => {
 });
 
 describe('the JSON of a snapshot', () => {
-  it('writes the fields of a pod that a decision needs, not those that only the watch has', () => {
+  it('has the pod fields that a decision needs and omits those that only the watch uses', () => {
     const snapshot = read(snapshotOf({ pods: [pod('a')] }));
     const pods = snapshot.pods.map((one) => ({
       ...one,

@@ -9,8 +9,8 @@ function check(property: (snapshot: Snapshot, decision: Decision) => void): void
   checkAll(snapshots, property);
 }
 
-describe('whatever the snapshot, 500 of them', () => {
-  it('keeps the count within the bounds, except for a 0 that was set manually', () => {
+describe('a decision on any of 500 snapshots', () => {
+  it('keeps the count within the bounds, unless a user has set 0', () => {
     check(({ state: before, target }, { desiredReplicas, minReplicas, maxReplicas }) => {
       const isDisabled = target.specReplicas === 0 && !before.zeroedBySelf && desiredReplicas === 0;
       expect(desiredReplicas).toBeLessThanOrEqual(maxReplicas);
@@ -19,7 +19,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('never lowers the count on a sample that is not a full value, within the bounds', () => {
+  it('never scales down on an incomplete sample, except into the bounds', () => {
     check((snapshot, decision) => {
       const { specReplicas } = snapshot.target;
       const isPlain = decision.metrics.every(({ error: why, partial }) => why === null && partial === null);
@@ -28,7 +28,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('returns the same decision again, and for pods and series in any other order', () => {
+  it('is the same when repeated, and for pods and series in any other order', () => {
     check((snapshot, decision) => {
       const turned: Snapshot = {
         ...snapshot,
@@ -49,7 +49,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('decides again on its own result without leaving the bounds', () => {
+  it('stays within the bounds when its result is the next input', () => {
     check((snapshot, decision) => {
       const specReplicas = decision.desiredReplicas;
       const target = { specReplicas, statusReplicas: specReplicas };
@@ -61,7 +61,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('slows only scale-downs by confirmation and step limit, and never past the current count', () => {
+  it('delays only scale-downs by confirmation and step limit, and never past the current count', () => {
     check((snapshot, decision) => {
       const { spec: whole } = snapshot.scaler;
       const unbraked = { ...whole, downscaleConfirmation: null, maxScaleDownPercentPerWindow: null };
@@ -90,7 +90,7 @@ describe('whatever the snapshot, 500 of them', () => {
     });
   });
 
-  it('stores a scale event of exactly the change, at now', () => {
+  it('stores a scale event with exactly the change, at now', () => {
     const now = parseInstant('2026-01-01T00:00:00Z');
     check((snapshot, { state: after, desiredReplicas, currentReplicas }) => {
       const change = desiredReplicas - currentReplicas;

@@ -1,8 +1,8 @@
-/** What a reader can calculate from the reason of a decision alone. */
+/** Values that a reader can calculate from the reason of a decision alone. */
 export interface ReadReason {
   /** `ceil(value / target x pods)`, or the count that the sentence names instead. */
   readonly count: bigint;
-  /** The count in the sentence that the metrics propose. */
+  /** The count that the metrics propose, as written in the reason. */
   readonly wanted: bigint;
 }
 

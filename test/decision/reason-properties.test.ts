@@ -94,7 +94,7 @@ function sampleOf(
   return { at: NOW, windowSeconds: 30, containers };
 }
 
-/** How often each clause has explained a count, and how many sentences needed none. */
+/** Counts how often each clause explained a count, and how many reasons needed none. */
 const CLAUSES = {
   idle: /counted as idle/,
   full: /counted at /,
@@ -106,8 +106,8 @@ const CLAUSES = {
   asleep: /at 0 replicas as over 1 pod/,
 } as const;
 
-describe('the sentence of a decision', () => {
-  it('is consistent in 2,000 snapshots: value and target give the count, or a clause explains the difference', () => {
+describe('the reason of a decision', () => {
+  it('is consistent in 2,000 snapshots: value and target result in the count, or a clause explains the difference', () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(inputs, (input) => {

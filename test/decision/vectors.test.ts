@@ -5,7 +5,7 @@ import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
 
-/** One case of test/vectors: a field that `expect` omits or sets to null may have any value. */
+/** A case of test/vectors: a field that `expect` omits or sets to null may have any value. */
 interface Vector {
   readonly name: string;
   readonly origin: string;
@@ -49,7 +49,7 @@ function readVectors(file: string): readonly Vector[] {
   return JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as readonly Vector[];
 }
 
-it('holds the 222 vectors of the HPA and CHPA', () => {
+it('has 222 cases of HPA and CHPA', () => {
   const count = UPSTREAM.reduce((sum, file) => sum + readVectors(file).length, 0);
 
   expect(count).toBe(222);
@@ -126,7 +126,7 @@ function expectMetrics(printed: Printed, expected: readonly (ExpectedMetric | nu
   }
 }
 
-/** Equal to 1e-9 relative, see the README of the vectors. */
+/** Compares with a relative tolerance of 1e-9, see the README of the vectors. */
 function expectClose(actual: number | undefined, expected: number): void {
   expect(actual).toBeDefined();
   expect(Math.abs((actual ?? NaN) - expected)).toBeLessThanOrEqual(1e-9 * Math.abs(expected));

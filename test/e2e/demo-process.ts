@@ -38,7 +38,7 @@ export function startDemo(line: string | null = null): DemoProcess {
     child,
     output: () => output,
     opened: async () => {
-      await waitFor(() => output.includes('own page:'), { what: 'the demo' });
+      await waitFor(() => output.includes('Prometheus UI:'), { what: 'the demo' });
     },
     commands: () =>
       output

@@ -45,7 +45,7 @@ describe('promscaler demo', () => {
       `Resume with \`${resume.replace('resume checkout', 'resume shop/checkout')}\``,
     );
     expect(await runLine(resume)).toMatchObject({ code: 0, output: expect.stringContaining('is resumed') });
-    await waitFor(() => demo.output().includes('it is resumed'), { what: 'the end of the pause' });
+    await waitFor(() => demo.output().includes('resumed'), { what: 'the end of the pause' });
     for (const line of others) {
       const isEndless = line.endsWith(' -w');
       const { code, output } = await runLine(line, isEndless ? 3 : 30);
@@ -57,12 +57,12 @@ describe('promscaler demo', () => {
     const scalers = await runLine(`${kubectl} get scalers`);
     expect(scalers.output).toMatch(/\ncheckout +checkout +2 +20 +\d+ +\d+ +True/);
     await runLine(`${kubectl} delete scaler search`);
-    await waitFor(() => demo.output().includes('its document is deleted'), { what: 'the deletion' });
+    await waitFor(() => demo.output().includes('document deleted'), { what: 'the deletion' });
     await waitFor(() => / {2}\d+ -> \d+ /.test(demo.output()), { what: 'a first change', seconds: 60 });
 
     demo.child.kill('SIGINT');
     expect(await endOf(demo.child)).toBe(0);
-    expect(demo.output()).toContain('The demo has ended');
+    expect(demo.output()).toContain('The demo ended');
     expect(demo.leftovers()).toEqual([]);
   });
 

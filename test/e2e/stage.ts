@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { startPrometheus } from '../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { startService } from './service-process.js';
 import type { ServiceProcess } from './service-process.js';
 

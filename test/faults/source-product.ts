@@ -8,12 +8,12 @@ import { createLaneBudgets } from '../../src/kubernetes/requests/lanes.js';
 import { rateLimitMs } from '../../src/kubernetes/requests/rate-limit.js';
 import { abortError, connectionError, refusalError } from '../../src/kubernetes/requests/request-error.js';
 import { KubernetesError } from '../../src/kubernetes/types.js';
-import { readDocuments } from '../../src/scaler/read-scalers.js';
+import { readDocuments } from '../../src/scaler/read/read-scalers.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { sleep, withDeadline } from '../../src/units/clock.js';
 import type { Product } from './product.js';
 
-/** promscaler as it stands in src, for tests. */
+/** promscaler from src, for tests. */
 export const SOURCE_PRODUCT: Product = {
   createService,
   readDocuments,

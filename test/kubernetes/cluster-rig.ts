@@ -20,7 +20,7 @@ export class ClusterRig {
   readonly cluster: Cluster;
   readonly reports: RequestReport[] = [];
   readonly signal = new AbortController().signal;
-  /** What was logged at info and above. */
+  /** Entries logged at info and above. */
   readonly logged: { readonly message: string; readonly facts: Readonly<Record<string, unknown>> }[] = [];
   readonly #stop = new AbortController();
   #done: Promise<void> = Promise.resolve();
@@ -60,7 +60,7 @@ export class ClusterRig {
     await eventually(() => this.cluster.isSynced(), 'synced');
   }
 
-  /** As `synced`, while time goes on, so that the budget of requests fills up again. */
+  /** Waits like `synced` while time passes, so that the request budget refills. */
   async syncedInTime(): Promise<void> {
     await eventually(() => {
       this.clock.advance(10);
@@ -75,7 +75,7 @@ export class ClusterRig {
   }
 }
 
-/** The KubernetesError that a call ends in. */
+/** Returns the KubernetesError that a call throws. */
 export async function failureOf(call: () => unknown): Promise<KubernetesError> {
   try {
     await call();

@@ -67,7 +67,7 @@ describe('scopes', () => {
     expect((await failureOf(() => rig.cluster.listPods('n20', APP_WEB))).message).toContain('not listed yet');
   });
 
-  it('ends the watches of a namespace that is not followed any more and starts those of a new one', async () => {
+  it('ends the watches of a namespace that is no longer followed and starts those of a new one', async () => {
     script('n0');
     script('n1');
     rig.start([{ namespace: 'n0', ref: WEB }]);
@@ -81,7 +81,7 @@ describe('scopes', () => {
     expect((await failureOf(() => rig.cluster.listPods('n0', APP_WEB))).message).toContain('not listed yet');
   });
 
-  it('watches no Deployments where only a StatefulSet is followed', async () => {
+  it('watches no Deployments if only a StatefulSet is followed', async () => {
     script('n0');
     const path = '/apis/apps/v1/namespaces/n0/statefulsets';
     rig.fake.on('LIST', path, list('6', [])).on('WATCH', path, openWatch());
@@ -94,7 +94,7 @@ describe('scopes', () => {
     );
   });
 
-  it('is synced with nothing to follow, and asks nothing', async () => {
+  it('is synced with nothing to follow, and sends no request', async () => {
     rig.start([]);
     await settle();
 
@@ -104,7 +104,7 @@ describe('scopes', () => {
 });
 
 describe('configured namespaces', () => {
-  it('watches 21 of them one by one and refuses any other', async () => {
+  it('are watched one by one, 21 of them, and no other namespace is accepted', async () => {
     await rig.stop();
     rig = await ClusterRig.create(targetsIn(21).map(({ namespace }) => namespace));
     for (let index = 0; index < 21; index += 1) script(`n${index}`);

@@ -34,8 +34,8 @@ beforeEach(async () => {
 
 afterEach(() => rig.stop());
 
-describe('what is watched', () => {
-  it('reads target and pods from the watches and asks nothing more', async () => {
+describe('a watched target', () => {
+  it('is read with its pods from the watches, without a request', async () => {
     rig.start();
     await rig.synced();
     await eventually(() => rig.fake.seen('WATCH').length === 2);
@@ -61,7 +61,7 @@ describe('what is watched', () => {
     expect(rig.cluster.problemOf('shop')).toBeNull();
   });
 
-  it('waits in readTarget for the first list of pods and targets', async () => {
+  it('is read after the first list of pods and targets', async () => {
     rig.start();
 
     const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
@@ -70,7 +70,7 @@ describe('what is watched', () => {
     expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
   });
 
-  it('takes no pods known for no answer: listPods throws before the first list', async () => {
+  it('does not have an empty list of pods before the first list: listPods throws', async () => {
     rig.fake.on('LIST', PODS, () => undefined);
     rig.start();
 
@@ -84,7 +84,7 @@ describe('what is watched', () => {
     expect(rig.cluster.isSynced()).toBe(false);
   });
 
-  it('says within 10 s that a first list does not come', async () => {
+  it('is reported within 10 s if the first list does not complete', async () => {
     rig.fake.on('LIST', PODS, () => undefined);
     rig.start();
     const failing = failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
@@ -95,7 +95,7 @@ describe('what is watched', () => {
     expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
   });
 
-  it('reports to every caller that watching pods is forbidden', async () => {
+  it('is reported to every caller if watching pods is forbidden', async () => {
     rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
     rig.start();
     await eventually(() => {
@@ -112,7 +112,7 @@ describe('what is watched', () => {
     expect(rig.cluster.problemOf('shop')?.kind).toBe('forbidden');
   });
 
-  it('is a problem when nothing was heard for more than 180 s', async () => {
+  it('is a problem after more than 180 s without news', async () => {
     const hanging: Answer = () => undefined;
     rig.start();
     await rig.synced();
@@ -129,7 +129,7 @@ describe('what is watched', () => {
     expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
   });
 
-  it('does not find a target that the watch does not show', async () => {
+  it('is not found if the watch does not return it', async () => {
     rig.start();
 
     const error = await failureOf(() => rig.cluster.readTarget('shop', { ...WEB, name: 'gone' }, rig.signal));
@@ -138,7 +138,7 @@ describe('what is watched', () => {
     expect(error.message).toContain('reading deployment shop/gone: 404 Not Found');
   });
 
-  it('keeps annotations of promscaler.dev only, and takes absent replicas for 1', async () => {
+  it('has only annotations of promscaler.dev, and 1 replica if replicas are unset', async () => {
     const deployment = apiDeployment();
     const annotations = {
       'promscaler.dev/paused': 'true',
@@ -163,7 +163,7 @@ describe('what is watched', () => {
     expect(target.specReplicas).toBe(1);
   });
 
-  it('names who set the replicas', async () => {
+  it('has the name of the writer of its replicas', async () => {
     const deployment = apiDeployment();
     const managedFields = [
       { manager: 'helm', fieldsV1: { 'f:spec': { 'f:template': {} } } },
@@ -187,7 +187,7 @@ describe('what is watched', () => {
       { selector: { matchExpressions: [{ key: 'a', operator: 'Gt' }] } },
       'missing or invalid',
     ],
-  ])('refuses a target with %s', async (_name, spec, words) => {
+  ])('is rejected with %s', async (_name, spec, words) => {
     rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
     rig.start();
 
@@ -197,7 +197,7 @@ describe('what is watched', () => {
     expect(error.message).toBe(`reading deployment shop/web: its selector is ${words}`);
   });
 
-  it('refuses a ReplicaSet that a Deployment owns', async () => {
+  it('is rejected if it is a ReplicaSet of a Deployment', async () => {
     const path = '/apis/apps/v1/namespaces/shop/replicasets';
     const owned = apiDeployment({ name: 'web-abc' });
     const ownerReferences = [{ kind: 'Deployment', name: 'web', controller: true }];
@@ -265,7 +265,7 @@ describe('scales', () => {
     expect((await rig.cluster.patchScale('shop', WEB, change, rig.signal)).specReplicas).toBe(replicas);
   });
 
-  it('takes absent replicas of a /scale for 0', async () => {
+  it('reads absent replicas of a /scale as 0', async () => {
     rig.fake.on('GET', SCALE, json(apiScale({})));
 
     expect((await rig.cluster.readScale('shop', WEB, rig.signal)).specReplicas).toBe(0);
@@ -276,7 +276,7 @@ describe('scales', () => {
     ['no uid', { ...apiScale({ replicas: 1 }), metadata: { resourceVersion: '1' } }],
     ['replicas as text', { ...apiScale({}), spec: { replicas: '3' } }],
     ['half a replica', { ...apiScale({}), spec: { replicas: 0.5 } }],
-  ])('takes a /scale with %s for a bad answer', async (_name, body) => {
+  ])('rejects a /scale with %s as an invalid answer', async (_name, body) => {
     rig.fake.on('GET', SCALE, json(body));
 
     expect((await failureOf(() => rig.cluster.readScale('shop', WEB, rig.signal))).kind).toBe('bad_answer');

@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => rig.stop());
 
 describe('kinds', () => {
-  it('finds a kind by group and kind, whatever version is written, and asks once for all', async () => {
+  it('finds a kind by group and kind, whatever version is written, with one request for all', async () => {
     const target = await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
     await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
 
@@ -108,13 +108,13 @@ describe('kinds', () => {
       'invalid',
       'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas',
     ],
-  ])('refuses %j', async (ref, kind, message) => {
+  ])('rejects %j', async (ref, kind, message) => {
     const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
 
     expect([error.kind, error.message]).toEqual([kind, message]);
   });
 
-  it('asks again for a kind that was not there after 30 s, not after 29', async () => {
+  it('requests a missing kind again after 30 s, not after 29', async () => {
     const ref = { ...ROLLOUT, apiVersion: 'new.io/v1' };
     const read = () => failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
     await read();
@@ -129,7 +129,7 @@ describe('kinds', () => {
     expect(rig.fake.seen('GET', '/apis/new.io')).toHaveLength(2);
   });
 
-  it('does not remember a failure of the server', async () => {
+  it('does not cache a failure of the server', async () => {
     rig.fake.on('GET', '/apis/argoproj.io', status(500, 'oops'));
     const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));
     rig.fake.on('GET', '/apis/argoproj.io', json({ kind: 'APIGroup', versions: [{ version: 'v1alpha1' }] }));
@@ -138,7 +138,7 @@ describe('kinds', () => {
     expect((await rig.cluster.readScale('shop', ROLLOUT, rig.signal)).specReplicas).toBe(4);
   });
 
-  it('looks again where a kind is, 30 s after its /scale was not found', async () => {
+  it('rediscovers a kind 30 s after its /scale was not found', async () => {
     await rig.cluster.readScale('shop', ROLLOUT, rig.signal);
     rig.fake.on('GET', ROLLOUT_SCALE, status(404, 'gone'));
     rig.clock.advance(30_000);
@@ -158,7 +158,7 @@ describe('a target without a watch', () => {
   it.each([
     ['is missing', '', 'empty'],
     ['cannot be read', 'a>1', 'missing or invalid'],
-  ])('is refused when its selector %s', async (_name, selector, words) => {
+  ])('is rejected when its selector %s', async (_name, selector, words) => {
     rig.fake.on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4, selector })));
 
     const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));

@@ -61,7 +61,7 @@ describe('recordEvent', () => {
     });
   });
 
-  it('counts the same event up within 360 s, and makes a new one after 361 s or of another text', async () => {
+  it('counts an equal event up within 360 s, and creates a new one after 361 s or for another message', async () => {
     await recordAndWait(RESCALED, 1);
     const { metadata } = rig.fake.requests[0]?.body as { metadata: { name: string } };
     rig.fake.on('PATCH', `${EVENTS}/${metadata.name}`, json({ kind: 'Event' }));
@@ -85,7 +85,7 @@ describe('recordEvent', () => {
     expect(rig.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
   });
 
-  it('falls back to the core API where events.k8s.io is forbidden, for ten minutes', async () => {
+  it('uses the core API for ten minutes if events.k8s.io is forbidden', async () => {
     rig.fake.on('POST', EVENTS, status(403, 'no'));
 
     await recordAndWait(RESCALED, 2);
@@ -108,7 +108,7 @@ describe('recordEvent', () => {
     });
   });
 
-  it('lets a target have 25 events at once and one more every five minutes', async () => {
+  it('limits a target to 25 events at once and one more every five minutes', async () => {
     const burst = (from: number) => {
       for (let index = 0; index < 30; index += 1)
         rig.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${from + index}` });
@@ -124,7 +124,7 @@ describe('recordEvent', () => {
     expect(rig.fake.requests).toHaveLength(26);
   });
 
-  it('cuts a message to 1 kB between two characters', async () => {
+  it('truncates a message to 1 kB between two characters', async () => {
     await recordAndWait({ ...RESCALED, message: 'ü'.repeat(800) }, 1);
 
     const { note } = rig.fake.requests[0]?.body as { note: string };
@@ -132,7 +132,7 @@ describe('recordEvent', () => {
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
   });
 
-  it('never throws, and goes on with the next event after a failure', async () => {
+  it('never throws, and sends the next event after a failure', async () => {
     rig.fake.on('POST', EVENTS, cut, json({ kind: 'Event' }));
 
     await recordAndWait(RESCALED, 1);

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A request as it came in. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -12,7 +11,7 @@ export interface SeenRequest {
 
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
-/** A scripted API server: each request takes the next answer of its route, the last one again and again. */
+/** A scripted API server: each request gets the next answer of its route, and the last one repeatedly. */
 export class FakeApiServer {
   readonly requests: SeenRequest[] = [];
   readonly #routes = new Map<string, Answer[]>();
@@ -37,7 +36,7 @@ export class FakeApiServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#sockets.size;
   }
@@ -48,14 +47,12 @@ export class FakeApiServer {
     return this;
   }
 
-  /** Requests of one kind, in order. */
   seen(verb: string, path?: string): readonly SeenRequest[] {
     return this.requests.filter(
       (request) => verbOf(request) === verb && (path === undefined || request.path === path),
     );
   }
 
-  /** Cuts every open connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -100,7 +97,7 @@ export function json(body: unknown): Answer {
   };
 }
 
-/** A Status object with that code. */
+/** Returns a Status object with that code. */
 export function status(
   code: number,
   message: string,
@@ -126,7 +123,7 @@ export function openWatch(...events: readonly unknown[]): Answer {
   };
 }
 
-/** A watch that sends these events and ends in good order. */
+/** A watch that sends these events and ends without an error. */
 export function closedWatch(...events: readonly unknown[]): Answer {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

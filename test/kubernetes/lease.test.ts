@@ -76,7 +76,7 @@ describe('the client of a Lease, on a scripted server', () => {
     ...(spec === undefined ? {} : { spec }),
   });
 
-  it('reads the fields that are set, and the others as empty, null and 0', async () => {
+  it('reads the fields that are set, and unset ones as empty, null and 0', async () => {
     fake.on('GET', PLACE, json(leaseOf(SPEC)), json(leaseOf({})), json(leaseOf()));
     const client = clientOf(transport);
 
@@ -95,7 +95,7 @@ describe('the client of a Lease, on a scripted server', () => {
     expect(full?.rawSpec).toBe(JSON.stringify(SPEC));
   });
 
-  it('sees a change of any field of the spec in the raw text, also of one it does not know', async () => {
+  it('detects a change of any field of the spec in the raw text, also of an unknown field', async () => {
     fake.on('GET', PLACE, json(leaseOf(SPEC)), json(leaseOf({ ...SPEC, strategy: 'x' })));
     const client = clientOf(transport);
 
@@ -105,7 +105,7 @@ describe('the client of a Lease, on a scripted server', () => {
     expect(first?.rawSpec).not.toBe(second?.rawSpec);
   });
 
-  it('gives null for a Lease that is not there, and names what it did in any other failure', async () => {
+  it('returns null for a missing Lease, and names the operation in any other failure', async () => {
     fake.on('GET', PLACE, status(404, 'not found'), status(403, 'no'), json({ kind: 'Status' }));
     const client = clientOf(transport);
 
@@ -116,7 +116,7 @@ describe('the client of a Lease, on a scripted server', () => {
     expect((await failureOf(() => client.read(signal))).kind).toBe('bad_answer');
   });
 
-  it('takes no Lease without uid or resourceVersion for one: it could not be updated safely', async () => {
+  it('rejects a Lease without uid or resourceVersion: it could not be updated safely', async () => {
     fake.on('GET', PLACE, json(leaseOf(SPEC, { uid: '' })), json(leaseOf(SPEC, { resourceVersion: '' })));
     const client = clientOf(transport);
 
@@ -165,7 +165,7 @@ describe('the client of a Lease, on a scripted server', () => {
     expect(fake.seen('PUT')).toHaveLength(1);
   });
 
-  it('gives up after 5 s, and is not kept waiting by a write that hangs', async () => {
+  it('times out after 5 s, and does not wait for a write that hangs', async () => {
     fake.on('GET', PLACE, () => undefined, json(leaseOf(SPEC)));
     fake.on('PATCH', '/slow', () => undefined);
     const slow = Array.from({ length: 12 }, () =>
@@ -211,7 +211,7 @@ describe('the client of a Lease, on the simulated cluster', () => {
     await simulator.close();
   });
 
-  it('creates, reads and updates it; a second one to create and an old one to update are conflicts', async () => {
+  it('creates, reads and updates it; a second create and an update of an old version are conflicts', async () => {
     const client = clientOf(transport);
     expect(await client.read(signal)).toBeNull();
 

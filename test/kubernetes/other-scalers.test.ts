@@ -28,7 +28,7 @@ const errorsOf = (wanted: string) =>
 const look = () => rig.cluster.listOtherScalers('shop', rig.signal);
 
 describe('listOtherScalers', () => {
-  it('names HPAs, and the ScaledObject that owns one', async () => {
+  it('returns HPAs, and the ScaledObject that owns one', async () => {
     const owner = { kind: 'ScaledObject', name: 'queue', controller: true };
     rig.fake.on('LIST', HPAS, list('5', [hpa('web'), hpa('keda-hpa-queue', [owner]), { metadata: {} }]));
 
@@ -66,13 +66,13 @@ describe('listOtherScalers', () => {
       7,
     ],
     ['text', { desiredReplicas: '7' }, undefined],
-  ])('knows what an HPA wants by its status: %s', async (_what, said, wanted) => {
+  ])('reads the desired replicas of an HPA from its status: %s', async (_what, said, wanted) => {
     rig.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: said }]));
 
     expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([wanted]);
   });
 
-  it('asks once for all at the same time, and again after 60 s, not after 59', async () => {
+  it('sends one list for concurrent calls, and another after 60 s, not after 59', async () => {
     rig.fake.on('LIST', HPAS, list('5', [hpa('web')]), list('6', []));
 
     await Promise.all([look(), look()]);
@@ -85,27 +85,30 @@ describe('listOtherScalers', () => {
     expect(rig.fake.requests).toHaveLength(2);
   });
 
-  it.each([403, 404])('is empty on a %i that lasts, and does not ask again for ten minutes', async (code) => {
-    rig.fake.on('LIST', HPAS, status(code, 'no'));
+  it.each([403, 404])(
+    'is empty after repeated answers of %i, and does not retry for ten minutes',
+    async (code) => {
+      rig.fake.on('LIST', HPAS, status(code, 'no'));
 
-    const counts: number[] = [];
-    for (let seconds = 0; seconds <= 15; seconds += 3) {
-      expect(await look()).toEqual([]);
-      counts.push(rig.fake.requests.length);
-      rig.clock.advance(3000);
-    }
-    rig.clock.advance(596_999);
-    await look();
-    const before = rig.fake.requests.length;
-    rig.clock.advance(1);
-    await look();
+      const counts: number[] = [];
+      for (let seconds = 0; seconds <= 15; seconds += 3) {
+        expect(await look()).toEqual([]);
+        counts.push(rig.fake.requests.length);
+        rig.clock.advance(3000);
+      }
+      rig.clock.advance(596_999);
+      await look();
+      const before = rig.fake.requests.length;
+      rig.clock.advance(1);
+      await look();
 
-    expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
-    expect([before, rig.fake.requests.length]).toEqual([6, 7]);
-    expect(errorsOf('failed to list HPAs')).toHaveLength(1);
-  });
+      expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
+      expect([before, rig.fake.requests.length]).toEqual([6, 7]);
+      expect(errorsOf('failed to list HPAs')).toHaveLength(1);
+    },
+  );
 
-  it('finds an HPA within 6 s of a server that has just started and says 403 for a second', async () => {
+  it('finds an HPA within 6 s if a server that has just started answers 403 for a second', async () => {
     rig.clock.chance = 0.999;
     rig.fake.on('LIST', HPAS, status(403, 'no'), list('5', [hpa('web')]));
 
@@ -135,7 +138,7 @@ describe('listOtherScalers', () => {
     expect(errorsOf('HPAs are listed again')).toHaveLength(1);
   });
 
-  it('keeps what was known after a failure, and asks again after 60 s', async () => {
+  it('keeps the last result after a failure, and retries after 60 s', async () => {
     rig.fake.on('LIST', HPAS, list('5', [hpa('web')]), status(500, 'oops'), list('6', []));
 
     const known = await look();
@@ -149,7 +152,7 @@ describe('listOtherScalers', () => {
   });
 });
 
-describe('next to a dry run', () => {
+describe('an HPA next to a dry run', () => {
   const wanting = (desiredReplicas: number, resourceVersion: string, target = TARGET) => ({
     ...hpa('web'),
     metadata: { name: 'web', namespace: 'shop', resourceVersion },
@@ -160,7 +163,7 @@ describe('next to a dry run', () => {
   const follow = (isDryRun: boolean) => rig.cluster.follow([{ namespace: 'shop', ref: WEB, isDryRun }]);
   const wanted = async () => (await look()).map(({ desiredReplicas }) => desiredReplicas);
 
-  it('an HPA is watched, so that what it wants is known at once', async () => {
+  it('is watched, so that its desired replicas are known at once', async () => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
     let push = (): void => undefined;
     rig.fake.on('WATCH', HPAS, (response, request) => {
@@ -186,7 +189,7 @@ describe('next to a dry run', () => {
     ['a scaler that patches', { isDryRun: false }, TARGET],
     ['an HPA of another workload', { isDryRun: true }, { ...TARGET, name: 'api' }],
     ['an HPA of another kind', { isDryRun: true }, { ...TARGET, kind: 'StatefulSet' }],
-  ])('only: nothing is watched for %s', async (_what, mode, target) => {
+  ])('is watched only then: there is no watch for %s', async (_what, mode, target) => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4', target)]));
     rig.start([{ namespace: 'shop', ref: WEB, ...mode }]);
 
@@ -196,7 +199,7 @@ describe('next to a dry run', () => {
     expect(watches()).toBe(0);
   });
 
-  it('the watch ends with the dry run, and the next answer is a list', async () => {
+  it('is listed, not watched, after the dry run ends', async () => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, openWatch());
     rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
     await look();
@@ -212,7 +215,7 @@ describe('next to a dry run', () => {
     expect(watches()).toBe(1);
   });
 
-  it('the watch ends with the HPA', async () => {
+  it('is no longer watched after it is deleted', async () => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
     rig.fake.on('WATCH', HPAS, openWatch(event('DELETED', wanting(3, '9'))));
     rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
@@ -227,7 +230,7 @@ describe('next to a dry run', () => {
     expect(watches()).toBe(1);
   });
 
-  it('an account that may list and not watch lists once a minute', async () => {
+  it('is listed once a minute if the account can list but not watch', async () => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, status(403, 'no'));
     rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
     await look();

@@ -21,14 +21,14 @@ describe('compareResourceVersions', () => {
     ['', '2'],
     ['0', '2'],
     ['01', '2'],
-  ])('cannot compare %j and %s, and calls neither older', (a, b) => {
+  ])('cannot compare %j and %s, and considers neither older', (a, b) => {
     expect(compareResourceVersions(a, b)).toBeNull();
     expect([isOlder(a, b), isOlder(b, a)]).toEqual([false, false]);
   });
 });
 
 describe('createOwnWrites', () => {
-  it('is ahead of the watch until that shows the written version', () => {
+  it('is ahead of the watch until the watch has the written version', () => {
     const writes = createOwnWrites(new ManualClock());
     writes.remember('shop', WEB, '11');
 
@@ -51,7 +51,7 @@ describe('createOwnWrites', () => {
     expect([before, writes.isAheadOf('shop', WEB, 'other')]).toEqual([true, false]);
   });
 
-  it('knows a target by group and kind, not by the version that is written', () => {
+  it('identifies a target by group and kind, not by version', () => {
     const writes = createOwnWrites(new ManualClock());
     writes.remember('shop', { ...WEB, apiVersion: 'apps/v1beta2' }, '11');
 

@@ -145,7 +145,7 @@ describe('an answer that is an error', () => {
     ];
 
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ sample: 'failed', replicas: 5 })));
-    // What is left of the 300 ms when the request is sent.
+    // The request is sent with the rest of the 300 ms.
     expect(outcomes.at(-1)?.why).toMatch(/timeout after (?:[12]\d\d|300) ms/);
   });
 });
@@ -226,7 +226,7 @@ describe('an answer of success', () => {
     [121, 'partial', 5],
     [-120, 'value', 2],
     [-121, 'partial', 5],
-  ])('with a clock %d s away is a %s: %d replicas', async (seconds, sample, replicas) => {
+  ])('with a clock %d s off is a %s: %d replicas', async (seconds, sample, replicas) => {
     const url = await serve(success(vector('20')));
 
     expect(await outcome(url, undefined, { now: at(seconds) })).toMatchObject({ sample, replicas });
@@ -247,7 +247,7 @@ describe('onMissing and onNaN', () => {
     ['NaN next to 20', 'onNaN', success(vector('NaN', '20')), 5],
     ['+Inf', 'onNaN', success(vector('+Inf')), 5],
     ['a failure', 'onNaN', errorOf(503, 'timeout'), 5],
-  ])('%s with %s: zero', async (_name, field, wire, replicas) => {
+  ])('turn %s with %s into zero', async (_name, field, wire, replicas) => {
     expect(await outcome(await serve(wire), zero(field))).toMatchObject({ replicas });
   });
 });

@@ -14,7 +14,7 @@ const failure = (reason: FailureReason = 'connection'): Answer => ({
   message: 'h: gone',
 });
 
-/** A source with an answer set by the test, which records its queries. */
+/** A source that answers as the test sets, and records its queries. */
 function setUp(first: Answer = failure()) {
   const source = { answer: first as Answer | 'silent', asked: [] as string[], options: [] as QueryOptions[] };
   const waiting: ((answer: Answer) => void)[] = [];
@@ -67,7 +67,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(8);
   });
 
-  it('gets all queries again if one of many was answered', async () => {
+  it('gets all queries again if it answered one of many', async () => {
     const { source, round } = setUp();
     await round(1, 9);
     source.answer = VALUE;
@@ -81,7 +81,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(9);
   });
 
-  it('gives queries that are not sent the reason of the failure', async () => {
+  it('fails the queries that are not sent with the reason of the failure', async () => {
     const { round } = setUp(failure('timeout'));
     await round(1, 5);
 
@@ -155,12 +155,12 @@ describe('an answer', () => {
     ['an invalid query', failure('bad_query')],
     ['a query that cannot be executed', failure('execution')],
     ['an answer that is too large', failure('too_large')],
-  ] as const)('of %s is one of a server that works', async (_name, answer) => {
+  ] as const)('with %s is one of a working server', async (_name, answer) => {
     expect(await isOpenAfter([...five, answer])).toBe(false);
     expect(await isOpenAfter(five)).toBe(true);
   });
 
-  it('that was canceled does not count', async () => {
+  it('to a canceled query does not count', async () => {
     expect(await isOpenAfter([...five.slice(1), failure('canceled')])).toBe(false);
     expect(await isOpenAfter([...five, failure('canceled')])).toBe(true);
   });
@@ -176,7 +176,7 @@ describe('an answer', () => {
     ['execution', false],
     ['too_large', false],
     ['canceled', false],
-  ] as const)('failed with %s is the fault of the server: %p', (reason, expected) => {
+  ] as const)('that failed with %s is a server failure: %p', (reason, expected) => {
     expect(isServerFailure(reason)).toBe(expected);
   });
 });

@@ -171,7 +171,7 @@ describe('classifyAnswer of failure', () => {
     });
   });
 
-  it('quotes what the server says in one line of at most 300 characters', () => {
+  it('quotes the message of the server in one line of at most 300 characters', () => {
     const message = JSON.stringify(
       apiError(400, 'bad_data', `1:5: parse\u001b[31m\n error ${'x'.repeat(999)}`),
     );

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createPrometheusClient } from '../../src/prometheus/client.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
@@ -51,7 +51,7 @@ describe('a query', () => {
     expect(Object.fromEntries(request?.form ?? [])).toEqual({ query: 'sum(x{a="&+é"})', timeout });
   });
 
-  it.each([405, 501])('falls back to GET after %d and keeps to it', async (status) => {
+  it.each([405, 501])('falls back to GET after %d, permanently', async (status) => {
     const server = await serve((response, { method }) =>
       method === 'POST' ? response.writeHead(status).end() : response.end(BODY),
     );
@@ -75,9 +75,23 @@ describe('a query', () => {
     expect(Object.fromEntries(server.requests[0]?.form ?? [])).toMatchObject(parameters);
   });
 
-  it('reads a gzip answer', async () => {
+  it('accepts gzip', async () => {
+    const server = await serveText(200, BODY);
+
+    await ask({ urls: [server.url] });
+
+    expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip' });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity', (text: string) => text],
+  ])('reads an answer with the encoding %s', async (encoding, encode) => {
     const server = await serve((response) =>
-      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(BODY)),
+      response.writeHead(200, { 'Content-Encoding': encoding }).end(encode(BODY)),
     );
 
     await expect(ask({ urls: [server.url] })).resolves.toEqual(VALUE);
@@ -92,7 +106,7 @@ describe('a failing query', () => {
     ['503', 503, 'Service Unavailable', 'server_error'],
     ['401', 401, '', 'unauthorized'],
     ['429', 429, '', 'rate_limited'],
-  ])('of %s is failed', async (_name, status, body, reason) => {
+  ])('with %s is failed', async (_name, status, body, reason) => {
     const server = await serveText(status, body);
 
     await expect(ask({ urls: [server.url] })).resolves.toMatchObject({ class: 'failed', reason });
@@ -106,7 +120,7 @@ describe('a failing query', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it('ends at its deadline while the answer arrives slowly', async () => {
+  it('ends at its deadline if the answer arrives slowly', async () => {
     const server = await serve((response) => {
       const timer = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(timer));
@@ -118,7 +132,7 @@ describe('a failing query', () => {
     });
   });
 
-  it('is canceled with its signal', async () => {
+  it('is canceled when its signal is aborted', async () => {
     const server = await serve(() => undefined);
     const controller = new AbortController();
 
@@ -179,7 +193,7 @@ describe('a failing query', () => {
 });
 
 describe('several urls', () => {
-  it('are tried in order, and the one that failed comes last for a while', async () => {
+  it('are tried in order, with a failed one last for a while', async () => {
     const bad = await serveText(503, 'Service Unavailable');
     const good = await serveText(200, BODY);
     const client = clientOf({ urls: [bad.url, good.url] });
@@ -190,7 +204,7 @@ describe('several urls', () => {
     expect([bad.requests.length, good.requests.length]).toEqual([1, 2]);
   });
 
-  it('are tried in order again by one query in 30 s, until the one that failed has answered', async () => {
+  it('are tried in order again by one query in 30 s, until the failed one has answered', async () => {
     let nowMs = 0;
     let status = 503;
     const first = await serve((response) => response.writeHead(status).end(BODY));
@@ -212,7 +226,7 @@ describe('several urls', () => {
     expect(await askAt(60_001)).toEqual([4, 4]);
   });
 
-  it('have no more than one query on the one that failed while it is silent', async () => {
+  it('have at most one query on the failed one while it does not answer', async () => {
     let nowMs = 0;
     let isSilent = false;
     const first = await serve((response) => {
@@ -309,7 +323,7 @@ describe('credentials', () => {
     ['a server that repeats them', 400],
     ['a connection that breaks', 0],
     ['a warning', 200],
-  ])('are in no message: %s', async (_name, status) => {
+  ])('appear in no message: %s', async (_name, status) => {
     const bearerTokenFile = await aFile('canary-token');
     const server = await serve((response, { headers }) => {
       const echo = JSON.stringify(headers);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { type RunningPrometheus, startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource, type RoundAnswers } from '../../src/prometheus/planner.js';
 import { aSource, scalerOf } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
 import { realClock } from './fakes.js';
 
-/** Bringing the programs on a fresh machine is part of the first test's time. */
+/** Downloading the programs on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
 const now = Math.floor(Date.now() / 1000) - 2;
 const SECONDS = Array.from({ length: 41 }, (_, index) => now - 600 + index * 15);
@@ -67,7 +67,9 @@ const SERIES = [
   ...requestsOf('requests_of_two_total', ['p0', 'p1']),
 ];
 
-/** What one service finds on a data source in its first rounds: the series of cpu and memory, and its report. */
+/**
+ * Returns the series of cpu and memory that one service reads from a data source in its first rounds, and its report.
+ */
 async function found(
   url: string,
   namespace: string,
@@ -108,90 +110,87 @@ async function found(
   return { cores: valuesOf(0), bytes: valuesOf(1), told: round.duplicates?.(key) ?? null, times };
 }
 
-describe.each(['Prometheus', 'VictoriaMetrics'])(
-  'series that are in the data of %s more than once',
-  (engine) => {
-    let server: RunningPrometheus | RunningVictoriaMetrics;
+describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data of %s', (engine) => {
+  let server: RunningPrometheus | RunningVictoriaMetrics;
 
-    beforeAll(async () => {
-      const [env, clock] = [process.env, SYSTEM_CLOCK];
-      if (engine === 'Prometheus') {
-        const binary = await findPrometheus({ env, clock });
-        const args = ['--web.enable-remote-write-receiver'];
-        server = await startPrometheus({ binary, config: '', env, clock, args });
-        await remoteWrite(server.url, SERIES);
-      } else {
-        const started = await startVictoriaMetrics();
-        server = started;
-        await remoteWrite(server.url, SERIES);
-        await started.flush();
-      }
-    }, START_MS);
+  beforeAll(async () => {
+    const [env, clock] = [process.env, SYSTEM_CLOCK];
+    if (engine === 'Prometheus') {
+      const binary = await findPrometheus({ env, clock });
+      const args = ['--web.enable-remote-write-receiver'];
+      server = await startPrometheus({ binary, config: '', env, clock, args });
+      await remoteWrite(server.url, SERIES);
+    } else {
+      const started = await startVictoriaMetrics();
+      server = started;
+      await remoteWrite(server.url, SERIES);
+      await started.flush();
+    }
+  }, START_MS);
 
-    afterAll(async () => {
-      await ('kill' in server ? server.kill() : server.stop());
+  afterAll(async () => {
+    await ('kill' in server ? server.kill() : server.stop());
+  });
+
+  it.each([
+    ['jobs', 2, 'job a, b'],
+    ['receive', 3, 'receive_replica 0, 1, 2'],
+    ['resource', 2, 'metrics_path /metrics/cadvisor, /metrics/resource'],
+    ['resource-without-path', 2, 'id (none), /a'],
+  ])('are reported and counted once from the first round on: %s', async (shape, times, label) => {
+    const seen = await found(server.url, shape);
+
+    expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
+    const words = `is in the data ${times} times, by ${label}: counted once, the largest`;
+    expect(seen.told).toEqual([
+      `metric "cpu": each container's cpu ${words}`,
+      `metric "memory": each container's memory ${words}`,
+    ]);
+  });
+
+  it.each(['once', 'restarted'])('are not detected for a container %s', async (shape) => {
+    const seen = await found(server.url, shape);
+
+    expect([seen.told, seen.times]).toEqual([null, 1]);
+  });
+
+  it.each([
+    ['sum(rate(requests_of_two_total[2m]))', true],
+    ['sum by (service) (rate(requests_of_two_total[2m]))', true],
+    ['sum(max by (service) (rate(requests_of_two_total[2m])))', false],
+    ['sum(max without (prometheus_replica) (rate(requests_of_two_total[2m])))', false],
+    ['max(rate(requests_of_two_total[2m]))', false],
+    ['sum(rate(requests_of_two_total{prometheus_replica="p0"}[2m]))', false],
+    ['rate(requests_of_two_total{service="s0"}[2m])', true],
+    ['sum(rate(requests_of_one_total[2m]))', false],
+  ])('are detected in the query of a document: %s: %s', async (query, isTwice) => {
+    const metrics = createMetricSource({
+      sources: new Map([['default', aSource({ urls: [server.url] })]]),
+      clock: realClock,
+      onQuery: () => undefined,
+      seeksDuplicates: true,
     });
-
-    it.each([
-      ['jobs', 2, 'job a, b'],
-      ['receive', 3, 'receive_replica 0, 1, 2'],
-      ['resource', 2, 'metrics_path /metrics/cadvisor, /metrics/resource'],
-      ['resource-without-path', 2, 'id (none), /a'],
-    ])('are named and counted once from the first round on: %s', async (shape, times, label) => {
-      const seen = await found(server.url, shape);
-
-      expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
-      const words = `is in the data ${times} times, by ${label}: counted once, the largest`;
-      expect(seen.told).toEqual([
-        `metric "cpu": each container's cpu ${words}`,
-        `metric "memory": each container's memory ${words}`,
-      ]);
+    const target = { type: 'AverageValue', averageValue: 10 };
+    const spec = { scaleTargetRef: { name: 'web' }, maxReplicas: 9 };
+    const scaler = scalerOf({
+      ...spec,
+      metrics: [{ external: { metric: { name: 'rps' }, query, target } }],
     });
+    const { signal } = new AbortController();
+    const start = (): RoundAnswers => metrics.startRound([{ scaler, periodSeconds: 15 }], signal);
+    // The first round detects the flavor of the server.
+    await start().of('shop/web');
+    const round = start();
+    await round.of('shop/web');
+    for (let turn = 0; turn < 100 && round.duplicates?.('shop/web') == null; turn += 1)
+      await new Promise((resolve) => setTimeout(resolve, isTwice ? 20 : 2));
 
-    it.each(['once', 'restarted'])('are not those of a container that exists %s', async (shape) => {
-      const seen = await found(server.url, shape);
-
-      expect([seen.told, seen.times]).toEqual([null, 1]);
-    });
-
-    it.each([
-      ['sum(rate(requests_of_two_total[2m]))', true],
-      ['sum by (service) (rate(requests_of_two_total[2m]))', true],
-      ['sum(max by (service) (rate(requests_of_two_total[2m])))', false],
-      ['sum(max without (prometheus_replica) (rate(requests_of_two_total[2m])))', false],
-      ['max(rate(requests_of_two_total[2m]))', false],
-      ['sum(rate(requests_of_two_total{prometheus_replica="p0"}[2m]))', false],
-      ['rate(requests_of_two_total{service="s0"}[2m])', true],
-      ['sum(rate(requests_of_one_total[2m]))', false],
-    ])('are detected in the query of a document: %s: %s', async (query, isTwice) => {
-      const metrics = createMetricSource({
-        sources: new Map([['default', aSource({ urls: [server.url] })]]),
-        clock: realClock,
-        onQuery: () => undefined,
-        seeksDuplicates: true,
-      });
-      const target = { type: 'AverageValue', averageValue: 10 };
-      const spec = { scaleTargetRef: { name: 'web' }, maxReplicas: 9 };
-      const scaler = scalerOf({
-        ...spec,
-        metrics: [{ external: { metric: { name: 'rps' }, query, target } }],
-      });
-      const { signal } = new AbortController();
-      const start = (): RoundAnswers => metrics.startRound([{ scaler, periodSeconds: 15 }], signal);
-      // The first round detects the flavor of the server.
-      await start().of('shop/web');
-      const round = start();
-      await round.of('shop/web');
-      for (let turn = 0; turn < 100 && round.duplicates?.('shop/web') == null; turn += 1)
-        await new Promise((resolve) => setTimeout(resolve, isTwice ? 20 : 2));
-
-      expect(round.duplicates?.('shop/web') ?? null).toEqual(
-        isTwice
-          ? [
-              'metric "rps": each series of the query is in the data 2 times, by prometheus_replica p0, p1: counted 2 times',
-            ]
-          : null,
-      );
-    });
-  },
-);
+    expect(round.duplicates?.('shop/web') ?? null).toEqual(
+      isTwice
+        ? [
+            'metric "rps": each series of the query is in the data 2 times, by prometheus_replica p0, p1: counted 2 times',
+          ]
+        : null,
+    );
+  });
+});

@@ -58,7 +58,7 @@ describe('startTime', () => {
         : response.writeHead(400).end('unsupported path'),
     );
 
-  it('of VictoriaMetrics is in its metrics, in whole seconds, rounded so that it never looks older', async () => {
+  it('of VictoriaMetrics is read from its metrics, in whole seconds, rounded so that it never looks older', async () => {
     const server = await serveVictoriaMetrics(METRICS);
     const urls = [`${server.url}/base`];
 
@@ -80,7 +80,7 @@ describe('startTime', () => {
     ['a refusal', METRICS, 401],
     ['nothing', '', 200],
   ])(
-    'is unknown where the metrics are those of %s, and they are asked for once in ten minutes',
+    'is unknown if the metrics are those of %s, and they are requested once in ten minutes',
     async (_, metrics, status) => {
       const server = await serveVictoriaMetrics(metrics, status);
       const client = clientOf({ urls: [`${server.url}/base`] });
@@ -92,7 +92,7 @@ describe('startTime', () => {
     },
   );
 
-  it.each(['thanos', 'mimir'] as const)('of %s is not looked for among its metrics', async (flavor) => {
+  it.each(['thanos', 'mimir'] as const)('of %s is not looked up in its metrics', async (flavor) => {
     const server = await serveVictoriaMetrics(METRICS);
 
     await expect(startTime({ urls: [`${server.url}/base`], flavor })).resolves.toBeNull();
@@ -138,7 +138,7 @@ describe('recognize', () => {
     await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(false);
   });
 
-  it('keeps a configured flavor, without any request', async () => {
+  it('uses a configured flavor, without any request', async () => {
     const server = await serveBuild(BUILD({}), { headers: HOST, query: QUERY_OF_VM });
     const client = clientOf({ urls: [server.url], ifVictoriaMetrics: null });
 
@@ -217,7 +217,7 @@ describe('a 422', () => {
       'execution',
     ],
     ['many to many', error('execution', 'many-to-many matching not allowed'), 'execution'],
-  ])('where %s is %s', async (_, body, reason) => {
+  ])('with %s is %s', async (_, body, reason) => {
     const server = await serveText(422, body);
 
     await expect(ask({ urls: [server.url] })).resolves.toMatchObject({ class: 'failed', reason });
@@ -232,7 +232,7 @@ describe('a 422', () => {
     });
   });
 
-  it('of a failed store tries the next url, of an invalid query it does not', async () => {
+  it('of a failed store tries the next url, one for an invalid query does not', async () => {
     const down = await serveText(
       422,
       error('execution', 'proxy Series(): rpc error: code = Unavailable desc = x'),

@@ -23,11 +23,11 @@ const MIB = 1024 * 1024;
 const BODY = vectorBody([{ labels: {}, value: 3 }]);
 
 describe('the status of an answer', () => {
-  it.each([200, 203])('%i is a whole answer', (status) => {
+  it.each([200, 203])('%i is a complete answer', (status) => {
     expect(classifyAnswer({ status, contentType: null, body: BODY })).toMatchObject({ class: 'value' });
   });
 
-  it.each([201, 202, 204, 205, 206, 207, 226, 299])('%i is none, though its body is whole', (status) => {
+  it.each([201, 202, 204, 205, 206, 207, 226, 299])('%i is not, although its body is complete', (status) => {
     expect(classifyAnswer({ status, contentType: null, body: BODY })).toEqual({
       class: 'failed',
       reason: 'bad_answer',
@@ -35,7 +35,7 @@ describe('the status of an answer', () => {
     });
   });
 
-  it('206 gives no start time of the server', async () => {
+  it('206 is not a source of the start time', async () => {
     const server = await serve((response) =>
       response.writeHead(206).end('{"status":"success","data":{"startTime":"2026-01-01T00:00:00Z"}}'),
     );
@@ -99,13 +99,13 @@ describe('a member of the wrong type', () => {
     }
   });
 
-  it.each(['-1e300', '1e300', '253402300800', '-1e12'])('a time of %s is none', (seconds) => {
+  it.each(['-1e300', '1e300', '253402300800', '-1e12'])('%s as a time is ignored', (seconds) => {
     const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[${seconds},"1"]}]}}`;
 
     expect(classifyAnswer({ status: 200, contentType: null, body })).toMatchObject({ class: 'invalid' });
   });
 
-  it('labels may have the name of a built-in member of objects', () => {
+  it('labels can have the name of a built-in member of objects', () => {
     const metric = '{"__proto__":"a","constructor":"b","toString":"c"}';
     const body = `{"status":"success","data":{"resultType":"vector","result":[{"metric":${metric},"value":[1,"1"]}]}}`;
 
@@ -136,7 +136,7 @@ describe('the size of an answer', () => {
     expect(answer).toHaveProperty('message', expect.stringContaining(why));
   });
 
-  it('may be 16 MiB of text, and is rejected above that', async () => {
+  it('can be 16 MiB of text, and no more', async () => {
     const most = `${BODY}${' '.repeat(16 * MIB - BODY.length)}`;
     const sizes = [most, `${most} `];
     const server = await serve((response) => response.end(sizes.shift()));
@@ -155,7 +155,7 @@ describe('the size of an answer', () => {
     await expect(ask(server)).resolves.toMatchObject({ class: 'failed', reason: 'too_large' });
   });
 
-  it('is bounded for all concurrent answers of one source: 10 of 15 MiB, and afterwards one is accepted', async () => {
+  it('is bounded for all concurrent answers of one source: 10 of 15 MiB, and then one is accepted again', async () => {
     const whole = `${BODY}${' '.repeat(15 * MIB - BODY.length)}`;
     const last = ' '.repeat(1024);
     const waiting: (() => void)[] = [];

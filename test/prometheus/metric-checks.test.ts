@@ -32,7 +32,7 @@ const dated = (freshness: Answer, answer = NUMBER, isMissingZero = false): Answe
   applyChecks({ ...DATED, isMissingZero }, { answer, guard: null, freshness });
 
 describe('a guard', () => {
-  it.each([[[1]], [[0.001]], [[-1]], [[Infinity]], [[3, 1]]])('is true of %j', (numbers) => {
+  it.each([[[1]], [[0.001]], [[-1]], [[Infinity]], [[3, 1]]])('is true for %j', (numbers) => {
     expect(guarded(vector(...numbers))).toEqual(NUMBER);
   });
 
@@ -46,16 +46,16 @@ describe('a guard', () => {
       'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)',
     ],
     ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
-  ])('of %s leaves the metric missing', (_name, guard, message) => {
+  ])('with %s leaves the metric missing', (_name, guard, message) => {
     expect(guarded(guard)).toEqual({ class: 'missing', message });
   });
 
-  it('that failed fails the metric, one that is not a vector makes it invalid', () => {
+  it('that failed fails the metric, and one that is not a vector makes it invalid', () => {
     expect(guarded(failed)).toEqual({ ...failed, message: 'guard: h: late' });
     expect(guarded(invalid)).toEqual({ class: 'invalid', message: 'guard: a matrix' });
   });
 
-  it('that is true on a partial answer makes the value partial', () => {
+  it('that is true in a partial answer makes the value partial', () => {
     expect(guarded(partial(1))).toEqual({ ...NUMBER, class: 'partial', why: 'guard: store down' });
     expect(guarded(partial(1), partial(7))).toMatchObject({ why: 'store down; guard: store down' });
   });
@@ -88,8 +88,8 @@ describe('onMissing: zero next to a guard', () => {
   });
 });
 
-describe('the freshness', () => {
-  it.each([0, 120, -1, -120])('of a sample %d s old is good enough for 120 s', (age) => {
+describe('freshness', () => {
+  it.each([0, 120, -1, -120])('with a sample %d s old is sufficient for 120 s', (age) => {
     expect(dated(vector(SECONDS - age))).toEqual(NUMBER);
   });
 
@@ -125,12 +125,12 @@ describe('the freshness', () => {
     expect(dated(late)).toEqual(NUMBER);
   });
 
-  it('that failed fails the metric, and one of a partial answer makes it partial', () => {
+  it('that failed fails the metric, and that of a partial answer makes it partial', () => {
     expect(dated(failed)).toEqual({ ...failed, message: 'freshness: h: late' });
     expect(dated(partial(SECONDS))).toMatchObject({ class: 'partial', why: 'freshness: store down' });
   });
 
-  it('comes after the guard, whose message is used', () => {
+  it('is checked after the guard, whose message is used', () => {
     const checks: MetricChecks = { ...DATED, guard: 'g' };
 
     expect(applyChecks(checks, { answer: NUMBER, guard: missing, freshness: missing })).toMatchObject({

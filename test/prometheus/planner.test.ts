@@ -289,8 +289,8 @@ describe('a query that is rejected as invalid', () => {
   });
 });
 
-describe('a source that answers nothing', () => {
-  it('gets one query per round, not always the same: of three, one always fails', async () => {
+describe('a source that does not answer', () => {
+  it('gets one query per round, in turn: of three, one always fails', async () => {
     let isBack = false;
     const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
     const { start, asked } = setUp((query) =>
@@ -316,7 +316,7 @@ describe('a source that answers nothing', () => {
 });
 
 describe('resource queries', () => {
-  it('are one for each resource, however many scalers and namespaces', async () => {
+  it('are sent once for each resource, however many scalers and namespaces there are', async () => {
     const { start, asked } = setUp((query) => usageOf(query));
 
     const round = start(
@@ -332,7 +332,7 @@ describe('resource queries', () => {
     ]);
   });
 
-  it('are sent again in halves if the answer is too large, and in batches that fit from then on', async () => {
+  it('are split in halves and sent again if the answer is too large, and sent in batches that fit from then on', async () => {
     const { start, asked } = setUp((query) => usageOf(query, 6000));
     const scalers = ['a', 'b', 'c', 'd', 'e'].map((namespace) => due([cpuMetric], namespace));
 

@@ -28,7 +28,7 @@ describe('rankPods', () => {
     });
   });
 
-  it('is empty without any series, which is no failure', () => {
+  it('is empty without any series, which is not a failure', () => {
     expect(rankPods({ class: 'missing', message: 'no series' }, 'shop', ['a'])).toEqual({ kind: 'empty' });
   });
 
@@ -49,7 +49,7 @@ describe('rankPods', () => {
       answer([{ pod: 'a', x: '1' }, 1], [{ pod: 'a', x: '2' }, 1]),
       '2 series for pod "a"',
     ],
-  ])('is unusable for %s', (_, given, words) => {
+  ])('cannot be used for %s', (_, given, words) => {
     expect(rankPods(given, 'shop', ['a'])).toEqual({
       kind: 'unusable',
       message: expect.stringContaining(words),

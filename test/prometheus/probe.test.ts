@@ -31,7 +31,7 @@ describe('createProbe', () => {
     expect(server.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/x?a=1']]);
   });
 
-  it('sends the credentials of the data source to its own hosts only', async () => {
+  it('sends the credentials of the data source only to its own hosts', async () => {
     const own = await start((response) => response.end('{}'));
     const other = await start((response) => response.end('{}'));
     const probe = createProbe(aSource({ urls: [own.url], headers: { 'X-Token': 'secret' } }), realClock);

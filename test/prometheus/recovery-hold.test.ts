@@ -162,7 +162,7 @@ describe('advanceHold', () => {
     ).toBe(second(210));
   });
 
-  it('is not broken by a server of exactly the age H, nor by another old start time', () => {
+  it('is not broken by a server of exactly the age H, or by another old start time', () => {
     expect(
       untilOf([
         [0, 'value'],
@@ -240,7 +240,7 @@ describe('a source without a start time', () => {
   const through = (...rounds: readonly (readonly [number, HistoryState])[]): MetricHold | null =>
     rounds.reduce((hold, [second, history]) => next(history, second, hold), run(values));
 
-  it('that has lost earlier data is held as if it had started at the detection', () => {
+  it('is held after a loss of earlier data as if it had started at the detection', () => {
     const first = next(lost, 75);
 
     expect(first).toMatchObject({ valuesSince: null, until: at(195), cause: 'targets are gone' });
@@ -270,7 +270,7 @@ describe('a source without a start time', () => {
     expect(next(longAgo, 75)).toMatchObject({ valuesSince: at(0), until: at(60) });
   });
 
-  it('is not trusted for one period if the query for its earlier data fails, which is no gap', () => {
+  it('is not trusted for one period if the query for its earlier data fails, which is not a gap', () => {
     const doubtful = next(unknown, 75);
 
     expect(doubtful).toMatchObject({ valuesSince: at(0), until: at(90), cause: 'it is unknown' });
@@ -315,7 +315,7 @@ describe('advanceHolds', () => {
     ...overrides,
   });
 
-  it('is the longest of the metrics: 120 s of the cpu window, 300 s of a bare selector', () => {
+  it('returns the longest hold of the metrics: 120 s of the cpu window, 300 s of a bare selector', () => {
     const first = advanceHolds(NO_HOLDS, input({}));
 
     expect(first.holdScaleDownUntil).toBe(at(300));
@@ -327,7 +327,7 @@ describe('advanceHolds', () => {
   it.each([
     [299, at(300)],
     [300, null],
-  ])('after %d s of values is %s', (now, until) => {
+  ])('returns after %d s of values %s', (now, until) => {
     const scaler = aScaler([cpuMetric, externalMetric()]);
     let { holds } = advanceHolds(NO_HOLDS, input({ scaler }));
     for (let second = 60; second < now; second += 60)
@@ -339,12 +339,12 @@ describe('advanceHolds', () => {
     expect(later.holdReason === null).toBe(until === null);
   });
 
-  it('is at most recoveryHoldMaxSeconds, and off with 0', () => {
+  it('holds for at most recoveryHoldMaxSeconds, and not at all with 0', () => {
     expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 200 })).holdScaleDownUntil).toBe(at(200));
     expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 0 })).holdScaleDownUntil).toBeNull();
   });
 
-  it('starts again for a query that was changed, not for the others', () => {
+  it('restarts the hold of a changed query, not those of others', () => {
     const before = advanceHolds(NO_HOLDS, input({}));
     const scaler = aScaler([cpuMetric, externalMetric({ query: 'rate(queue[5m])' })]);
 
@@ -354,7 +354,7 @@ describe('advanceHolds', () => {
     expect(after.holds.size).toBe(2);
   });
 
-  it('has the window of resource queries, and 300 s for those without one', () => {
+  it('uses the window of resource queries, and 300 s for those without one', () => {
     const memory = { ...cpuMetric, name: 'memory', identity: 'memory' };
 
     const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage] }));
@@ -366,7 +366,7 @@ describe('advanceHolds', () => {
   it.each([
     [600, 600],
     [60, 300],
-  ])('has the window of %d s of a recording rule, and at least 300 s: %d', (cpu, seconds) => {
+  ])('uses the window of %d s of a recording rule, and at least 300 s: %d', (cpu, seconds) => {
     const source = aSource({ resourceQueries: { cpu: 'pod:cpu:rate' }, resourceWindows: { cpu } });
     const sources = new Map([['default', source]]);
 

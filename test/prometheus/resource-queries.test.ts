@@ -38,7 +38,7 @@ describe('the window of a resource query', () => {
     expect(resourceWindowSeconds(sourceOf({}), 'toString')).toBe(0);
   });
 
-  it('is that of $window in queries that use only that', () => {
+  it('is that of $window for queries that use only $window', () => {
     expect(takesWindow(sourceOf({}), 'cpu')).toBe(true);
     expect(takesWindow(sourceOf({ resourceQueries: { cpu: 'rate(x[5m])' } }), 'cpu')).toBe(false);
   });

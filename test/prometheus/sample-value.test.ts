@@ -21,7 +21,7 @@ describe('parseSampleValue', () => {
   });
 
   it.each(['', ' ', '.', '+', '1e', 'e5', '0x10', '1..2', '1 ', '--1', 'infinity', '.e1'])(
-    'reads nothing in %j',
+    'returns null for %j',
     (text) => {
       expect(parseSampleValue(text)).toBeNull();
     },

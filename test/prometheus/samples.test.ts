@@ -40,7 +40,7 @@ describe('a sample without an answer', () => {
     [{ class: 'missing', message: 'no series' }, 'missing', 'no series'],
     [{ class: 'invalid', message: 'a matrix' }, 'invalid', 'a matrix'],
     [{ class: 'failed', reason: 'timeout', message: 'late' }, 'failed', 'late'],
-  ] as const)('of %j is an error', (answer, kind, error) => {
+  ] as const)('is an error for %j', (answer, kind, error) => {
     for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {
       expect(sampleOf(metric, answer)).toEqual({ form: 'error', kind, error });
     }
@@ -228,7 +228,7 @@ describe('a sample of Object and External', () => {
     expect(sampleOf(metric, answer)).toEqual({ form: 'values', at: T0, values: expected, partial: null });
   });
 
-  it('is missing if the selector leaves nothing, and invalid if the answer is partial', () => {
+  it('is missing if no series matches the selector, and invalid if the answer is partial', () => {
     const metric = where({ key: 'queue', operator: 'In', values: ['z'] });
 
     expect(sampleOf(metric, answer)).toMatchObject({ kind: 'missing' });
@@ -237,7 +237,7 @@ describe('a sample of Object and External', () => {
     });
   });
 
-  it('of an Object is invalid with two series, and a value if the selector leaves one', () => {
+  it('of an Object is invalid with two series, and a value if the selector matches one', () => {
     expect(sampleOf(objectMetric, answer)).toMatchObject({ kind: 'invalid' });
     const selector: LabelSelector = [{ key: 'queue', operator: 'In', values: ['b'] }];
     expect(sampleOf({ ...objectMetric, selector }, answer)).toMatchObject({ values: [2] });

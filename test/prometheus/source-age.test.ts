@@ -11,7 +11,7 @@ const targets = (count: number): Answer => values([{ labels: {}, value: count }]
 const none: Answer = { class: 'missing', message: 'no series' };
 const failure: Answer = { class: 'failed', reason: 'timeout', message: 'late' };
 
-/** A source with these answers in order, then always the last one; null for a start time: it reports none. */
+/** A source with these answers in order, repeating the last; start times likewise, null: it reports no start time. */
 function setUp(answers: readonly Answer[], startTimes: readonly (Instant | null)[] = [null]) {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -54,7 +54,7 @@ describe('the age of a source', () => {
     [60, 150],
     [300, 510],
   ])(
-    'is asked of data from 60 s before the last round that may have been answered: period %i s, offset %i s',
+    'is queried for data from 60 s before the last round that may have been answered: period %i s, offset %i s',
     async (period, offset) => {
       const { read, asked } = setUp([targets(9)]);
 
@@ -72,23 +72,23 @@ describe('the age of a source', () => {
     ['it cannot be asked', failure, 'unknown'],
     ['it answers in part', { ...targets(9), class: 'partial', why: 'x' } as Answer, 'unknown'],
     ['it answers NaN', targets(NaN), 'unknown'],
-  ])('where %s is %s', async (_, answer, state) => {
+  ])('with %s is %s', async (_, answer, state) => {
     const { states } = setUp([targets(10), answer]);
 
     await expect(states(2)).resolves.toEqual(['kept', state]);
   });
 
-  it('is lost while nothing is left, and kept when all targets have returned', async () => {
+  it('is lost while no target remains, and kept when all targets have returned', async () => {
     const { states } = setUp([targets(10), none, none, targets(3), targets(9)]);
 
     await expect(states(5)).resolves.toEqual(['kept', 'lost', 'lost', 'lost', 'kept']);
   });
 
-  it('keeps when a loss was detected, and why, after the data has returned', async () => {
+  it('remembers when a loss was detected, and why, after the data has returned', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10)]);
     await states(4);
 
-    // Detected by the second reading, at 30 s.
+    // The second reading detects it, at 30 s.
     const why = 'the source has lost earlier data (0 of 10 targets are left)';
     await expect(read()).resolves.toEqual({
       startTime: null,
@@ -96,7 +96,7 @@ describe('the age of a source', () => {
     });
   });
 
-  it('keeps a partial loss of targets, which the next reading no longer detects', async () => {
+  it('remembers a partial loss of targets, which the next reading no longer detects', async () => {
     const { states, read } = setUp([targets(10), targets(3)]);
 
     await expect(states(3)).resolves.toEqual(['kept', 'lost', 'kept']);
@@ -110,7 +110,7 @@ describe('the age of a source', () => {
     [60, 90],
     [300, 450],
   ])(
-    'finds a loss between two answers, at a period of %i s the second %i s later, though its scrapers send 59 s again',
+    'detects a loss between two answers, at a period of %i s the second %i s later, although its scrapers send 59 s again',
     async (period, later) => {
       const clock = new ManualClock();
       let sinceMs = -Infinity;
@@ -134,19 +134,19 @@ describe('the age of a source', () => {
     },
   );
 
-  it('is unknown while a source that told its start time tells none, and cannot be asked for its data either', async () => {
+  it('is unknown while a source that once reported its start time reports none, and the query for its data fails, too', async () => {
     const { states } = setUp([failure], [at(-9000), null]);
 
     await expect(states(3)).resolves.toEqual(['kept', 'unknown', 'unknown']);
   });
 
-  it('is unknown where a source that told its start time tells none and has no data of before', async () => {
+  it('is unknown if a source that once reported its start time reports none and has no earlier data', async () => {
     const { states } = setUp([none], [at(-9000), null, null, at(-9000)]);
 
     await expect(states(4)).resolves.toEqual(['kept', 'unknown', 'unknown', 'kept']);
   });
 
-  it('is kept where a source that told its start time tells none, but has data of before', async () => {
+  it('is kept if a source that once reported its start time reports none, but has earlier data', async () => {
     const { states, asked } = setUp([targets(10)], [at(-9000), null]);
 
     await expect(states(2)).resolves.toEqual(['kept', 'kept']);
@@ -156,7 +156,7 @@ describe('the age of a source', () => {
   it.each([
     ['its targets', [targets(10), failure], [null]],
     ['its start time', [failure], [at(-9000), null]],
-  ])('is unknown for an hour at most, after a source told %s', async (_, answers, startTimes) => {
+  ])('is unknown for an hour at most, after a source reported %s', async (_, answers, startTimes) => {
     const { states } = setUp(answers, startTimes);
 
     const all = await states(250);
@@ -166,11 +166,11 @@ describe('the age of a source', () => {
     expect(all.slice(241)).toEqual(Array(9).fill('kept'));
   });
 
-  it('is not unknown where the source never answered the query', async () => {
+  it('is not unknown if the source never answered the query', async () => {
     await expect(setUp([failure]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
   });
 
-  it('is asked of data from before a series of failures, in which a loss would not show', async () => {
+  it('is queried for data from before a series of failures, in which a loss would not show', async () => {
     const failures = [failure, failure, failure, failure];
     const { states, asked } = setUp([targets(10), ...failures, none, targets(10)]);
 
@@ -183,13 +183,13 @@ describe('the age of a source', () => {
     ]);
   });
 
-  it('is lost where nothing is left after 20 minutes of failures', async () => {
+  it('is lost if no target remains after 20 minutes of failures', async () => {
     const { states } = setUp([targets(10), ...Array<Answer>(80).fill(failure), none]);
 
     expect((await states(83)).slice(80)).toEqual(['unknown', 'lost', 'lost']);
   });
 
-  it('finds another loss after the data was there again', async () => {
+  it('detects another loss after the data had returned', async () => {
     const { states, read } = setUp([targets(10), none, none, targets(10), none, none]);
     await states(6);
 
@@ -205,7 +205,7 @@ describe('the age of a source', () => {
     await expect(read(15)).resolves.toMatchObject({ history: { state: 'lost', loss: { at: at(60) } } });
   });
 
-  it.each([3600, -3600])('knows the age of a loss after the clock was set by %i s', async (seconds) => {
+  it.each([3600, -3600])('has the time of a loss after the clock was set by %i s', async (seconds) => {
     const { clock, states, read } = setUp([targets(10), none, targets(10)]);
     await states(2);
     clock.jump(seconds);
@@ -213,7 +213,7 @@ describe('the age of a source', () => {
     await expect(read()).resolves.toMatchObject({ history: { loss: { at: at(30 + seconds) } } });
   });
 
-  it('is kept if there never were targets, and after 15 minutes without them', async () => {
+  it('is kept if there were never targets, and after 15 minutes without them', async () => {
     await expect(setUp([none]).states(3)).resolves.toEqual(['kept', 'kept', 'kept']);
 
     const { states } = setUp([targets(10), none]);

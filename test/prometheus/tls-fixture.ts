@@ -12,7 +12,6 @@ qH4gLdbsw0Z5ebnTVXstffidvQ==
 -----END CERTIFICATE-----
 `;
 
-/** Its key. */
 export const TEST_KEY = `
 -----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPnpSCSe49f4faFfB

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { findPrometheus } from '../../src/parts/find-part.js';
-import { type RunningPrometheus, startPrometheus } from '../../src/parts/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { type RunningPrometheus, startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { resourceQuery } from '../../src/prometheus/resource-queries.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
 
-/** Bringing the programs on a fresh machine is part of the first test's time. */
+/** Downloading the programs on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
 const SCRAPE_SECONDS = 15;
 /** The start of the series in seconds before the last scrape, well before the window of 120 s. */
@@ -18,7 +18,7 @@ interface Run {
   readonly from: number;
   readonly to: number;
   readonly cores: number;
-  /** False: its series has no stale marker, like the series of cAdvisor with explicit timestamps. */
+  /** False: the series has no stale marker, like the series of cAdvisor with explicit timestamps. */
   readonly hasEnd?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -130,7 +130,7 @@ describe('the default cpu query', () => {
   }
 
   it.each([0, 1, 7, 14])(
-    'of VictoriaMetrics is the truth, or nothing, %i s after a scrape',
+    'of VictoriaMetrics is correct or without a value, %i s after a scrape',
     async (later) => {
       await expect(coresOn(victoria.url, cpuQueryOf('victoriametrics'), later)).resolves.toEqual({
         steady: 0.8,
@@ -148,7 +148,7 @@ describe('the default cpu query', () => {
     },
   );
 
-  it('of Prometheus counts a restart double and triple on VictoriaMetrics, which therefore has its own', async () => {
+  it('of Prometheus counts a restart two and three times on VictoriaMetrics, which therefore has its own query', async () => {
     const cores = await coresOn(victoria.url, cpuQueryOf('prometheus'));
 
     expect(cores).toMatchObject({ steady: 0.8, 'restarted-once': 1.6, 'scraped-twice': 1.6, gone: 0.8 });

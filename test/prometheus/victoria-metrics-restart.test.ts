@@ -11,7 +11,7 @@ import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
 import { type FakeServer, realClock, startServer } from './fakes.js';
 
-/** Bringing VictoriaMetrics on a fresh machine is part of the first test's time. */
+/** Downloading VictoriaMetrics on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
 /** Use more in a manual run; each takes 4 s. */
 const KILLS = 2;
@@ -42,12 +42,12 @@ function history(names: readonly number[]): readonly WrittenSeries[] {
   ]);
 }
 
-/** The data of a fresh engine after one scrape of one of them. */
+/** The data of a fresh engine after it was scraped once. */
 function beginning(): readonly WrittenSeries[] {
   return history([0]).map(({ labels, samples }) => ({ labels, samples: samples.slice(-1) }));
 }
 
-/** A gateway before the engine that serves only the API and hides the engine. */
+/** A gateway before the engine that serves only the API and hides the engine's own metrics. */
 function gatewayTo(port: number): Promise<FakeServer> {
   return startServer((response, { url, form }) => {
     if (!url.startsWith('/api/v1/query')) {
@@ -64,11 +64,11 @@ function gatewayTo(port: number): Promise<FakeServer> {
 interface Service {
   readonly cluster: FakeCluster;
   readonly cycle: () => Promise<void>;
-  /** As if the metric had returned values for a long time. */
+  /** Advances past every hold, as if the metric had returned values for a long time. */
   readonly settle: () => void;
 }
 
-/** A service without stabilization with one replica per ten messages, which has run for a long time. */
+/** A service without stabilization and with one replica per ten messages that has run for a long time. */
 function serviceOf(url: string): Service {
   const sources = new Map([['default', aSource({ urls: [url] })]]);
   const metrics = createMetricSource({ sources, clock: realClock, onQuery: () => undefined });
@@ -104,7 +104,7 @@ function serviceOf(url: string): Service {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Written samples are visible a moment later. */
+/** Waits until written samples are visible. */
 async function visible(engine: RunningVictoriaMetrics): Promise<void> {
   await engine.flush();
   const isThere = async (): Promise<boolean> =>
@@ -112,7 +112,7 @@ async function visible(engine: RunningVictoriaMetrics): Promise<void> {
   while (!(await isThere())) await pause(20);
 }
 
-/** Kills and empties the engine between two rounds; returns the counts of all scale-downs. */
+/** Kills and empties the engine between two rounds, and returns the counts of all scale-downs. */
 async function loweringsAround(kills: number, hasGateway: boolean): Promise<readonly number[]> {
   let engine: RunningVictoriaMetrics = await startVictoriaMetrics();
   const { port } = engine;
@@ -125,13 +125,13 @@ async function loweringsAround(kills: number, hasGateway: boolean): Promise<read
     service.cluster.setReplicas(REPLICAS);
     await remoteWrite(engine.url, history([0, 1, 2, 3, 4, 5]));
     await visible(engine);
-    // Until the engine itself is older than the hold.
+    // Wait until the engine itself is older than the hold.
     await pause((HOLD_SECONDS + 1) * 1000 - (hasGateway ? 2500 : 0));
     await service.cycle();
     service.settle();
     await service.cycle();
     const before = service.cluster.arrived.length;
-    // Between two rounds: an answer in the meantime would be a failure or empty, which is a gap in itself.
+    // Between two rounds: a query in the meantime would fail or return nothing, which is a gap in itself.
     await engine.kill();
     engine = await startVictoriaMetrics({ port });
     await remoteWrite(engine.url, beginning());
@@ -142,9 +142,9 @@ async function loweringsAround(kills: number, hasGateway: boolean): Promise<read
   return lowerings;
 }
 
-describe('VictoriaMetrics that is killed, emptied and restarted at once', () => {
+describe('a VictoriaMetrics that is killed, emptied and restarted at once', () => {
   it(
-    'never scales down what has no stabilization: it reports its start in its metrics',
+    'does not scale down a target without stabilization: it reports its start in its metrics',
     async () => {
       await expect(loweringsAround(KILLS, false)).resolves.toEqual([]);
     },
@@ -152,7 +152,7 @@ describe('VictoriaMetrics that is killed, emptied and restarted at once', () => 
   );
 
   it(
-    'never scales down what has no stabilization where a gateway hides its metrics: it has lost its targets of before',
+    'does not scale down a target without stabilization if a gateway hides its metrics: it has lost its earlier targets',
     async () => {
       await expect(loweringsAround(KILLS, true)).resolves.toEqual([]);
     },

@@ -20,7 +20,7 @@ describe('analyzeQuery', () => {
     expect(analyzeQuery(query)?.type).toBe(type);
   });
 
-  it.each(['sum(x', '', '# x', 'foo bar', 'WITH (a = b) a'])('knows nothing of %j', (query) => {
+  it.each(['sum(x', '', '# x', 'foo bar', 'WITH (a = b) a'])('returns null for %j', (query) => {
     expect(analyzeQuery(query)).toBeNull();
   });
 
@@ -57,7 +57,7 @@ describe('analyzeQuery', () => {
     'absent(x)',
     'clamp_min(sum(x), 1)',
     'sum(x) default NaN',
-  ])('finds none in %s', (query) => {
+  ])('finds no constant in %s', (query) => {
     expect(analyzeQuery(query)?.filler).toBeNull();
   });
 
@@ -75,7 +75,7 @@ describe('analyzeQuery', () => {
       ['one call of many operands', (count) => `label_join(x, "a", "b"${', "c"'.repeat(count)})`],
     ];
 
-    it.each(DEEP)('never overflows: %s', (_, make) => {
+    it.each(DEEP)('never overflows the stack: %s', (_, make) => {
       expect(() => analyzeQuery(make(1000))).not.toThrow();
       expect(() => analyzeQuery(make(2000))).not.toThrow();
     });

@@ -3,7 +3,7 @@ import { dropsLabel } from '../../src/promql/analyze.js';
 
 describe('dropsLabel', () => {
   it.each(['sum(x)', 'sum by (node) (x)', '(max without (pod) (rate(x[1m])))', 'count by () (x)'])(
-    'knows that no series of %s has the label pod',
+    'returns true if no series of %s has the label pod',
     (query) => {
       expect(dropsLabel(query, 'pod')).toBe(true);
     },
@@ -20,7 +20,7 @@ describe('dropsLabel', () => {
     'label_replace(sum by (p) (x), "pod", "$1", "p", "(.*)")',
     'sum(x',
     '',
-  ])('does not claim so for %s', (query) => {
+  ])('returns false for %s', (query) => {
     expect(dropsLabel(query, 'pod')).toBe(false);
   });
 });

@@ -15,7 +15,7 @@ describe('rewriteMetricsql', () => {
     ['x{a="b" or c="d"}', 'x{a="b" ,  c="d"}'],
     ['rate(x[1.5h])', 'rate(x[105h])'],
     ['rate(x[5i])', 'rate(x[5s])'],
-  ])('reads %s as PromQL of the same length', (query, rewritten) => {
+  ])('rewrites %s as PromQL of the same length', (query, rewritten) => {
     expect(rewriteMetricsql(query)).toBe(rewritten);
     expect(rewritten).toHaveLength(query.length);
     expect(parseQuery(rewritten).errorNode).toBeNull();
@@ -35,7 +35,7 @@ describe('rewriteMetricsql', () => {
     expect(rewriteMetricsql(query)).toBeNull();
   });
 
-  it('returns its first occurrence', () => {
+  it('returns the position of the first rewrite', () => {
     expect(firstMetricsql('sum(x) default 0 limit 5')).toEqual({ offset: 7, word: 'default' });
     expect(firstMetricsql('sum(x)')).toBeNull();
   });

@@ -12,7 +12,7 @@ function nameOf(length: number): string {
   return 'a'.repeat(length);
 }
 
-/** Like the API server: `generateName` cut at 58 characters, then 5 random ones. */
+/** Names a pod like the API server: `generateName` truncated to 58 characters, then 5 random ones. */
 function podOf(owner: string, random = 'x7k2p'): string {
   return `${owner}-`.slice(0, 58) + random;
 }
@@ -79,14 +79,11 @@ describe('podsPattern', () => {
     [47, false],
     [57, false],
     [58, true],
-  ])(
-    'of two names of which the first %i characters are equal, takes the pods for each other: %s',
-    (same, isSame) => {
-      const pod = podOf(`${nameOf(same)}b-kkkkkkkkkk`);
+  ])('cannot distinguish pods of two names whose first %i characters are equal: %s', (same, isSame) => {
+    const pod = podOf(`${nameOf(same)}b-kkkkkkkkkk`);
 
-      expect(matches('Deployment', `${nameOf(same)}c`, pod)).toBe(isSame);
-    },
-  );
+    expect(matches('Deployment', `${nameOf(same)}c`, pod)).toBe(isSame);
+  });
 
   it('can be part of a larger expression', () => {
     const name = nameOf(50);

@@ -37,7 +37,7 @@ describe('findQueryLimit', () => {
 describe('a query that exceeds a limit', () => {
   const query = `foo(x)${'+foo(x)'.repeat(2600)}[15m]`;
 
-  it('is one error, and has neither names nor ranges', () => {
+  it('has one error, and no names or ranges', () => {
     expect(checkSyntax(query)).toEqual([
       {
         severity: 'error',
@@ -50,7 +50,7 @@ describe('a query that exceeds a limit', () => {
     expect(largestRangeSeconds(query)).toBe(300);
   });
 
-  it('is the same for every caller', () => {
+  it('has the same error for every caller', () => {
     const deep = 'sum by (a) ('.repeat(20_000);
 
     expect(parseQuery(deep).limit).not.toBeNull();
@@ -59,7 +59,7 @@ describe('a query that exceeds a limit', () => {
 });
 
 describe('a query within the limits', () => {
-  it('has each call of an unknown function named, in order', () => {
+  it('has a warning for each call of an unknown function, in order', () => {
     const query = 'foo(x) + abs(bar(foo (y))) + "foo(" # foo(';
 
     const found = parseQuery(query).unknownFunctions;

@@ -18,7 +18,7 @@ describe('checkSyntax', () => {
     '# a comment with ( and "\nup',
     'x{a="it\'s (", b=\'"\', c=`\\`}',
     '-x + 1e3 * Inf',
-  ])('finds nothing in %j', (query) => {
+  ])('reports nothing for %j', (query) => {
     expect(checkSyntax(query)).toEqual([]);
   });
 
@@ -50,7 +50,7 @@ describe('checkSyntax', () => {
     ['a + * b', 'error@4'],
     ['x[]', 'error@2'],
     ['sum(rate(x[5m])) by (', 'error@20'],
-  ])('finds one error in %j: %s', (query, place) => {
+  ])('reports one error for %j: %s', (query, place) => {
     expect(places(query)).toEqual([place]);
   });
 
@@ -68,12 +68,12 @@ describe('checkSyntax', () => {
     expect(places(query)).toEqual([place]);
   });
 
-  it('finds the error after unknown functions, each of which is a warning', () => {
+  it('reports the error after unknown functions, each of which is a warning', () => {
     expect(places('nosuch(x) / other(y) +')).toEqual(['warning@0', 'warning@12', 'error@22']);
   });
 
   it.each(['constructor', 'Constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'takes %s for a name like any other',
+    'accepts %s as a name like any other',
     (name) => {
       expect(checkSyntax(`${name}(x)`)).toMatchObject([
         { severity: 'warning', offset: 0, message: `unknown function "${name}"` },
@@ -82,7 +82,7 @@ describe('checkSyntax', () => {
     },
   );
 
-  it('never suggests the flavor that is set', () => {
+  it('never suggests the configured flavor', () => {
     for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
       for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {
         expect(severity).toBe('warning');
@@ -90,7 +90,7 @@ describe('checkSyntax', () => {
       }
   });
 
-  it('names the error', () => {
+  it('locates the error', () => {
     expect(checkSyntax('nosuch(x)')[0]?.message).toBe('unknown function "nosuch"');
     expect(checkSyntax('foo{a=b}')[0]?.message).toBe(
       'unexpected "b": the value of a label matcher is a string in quotes',

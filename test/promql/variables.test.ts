@@ -5,14 +5,14 @@ import { splitSegments } from '../../src/promql/segments.js';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { listVariables, substitute } from '../../src/promql/variables.js';
 
-/** The contents of the string literals of a query, in order. */
+/** Returns the contents of the string literals of a query, in order. */
 function literals(query: string): readonly string[] {
   return splitSegments(query)
     .filter(({ kind }) => kind === 'string')
     .map(({ from, to }) => readStringLiteral(query.slice(from, to)));
 }
 
-/** The code outside of string literals. */
+/** Returns the code outside of string literals. */
 function skeleton(query: string): string {
   return splitSegments(query)
     .map(({ kind, from, to }) => (kind === 'string' ? '""' : query.slice(from, to)))
@@ -27,7 +27,7 @@ const hostile = fc.oneof(
 );
 
 describe('listVariables', () => {
-  it('lists strings and code with their offsets, not comments, not $1', () => {
+  it('lists strings and code with their offsets, and skips comments and $1', () => {
     const query = 'x{a="$name"}[$window] # $no\n + label_replace(y, "a", "$1", "b", "(.*)$")';
 
     expect(listVariables(query)).toEqual([
@@ -36,7 +36,7 @@ describe('listVariables', () => {
     ]);
   });
 
-  it('finds 300,000 of them in one pass', () => {
+  it('lists 300,000 variables in one pass', () => {
     const query = '$a '.repeat(300_000);
 
     expect(listVariables(query)).toHaveLength(300_000);
@@ -44,7 +44,7 @@ describe('listVariables', () => {
     expect(listVariables(`"${query}${'\\\\'.repeat(300_000)}$b"`).at(-1)?.name).toBe('b');
   });
 
-  it('reads the longest name', () => {
+  it('reads a variable with the longest name', () => {
     expect(listVariables('x{a="$namespaces-$names"}').map(({ name }) => name)).toEqual([
       'namespaces',
       'names',
@@ -121,17 +121,20 @@ describe('substitute', () => {
     );
   });
 
-  it.each(['"', "'", '`'])('makes a regular expression that matches just the value inside of %s', (quote) => {
-    fc.assert(
-      fc.property(hostile, (name) => {
-        const result = substitute(`x{a=~${quote}$name${quote}}`, { name });
+  it.each(['"', "'", '`'])(
+    'makes a regular expression that matches exactly the value inside of %s',
+    (quote) => {
+      fc.assert(
+        fc.property(hostile, (name) => {
+          const result = substitute(`x{a=~${quote}$name${quote}}`, { name });
 
-        expect(skeleton(result)).toBe('x{a=~""}');
-        expect(new RegExp(`^(?:${literals(result)[0] ?? ''})$`).test(name)).toBe(true);
-      }),
-      { numRuns: 300 },
-    );
-  });
+          expect(skeleton(result)).toBe('x{a=~""}');
+          expect(new RegExp(`^(?:${literals(result)[0] ?? ''})$`).test(name)).toBe(true);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 
   it('writes any value outside of a string as one string or one duration', () => {
     fc.assert(

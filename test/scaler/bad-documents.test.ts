@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PROBLEM_CLASSES, type ProblemCode } from '../../src/scaler/problems/problem-codes.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 
-/** Each file begins with what is expected of it: `# expect: CODE LINE:COLUMN PART OF THE MESSAGE`, once a problem. */
+/** Each file starts with its expected problems, one per line: `# expect: CODE LINE:COLUMN PART OF THE MESSAGE`. */
 const FOLDER = new URL('./bad/', import.meta.url);
 const FILES = readdirSync(FOLDER);
 
-/** Rules of the service config and of directories, and those that need a large file or a bug: their tests are elsewhere. */
+/** Codes for the service config and directories, and codes that need a large file or a bug: tested elsewhere. */
 const ELSEWHERE: readonly ProblemCode[] = [
   'yaml-size',
   'too-many-problems',
@@ -44,8 +44,8 @@ function expectedOf(text: string): readonly Expected[] {
   }));
 }
 
-describe('a bad document', () => {
-  it.each(FILES)('%s has exactly the problems it says', (file) => {
+describe('an invalid document', () => {
+  it.each(FILES)('has exactly the problems that it lists: %s', (file) => {
     const text = readFileSync(new URL(file, FOLDER), 'utf8');
     const expected = expectedOf(text);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ReadOptions, readDocuments, readScalers } from '../../src/scaler/read-scalers.js';
+import { type ReadOptions, readDocuments, readScalers } from '../../src/scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS, readYaml } from '../../src/scaler/yaml/read-yaml.js';
 
 function documentText(name: string, spec = ''): string {
@@ -11,7 +11,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 10${spec} }
 `;
 }
 
-/** Options with which the document of this name throws, as a bug would. */
+/** Options with which reading the document `name` throws, as a bug would. */
 function failingFor(name: string): ReadOptions {
   let reads = 0;
   return {
@@ -22,8 +22,8 @@ function failingFor(name: string): ReadOptions {
   };
 }
 
-describe('a fault while a document is read', () => {
-  it('is a problem of that document, which keeps its name', () => {
+describe('an exception while a document is read', () => {
+  it('becomes a problem of that document, which keeps its name', () => {
     const [document] = readDocuments(documentText('web'), 'a.yaml', failingFor('web'));
 
     expect(document).toMatchObject({ key: 'shop/web', scaler: null, file: 'a.yaml' });
@@ -54,8 +54,8 @@ describe('a fault while a document is read', () => {
   });
 });
 
-describe('a document with more problems than anybody reads', () => {
-  it('has 100 of them listed, and all 100 where there are no more', () => {
+describe('a document with many problems', () => {
+  it('lists 100 of more than 100 problems, and all of exactly 100', () => {
     const fields = (count: number): string =>
       Array.from({ length: count }, (_, index) => `, f${index}: 1`).join('');
 
@@ -67,7 +67,7 @@ describe('a document with more problems than anybody reads', () => {
     expect(more.filter(({ code }) => code === 'too-many-problems')).toHaveLength(1);
   });
 
-  it('repeats no more than a part of a long name, and no line of more than 10,000 characters', () => {
+  it('truncates a long name, and lines of more than 10,000 characters', () => {
     const { problems } = readScalers(documentText('a', `, ${'x'.repeat(20_000)}: 1`), 'f');
 
     expect(problems).toMatchObject([{ code: 'unknown-field', sourceLine: null, place: { line: 4 } }]);
@@ -75,7 +75,7 @@ describe('a document with more problems than anybody reads', () => {
     expect(problems[0]?.path.length).toBeLessThanOrEqual(503);
   });
 
-  it('has at most 100 metrics', () => {
+  it('can have at most 100 metrics', () => {
     const metrics = (count: number): string =>
       `, metrics: [${Array.from({ length: count }, (_, index) => `{ external: { query: q${index}, target: { value: 1 } } }`).join(', ')}]`;
 
@@ -85,7 +85,7 @@ describe('a document with more problems than anybody reads', () => {
     ]);
   });
 
-  it('has three wrong cron expressions named: each takes up to 40 ms', () => {
+  it('lists three invalid cron expressions: each takes up to 40 ms', () => {
     const schedules = Array.from(
       { length: 10 },
       (_, index) => `{ name: s${index}, start: 0 0 30 2 *, end: 0 1 * * *, minReplicas: 1 }`,
@@ -97,7 +97,7 @@ describe('a document with more problems than anybody reads', () => {
   });
 });
 
-it('a file of more than 20,000 documents is read up to there', () => {
+it('is read if it is among the first 20,000 documents of its file', () => {
   const documents = readYaml('--- a\n'.repeat(MAX_DOCUMENTS + 2), 'f');
 
   expect(documents).toHaveLength(MAX_DOCUMENTS + 1);

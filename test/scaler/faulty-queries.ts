@@ -1,9 +1,6 @@
 import type { Member } from './valid-queries.js';
 
-/**
- * Queries with one fault: how a metric asks, the query, the code, a part of the message, and what else is in the
- * metric.
- */
+/** Queries with one fault: member of the metric, query, code, part of the message, and other fields of the metric. */
 export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string, object?])[] = [
   // Types.
   ['external', 'rate(http_requests_total)', 'query-type', 'write http_requests_total[5m]'],
@@ -17,19 +14,19 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
     'external',
     'increase(sum(x))',
     'query-type',
-    'increase() takes a range vector, and sum(x) is an instant vector',
+    'increase() takes a range vector, but sum(x) is an instant vector',
   ],
   ['external', 'up[5m]', 'query-type', 'the query returns a range vector'],
   ['external', '(up[5m] offset 1h)', 'query-type', 'the query returns a range vector'],
   ['external', 'sum(x)[1h:5m]', 'query-type', 'the query returns a range vector'],
   ['external', '"x"', 'query-type', 'the query returns a string'],
   ['external', 'sum(up[5m])', 'query-type', 'use a function of ranges'],
-  ['external', 'abs(x[5m])', 'query-type', 'abs() takes an instant vector, and x[5m] is a range vector'],
+  ['external', 'abs(x[5m])', 'query-type', 'abs() takes an instant vector, but x[5m] is a range vector'],
   ['external', 'x[5m] + y', 'query-type', 'operator + takes a scalar or an instant vector'],
   ['external', 'sum(x)[5m]', 'query-type', 'write a subquery'],
   ['external', 'sum(x) offset 5m', 'query-type', 'offset applies to a selector'],
   ['external', 'sum(x) @ 100', 'query-type', '@ applies to a selector'],
-  ['external', 'avg_over_time(5)', 'query-type', 'avg_over_time() takes a range vector, and 5 is a scalar'],
+  ['external', 'avg_over_time(5)', 'query-type', 'avg_over_time() takes a range vector, but 5 is a scalar'],
   ['external', 'vector(sum(x))', 'query-type', 'write scalar(sum(x))'],
   ['external', 'sum(x) or 0', 'query-type', 'write vector(0)'],
   ['external', 'sum(x) and 1', 'query-type', 'operator and takes an instant vector'],
@@ -44,7 +41,7 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
     'external',
     'label_replace(x, a, "$1", "b", "(.*)")',
     'query-type',
-    'takes a string, and a is an instant vector',
+    'takes a string, but a is an instant vector',
   ],
   [
     'external',
@@ -60,7 +57,7 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
   ['external', '{job=~".*"}', 'query-type', 'needs a matcher that does not match the empty string'],
   ['external', 'sum({namespace=""})', 'query-type', 'needs a matcher'],
   ['external', '-"x"', 'query-type', 'unary - takes a scalar or an instant vector'],
-  ['external', 'sum("x")', 'query-type', 'sum() takes an instant vector, and "x" is a string'],
+  ['external', 'sum("x")', 'query-type', 'sum() takes an instant vector, but "x" is a string'],
   ['external', 'count_values(5, x)', 'query-type', 'count_values() takes a string'],
   // Labels.
   ['pods', 'sum(rate(http_requests_total{pod=~"$pods"}[1m]))', 'no-pod-label', 'aggregate by (pod)'],
@@ -116,12 +113,12 @@ export const FAULTY_QUERIES: readonly (readonly [Member, string, string, string,
     'write pod!~"$pods"',
   ],
   ['external', 'sum({"a.b", "k8s.pod.name"="$pods"})', 'pattern-as-text', 'write "k8s.pod.name"=~"$pods"'],
-  // Comparisons that remove what they are asked for.
+  // Comparisons that filter out the value.
   ['external', 'sum(x) > 100', 'comparison-filters', '> bool'],
   ['external', '(sum(x) >= 1)', 'comparison-filters', '>= bool'],
   ['pods', 'rate(x[5m]) > 0', 'comparison-filters', 'the comparison > is false'],
   ['external', 'sum(x) == 1', 'comparison-filters', '== bool'],
-  // Constants in the place of missing data.
+  // Constants instead of missing data.
   ['external', 'sum(x) or vector(0)', 'vector-zero', 'onMissing: zero'],
   ['external', 'sum(x) or (vector(0))', 'vector-zero', '"or (vector(0))" turns missing data into 0'],
   ['external', 'sum(x) or ignoring (a) vector(0)', 'vector-zero', 'turns missing data into 0'],

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import type { ScalerSpec } from '../../src/scaler/spec.js';
 import { aDocument } from '../support/builders.js';
 
@@ -22,7 +22,7 @@ function codesOf(spec: object): readonly string[] {
 const EXTERNAL = { metric: { name: 'depth' }, query: 'sum(depth)', target: { averageValue: 30 } };
 
 describe('defaults', () => {
-  it('are those of the HPA where a document names target and maximum only', () => {
+  it('are those of the HPA if a document has only a target and maxReplicas', () => {
     expect(specOf({})).toEqual({
       preset: 'hpa',
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
@@ -59,7 +59,7 @@ describe('defaults', () => {
     });
   });
 
-  it('give an empty list of metrics cpu at 80 %, as no list', () => {
+  it('are one cpu metric at 80 % for an empty metrics list, as for none', () => {
     expect(specOf({ metrics: [] }).metrics).toEqual(specOf({}).metrics);
   });
 
@@ -83,7 +83,7 @@ describe('defaults', () => {
     });
   });
 
-  it('give way to the document, under a preset too', () => {
+  it('are overridden by the document, with a preset too', () => {
     const spec = specOf({ preset: 'chpa', downscaleStabilizationSeconds: 60, scaleUpLimitFactor: 1.5 });
 
     expect(spec.downscaleStabilizationSeconds).toBe(60);
@@ -99,7 +99,7 @@ describe('defaults', () => {
     expect(confirmationOf({ decisions: 2 })).toEqual({ seconds: 60, decisions: 2 });
   });
 
-  it('turn stabilization off with a warning, unless a confirmation replaces it', () => {
+  it('include a warning that stabilization is off, unless a confirmation replaces it', () => {
     const off = { downscaleStabilizationSeconds: 0 };
 
     expect(codesOf(off)).toEqual(['unconfirmed-scale-down']);
@@ -108,7 +108,7 @@ describe('defaults', () => {
     expect(codesOf({ preset: 'chpa', downscaleStabilizationSeconds: 60 })).toEqual([]);
   });
 
-  it('treat null as unset, and an empty fallback, schedules, podDeletionCost as absent', () => {
+  it('apply to null, and an empty fallback, schedules or podDeletionCost is the same as none', () => {
     const nulls = { behavior: null, metrics: null, minReplicas: null };
 
     expect(specOf({ ...nulls, fallback: {}, schedules: [], podDeletionCost: {} })).toEqual(specOf({}));
@@ -116,7 +116,7 @@ describe('defaults', () => {
 });
 
 describe('behavior', () => {
-  it('given as {} has the defaults of both directions, which is not the same as none', () => {
+  it('has the defaults of both directions if it is {}, unlike an unset one', () => {
     expect(specOf({ behavior: {}, tolerance: 0.2, downscaleStabilizationSeconds: 120 }).behavior).toEqual({
       scaleUp: {
         stabilizationWindowSeconds: 0,
@@ -136,7 +136,7 @@ describe('behavior', () => {
     });
   });
 
-  it('is defaulted field by field: policies replace the whole list, a tolerance of "0" counts as set', () => {
+  it('is defaulted field by field: policies replace the whole list, a tolerance of "0" is a value', () => {
     const policies = [{ type: 'Pods', value: 1, periodSeconds: 60 }];
     const behavior = specOf({ behavior: { scaleUp: { policies, tolerance: '0' } } }).behavior;
 
@@ -148,19 +148,19 @@ describe('behavior', () => {
     ['0.0015', 0.0015],
     ['50m', 0.05],
     [0.25, 0.25],
-  ])('reads a tolerance of %p as %p', (written, tolerance) => {
+  ])('with a tolerance of %p has a tolerance of %p', (written, tolerance) => {
     expect(specOf({ behavior: { scaleUp: { tolerance: written } } }).behavior?.scaleUp.tolerance).toBe(
       tolerance,
     );
   });
 
-  it('with an empty list of policies is rejected', () => {
+  it('is rejected with an empty list of policies', () => {
     expect(codesOf({ behavior: { scaleUp: { policies: [] } } })).toEqual(['out-of-range']);
   });
 });
 
 describe('metrics', () => {
-  it('may leave out type and target.type, and take their name from the query', () => {
+  it('may omit type and target.type, and are named after their query', () => {
     const metrics = [
       { pods: { query: 'sum by (pod) (rate(hits_total[1m]))', target: { averageValue: 50 } } },
     ];
@@ -178,7 +178,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('of a container are distinguished as CONTAINER/NAME', () => {
+  it('for a container are named CONTAINER/NAME', () => {
     const target = { averageValue: '900Mi' };
     const metrics = ['app', 'proxy'].map((container) => ({
       containerResource: { name: 'memory', container, target },
@@ -190,7 +190,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('write a label selector out as requirements', () => {
+  it('have their label selectors expanded into requirements', () => {
     const selector = {
       matchLabels: { queue: 'a' },
       matchExpressions: [{ key: 'zone', operator: 'Exists' }],
@@ -206,7 +206,7 @@ describe('metrics', () => {
     });
   });
 
-  it('take the target of autoscaling/v2beta1, in which the documents of CHPA are written', () => {
+  it('accept the target of autoscaling/v2beta1, which CHPA documents use', () => {
     const metrics = [{ type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 70 } }];
 
     expect(specOf({ metrics }).metrics[0]?.target).toEqual({ type: 'Utilization', percent: 70 });
@@ -246,7 +246,7 @@ describe('metrics', () => {
       { external: { ...EXTERNAL, target: { value: 2 ** 53 } } },
       'wrong-quantity',
     ],
-  ])('with %s are refused', (_, metric, code) => {
+  ])('are rejected with %s', (_, metric, code) => {
     expect(codesOf({ metrics: [metric] })).toEqual([code]);
     expect(parseScaler(documentOf({ metrics: [metric] })).scaler).toBeNull();
   });
@@ -263,14 +263,14 @@ describe('parseScaler', () => {
       { metrics: [{ external: EXTERNAL }, { external: EXTERNAL }] },
       'duplicate-metric',
     ],
-  ])('returns a scaler and the broken rule for %s', (_, spec, code) => {
+  ])('returns a scaler and the violated rule for %s', (_, spec, code) => {
     const { scaler, problems } = parseScaler(documentOf(spec));
 
     expect(problems.map((problem) => problem.code)).toEqual([code]);
     expect(scaler).not.toBeNull();
   });
 
-  it('gives a scaler, which a snapshot may hold, for a query that is no PromQL and names no metric', () => {
+  it('returns a scaler, which can be stored in a snapshot, for a query that is not PromQL and has no metric name', () => {
     const { scaler, problems } = parseScaler(
       documentOf({ metrics: [{ object: { query: 'sum(', target: { value: 1 } } }] }),
     );
@@ -279,11 +279,11 @@ describe('parseScaler', () => {
     expect(scaler?.spec.metrics[0]?.name).toBe('unnamed');
   });
 
-  it('gives no scaler for a value that is no document', () => {
+  it('returns no scaler for a value that is not a document', () => {
     expect(parseScaler('text')).toMatchObject({ scaler: null, problems: [{ code: 'wrong-type', path: '' }] });
   });
 
-  it('is not brought down by a value of 100,000 levels', () => {
+  it('survives a value nested 100,000 levels deep', () => {
     let value: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) value = [value];
 
@@ -292,7 +292,7 @@ describe('parseScaler', () => {
     );
   });
 
-  it('freezes scaler, document and spec through and through', () => {
+  it('freezes scaler, document and spec at every level', () => {
     const { scaler } = parseScaler(documentOf({ metrics: [{ external: EXTERNAL }] }));
 
     expect(Object.isFrozen(scaler?.spec.metrics[0]?.target)).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
-import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read-scalers.js';
+import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read/read-scalers.js';
 
 function documentText(name: string, spec = ''): string {
   return `apiVersion: promscaler.dev/v1
@@ -13,7 +13,7 @@ ${spec}`;
 }
 
 describe('readScalers', () => {
-  it('reads several documents of a file and leaves out empty ones', () => {
+  it('reads several documents of a file and skips empty ones', () => {
     const text = `---\n${documentText('a')}---\n# nothing\n---\n${documentText('b')}---\n`;
 
     const { scalers, problems } = readScalers(text, 'two.yaml');
@@ -22,7 +22,7 @@ describe('readScalers', () => {
     expect(scalers.map(({ name }) => name)).toEqual(['a', 'b']);
   });
 
-  it('refuses the bad document alone', () => {
+  it('rejects only the invalid document', () => {
     const { scalers, problems } = readScalers(
       `${documentText('a', '  minReplicas: x\n')}---\n${documentText('b')}`,
       'two.yaml',
@@ -45,7 +45,7 @@ describe('readScalers', () => {
   it.each([
     [1024 * 1024, []],
     [1024 * 1024 + 1, ['yaml-size']],
-  ])('of a file of %p bytes reports %p', (bytes, codes) => {
+  ])('reads a file of %p bytes with the problems %p', (bytes, codes) => {
     const text = documentText('a');
     const { problems } = readScalers(`${text}${'#'.repeat(bytes - text.length)}`, 'big.yaml');
 
@@ -64,18 +64,18 @@ describe('readScalers', () => {
         return `${indent}t: |\n${indent}  text\n${indent}a:\n`;
       }).join(''),
     ],
-  ])('is not brought down by a deep text of %s', (_, text) => {
+  ])('survives a deeply nested string: %s', (_, text) => {
     expect(readScalers(text, 'deep.yaml').problems.map(({ code }) => code)).toEqual(['too-deep']);
   });
 
-  it('does not take brackets in a query for depth', () => {
+  it('does not count brackets in a query as nesting', () => {
     const query = `"${'['.repeat(200)}"`;
     const { problems } = readScalers(documentText('a', `  preset: ${query}\n`), 'a.yaml');
 
     expect(problems.map(({ code }) => code)).toEqual(['wrong-value']);
   });
 
-  it("merges the service config's defaults: objects key by key, lists and scalars of the document win", () => {
+  it('merges the defaults of the service config: objects by key, while scalars and lists of the document replace them', () => {
     const defaults = {
       minReplicas: 2,
       tolerance: 0.2,
@@ -91,7 +91,7 @@ describe('readScalers', () => {
     expect(scaler?.document.spec).toMatchObject({ minReplicas: 2, tolerance: 0.3 });
   });
 
-  it('lets a document take a default away with null', () => {
+  it('lets a document unset a default with null', () => {
     const defaults = { behavior: { scaleUp: { selectPolicy: 'Min' } } };
 
     const [scaler] = readScalers(documentText('a', '  behavior:\n'), 'a.yaml', { defaults }).scalers;
@@ -99,7 +99,7 @@ describe('readScalers', () => {
     expect(scaler?.spec.behavior).toBeNull();
   });
 
-  it('points a problem that comes from the defaults at the spec', () => {
+  it('locates a problem that comes from the defaults at the spec', () => {
     const { problems } = readScalers(documentText('a'), 'a.yaml', { defaults: { minReplicas: 11 } });
 
     expect(problems).toMatchObject([{ code: 'replica-bounds', place: { line: 4, column: 1 } }]);
@@ -107,7 +107,7 @@ describe('readScalers', () => {
 });
 
 describe('a spec that is pasted', () => {
-  it('of an autoscaling/v2 HorizontalPodAutoscaler is read as it is', () => {
+  it('from an autoscaling/v2 HorizontalPodAutoscaler is read without changes', () => {
     const spec = `  minReplicas: 2
   metrics:
     - type: ContainerResource
@@ -128,7 +128,7 @@ describe('a spec that is pasted', () => {
     expect(scalers[0]?.spec.behavior?.scaleUp.tolerance).toBe(0.05);
   });
 
-  it('of a CHPA is read as it is, its older forms of target and apiVersion too', () => {
+  it('from a CHPA is read without changes, including its older forms of target and apiVersion', () => {
     const text = `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: chpa, namespace: shop }
@@ -159,7 +159,7 @@ spec:
 });
 
 describe('refuseDuplicates', () => {
-  it('refuses both documents of one name, also over two files, and names the other place', () => {
+  it('rejects both documents with the same name, also in two files, and names the other location', () => {
     const documents = refuseDuplicates([
       ...readDocuments(documentText('a'), 'one.yaml'),
       ...readDocuments(documentText('a'), 'two.yaml'),
@@ -175,7 +175,7 @@ describe('refuseDuplicates', () => {
 });
 
 describe('formatProblem', () => {
-  it('shows place, severity, sentence, code, and the line with a caret', () => {
+  it('prints location, severity, message, code, and the line with a caret', () => {
     const [problem] = readScalers(documentText('a', '  minReplicas: 11\n'), 'web.yaml').problems;
 
     expect(formatProblem(problem!)).toBe(
@@ -187,7 +187,7 @@ describe('formatProblem', () => {
     );
   });
 
-  it('cuts a long line around the caret and takes control characters out', () => {
+  it('truncates a long line around the caret and removes control characters', () => {
     const sourceLine = `${'x'.repeat(300)}\u001b[31m`;
     const text = formatProblem({
       code: 'wrong-type',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { FAULTY_QUERIES } from './faulty-queries.js';
 import { type Member, VALID_QUERIES } from './valid-queries.js';
 
@@ -30,13 +30,13 @@ function problemsOf(
   return readScalers(JSON.stringify(document), 'web.json', { service: { sources, namespaces: [] } }).problems;
 }
 
-describe('validate, offline,', () => {
-  it.each(VALID_QUERIES)('finds nothing in a metric of %s with %s', (member, query) => {
+describe('offline validation', () => {
+  it.each(VALID_QUERIES)('reports nothing for a metric of %s with %s', (member, query) => {
     expect(problemsOf(member, query)).toEqual([]);
   });
 
   it.each(VALID_QUERIES)(
-    'finds nothing with flavor victoriametrics in a metric of %s with %s',
+    'reports nothing with flavor victoriametrics for a metric of %s with %s',
     (member, query) => {
       expect(problemsOf(member, query, { flavor: 'victoriametrics' })).toEqual([]);
     },
@@ -51,7 +51,7 @@ describe('validate, offline,', () => {
   }));
 
   it.each(faulty)(
-    'finds in a metric of $member with $query: $code',
+    'of a metric of $member with $query reports $code',
     ({ member, query, code, part, more }) => {
       const problems = problemsOf(member, query, { more });
 
@@ -60,7 +60,7 @@ describe('validate, offline,', () => {
     },
   );
 
-  it('has at least 60 queries of each kind', () => {
+  it('is tested with at least 60 queries of each kind', () => {
     expect(Math.min(VALID_QUERIES.length, FAULTY_QUERIES.length)).toBeGreaterThanOrEqual(60);
   });
 });
@@ -89,7 +89,7 @@ describe('MetricsQL', () => {
     'sum(x) / 8Ki',
   ];
 
-  it.each(errors)('is an error that names the flavor without it: %s', (query) => {
+  it.each(errors)('is an error that names the flavor if none is configured: %s', (query) => {
     const problems = problemsOf('external', query);
 
     expect(problems.map(({ code }) => code)).toEqual([expect.stringMatching(/^query-(?:syntax|type)$/)]);
@@ -103,7 +103,7 @@ describe('MetricsQL', () => {
     expect(problems[0]?.message).toMatch(/MetricsQL.*it cannot be checked here/);
   });
 
-  it('is read for zeros in the place of missing data, too', () => {
+  it('is checked for zeros instead of missing data, too', () => {
     const codes = (flavor: string): readonly string[] =>
       problemsOf('external', 'sum(x) default 0', { flavor }).map(({ code }) => code);
 
@@ -111,7 +111,7 @@ describe('MetricsQL', () => {
     expect(codes('prometheus')).toEqual(['query-unknown', 'vector-zero']);
   });
 
-  it('may have a scalar where Prometheus wants a vector, which is a zero as well', () => {
+  it('can have a scalar where Prometheus needs a vector, which is a zero as well', () => {
     const codes = problemsOf('external', 'sum(x) or 0', { flavor: 'victoriametrics' }).map(
       ({ code }) => code,
     );
@@ -119,7 +119,7 @@ describe('MetricsQL', () => {
     expect(codes.toSorted()).toEqual(['query-unknown', 'vector-zero']);
   });
 
-  it('is checked for the data source that the metric names', () => {
+  it('is checked against the data source that the metric names', () => {
     const query = 'rate(rps)';
     const more = { source: 'default' };
 
@@ -128,7 +128,7 @@ describe('MetricsQL', () => {
   });
 
   it.each(['sum(x', 'sum(x))', '', 'sum(x) / / y', 'sum(x) +', 'x[]', 'x{a="b'])(
-    'is no excuse for what no server takes: %s',
+    'does not excuse a query that no server accepts: %s',
     (query) => {
       const [problem] = problemsOf('external', query, { flavor: 'victoriametrics' });
 

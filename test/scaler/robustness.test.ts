@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Scalar, parseDocument } from 'yaml';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
-import { readScalers } from '../../src/scaler/read-scalers.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { offsetInText } from '../../src/scaler/yaml/scalar-offset.js';
 
 const GOOD = {
@@ -61,7 +61,7 @@ const GOOD = {
   },
 };
 
-/** Every place in a value, as a path. */
+/** Returns the path of every value in `value`. */
 function placesOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, member]) => placesOf(member, [...path, key]))];
@@ -101,11 +101,11 @@ const WRONG = fc.oneof(
 );
 
 describe('parseScaler', () => {
-  it('reads the whole document that the others are made from', () => {
+  it('reads the complete document that the others are derived from', () => {
     expect(parseScaler(GOOD).problems.map(({ code }) => code)).toEqual(['missing-is-zero']);
   });
 
-  it('gives a scaler or an error for any value, and never throws', () => {
+  it('returns a scaler or an error for any value, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ maxDepth: 4 }), (value) => {
         expect(parseScaler(value).scaler).toBeNull();
@@ -113,7 +113,7 @@ describe('parseScaler', () => {
     );
   });
 
-  it('gives a scaler or an error for a document with anything in any two of its places', () => {
+  it('returns a scaler or an error for a document with any values in any two places', () => {
     const place = fc.constantFrom(...placesOf(GOOD));
     fc.assert(
       fc.property(place, WRONG, place, WRONG, (first, one, second, two) => {
@@ -131,7 +131,7 @@ describe('parseScaler', () => {
 });
 
 describe('readScalers', () => {
-  it('places every problem of a document that is truncated or overwritten anywhere', () => {
+  it('locates every problem of a document that is truncated or overwritten anywhere', () => {
     const text = JSON.stringify(GOOD, null, 2);
     fc.assert(
       fc.property(fc.nat(text.length), fc.nat(20), fc.string({ maxLength: 6 }), (at, length, by) => {
@@ -152,13 +152,13 @@ describe('readScalers', () => {
 describe('offsetInText', () => {
   it.each([
     ['plain', 'q: sum(a) / sum(b)\n'],
-    ['plain over lines', 'q: sum(a)\n  / sum(b)\n'],
+    ['a plain scalar over lines', 'q: sum(a)\n  / sum(b)\n'],
     ['single quotes', "q: 'sum(a{x=''y''}) / sum(b)'\n"],
     ['double quotes', 'q: "sum(a{x=\\"y\\"})\\n\\t/ \\x73um(b)"\n'],
     ['a literal block', 'q: |\n  sum(a)\n    / sum(b)\n'],
     ['a folded block', 'q: >-\n    sum(a)\n\n    / sum(b)\n'],
-    ['a block with a comment behind its mark', 'q: | # sum(\n  sum(a) / sum(b)\n'],
-  ])('finds each character of a query in %s', (_, text) => {
+    ['a block scalar with a comment after its indicator', 'q: | # sum(\n  sum(a) / sum(b)\n'],
+  ])('locates each character of a query in %s', (_, text) => {
     const node = parseDocument(text).get('q', true);
     if (!(node instanceof Scalar)) throw new Error('no scalar');
     const value = String(node.value);

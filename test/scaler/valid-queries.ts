@@ -1,4 +1,4 @@
-/** How a metric asks. */
+/** The kind of metric that uses the query. */
 export type Member = 'pods' | 'object' | 'external';
 
 /** Valid queries from rule files and dashboards of well-known exporters. */

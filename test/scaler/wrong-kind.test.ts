@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseScaler } from '../../src/scaler/parse-scaler.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 
 const SPEC = { scaleTargetRef: { name: 'web' }, minReplicas: 5, maxReplicas: '3' };
 const METADATA = { name: 'web', namespace: 'shop', uid: 'a' };
@@ -10,7 +10,7 @@ function codesOf(document: unknown): readonly string[] {
 
 describe('a document of another kind', () => {
   it.each(['scaler', 'Scalar', 'HorizontalPodAutoscaler', 'CHPA', 'Foo'])(
-    'as %s shows its other problems too, the apiVersion in the same message',
+    'as %s reports its other problems, too, with the apiVersion in the same message',
     (kind) => {
       const codes = codesOf({ apiVersion: 'autoscaling/v2', kind, metadata: METADATA, spec: SPEC });
 
@@ -18,7 +18,7 @@ describe('a document of another kind', () => {
     },
   );
 
-  it('under the right apiVersion has no hint to change it', () => {
+  it('has no hint to change the apiVersion if that is right', () => {
     const { problems } = parseScaler({
       apiVersion: 'promscaler.dev/v1',
       kind: 'scaler',
@@ -29,7 +29,7 @@ describe('a document of another kind', () => {
     expect(problems[0]?.message).toBe('kind is scaler, must be Scaler; did you mean "Scaler"?');
   });
 
-  it('with another spec has only this problem: a Deployment is not a misspelt scaler', () => {
+  it('with another spec has only this problem: a Deployment is not a misspelled scaler', () => {
     const spec = { replicas: 2, selector: {}, template: { spec: {} } };
 
     expect(codesOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: METADATA, spec })).toEqual([
@@ -37,14 +37,14 @@ describe('a document of another kind', () => {
     ]);
   });
 
-  it('is not hidden by a wrong apiVersion, nor does that hide anything', () => {
+  it('is reported next to an invalid apiVersion and its other problems', () => {
     const document = { apiVersion: 'promscaler.dev/v2', kind: 'Scaler', metadata: METADATA, spec: SPEC };
 
     expect(codesOf(document)).toEqual(['system-fields', 'wrong-value', 'wrong-type']);
   });
 });
 
-describe('what the cluster sets in an object', () => {
+describe('a field that the cluster sets in an object', () => {
   const document = {
     apiVersion: 'promscaler.dev/v1',
     kind: 'Scaler',
@@ -61,7 +61,7 @@ describe('what the cluster sets in an object', () => {
     status: { conditions: [] },
   };
 
-  it('is one warning that names every field, and the document is good', () => {
+  it('is in one warning with all others, and the document is valid', () => {
     const { scaler, problems } = parseScaler(document);
 
     expect(scaler?.document.metadata).toEqual({
@@ -77,7 +77,7 @@ describe('what the cluster sets in an object', () => {
     );
   });
 
-  it('is nothing to warn of where it is null, as `kubectl create --dry-run` writes creationTimestamp', () => {
+  it('causes no warning if it is null, as `kubectl create --dry-run` writes creationTimestamp', () => {
     const metadata = { name: 'web', namespace: 'shop', creationTimestamp: null };
 
     expect(codesOf({ ...document, metadata, status: null })).toEqual([]);

@@ -6,7 +6,7 @@ import { CPU, MEMORY, decision, metricResult, record, scaler } from './record-bu
 
 const ALL = { since: null, limit: 10_000, stepSeconds: null };
 
-/** A cycle `seconds` after the start with cpu at `percent` and `replicas`. */
+/** Builds a cycle `seconds` after the start with cpu at `percent` and `replicas`. */
 function cycle(seconds: number, percent: number, replicas = 3): ReturnType<typeof record> {
   const metrics = [metricResult({ current: { averageUtilization: percent } })];
   return record({ at: at(seconds), decision: decision({ currentReplicas: replicas, metrics }) });
@@ -18,7 +18,7 @@ function timesOf(chartPoints: ChartPoints, range: Partial<typeof ALL> = {}): rea
 }
 
 describe('createChartPoints', () => {
-  it('keeps counts, value and target of each cycle, and null where nothing was known', () => {
+  it('keeps counts, value and target of each cycle, and null for what is unknown', () => {
     const chartPoints = createChartPoints();
 
     chartPoints.add(cycle(0, 55));
@@ -36,7 +36,7 @@ describe('createChartPoints', () => {
     expect(chartPoints.read('shop/api', ALL)).toBeNull();
   });
 
-  it('keeps a value of 0 and 0 replicas apart from what is not known, and 0.1 as 0.1', () => {
+  it('distinguishes a value of 0 and 0 replicas from unknown ones, and keeps 0.1 as 0.1', () => {
     const chartPoints = createChartPoints();
     const read = metricResult({ current: { averageValue: 0.1 } });
     const zero = metricResult({ current: { averageUtilization: 0 } });
@@ -51,7 +51,7 @@ describe('createChartPoints', () => {
     expect(chartPoints.read('shop/api', ALL)?.points[0]?.values[0]).toBe(0.1);
   });
 
-  it('keeps the first and the last of 5 equal points, and all of those that differ', () => {
+  it('keeps the first and the last of 5 equal points, and all different ones', () => {
     const chartPoints = createChartPoints();
 
     for (const seconds of [0, 15, 30, 45, 60]) chartPoints.add(cycle(seconds, 55));
@@ -72,20 +72,20 @@ describe('createChartPoints', () => {
     expect(timesOf(chartPoints)).toEqual(times);
   });
 
-  it('keeps the newest 30 of 120 points as decided, and of what was before one for each 5 minutes', () => {
+  it('keeps the newest 30 of 120 points as decided, and one per 5 minutes of the time before', () => {
     const crowd = createChartPoints({ fine: 40, coarse: 40, totalBytes: 1 });
 
     for (let index = 0; index < 120; index += 1) crowd.add(cycle(15 * index, index, index));
 
-    // However little room there is for all, each scaler keeps 60 points: 30 of each kind.
+    // Each scaler keeps 60 points however many scalers share the capacity: 30 of each kind.
     expect(crowd.read('shop/web', ALL)?.points.filter((point) => point.at >= at(90 * 15))).toHaveLength(30);
     expect(timesOf(crowd).slice(0, 5)).toEqual([285, 585, 885, 1185, 1350]);
     const [first] = crowd.read('shop/web', ALL)?.points ?? [];
-    // Of 20 cycles the last count, 19, and the mean of cpu from 0 to 19 %.
+    // The last count of 20 cycles, 19, and the mean of cpu from 0 to 19 %.
     expect([first?.counts[0], first?.values[0]]).toEqual([19, 9.5]);
   });
 
-  it('gives the points since an instant, the newest 2 of them, or one for each 60 s', () => {
+  it('returns the points since an instant, the newest 2 of them, or one per 60 s', () => {
     const chartPoints = createChartPoints();
     for (let index = 0; index < 8; index += 1) chartPoints.add(cycle(15 * index, 10 * index, index));
 
@@ -99,7 +99,7 @@ describe('createChartPoints', () => {
     expect(joined?.keptFrom).toBe(at(0));
   });
 
-  it('keeps the counts, and no value of another metric, where the document asks a new one', () => {
+  it('keeps the counts, but no values of a removed metric, when the document changes its metrics', () => {
     const chartPoints = createChartPoints();
 
     chartPoints.add(cycle(0, 55));

@@ -30,10 +30,10 @@ describe('logCycle', () => {
     ]);
   });
 
-  it('gives the pause as the reason of its change, and no limit of the decision that it has replaced', () => {
+  it('writes the pause as the reason of its change, and no limit of the decision that it replaced', () => {
     const changed = decision({ desiredReplicas: 5, reason: 'cpu is above target', limits: [limitStep()] });
     const reason = '3 -> 2: paused by annotation, kept at 2 (metrics ask for 5)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 2, message: '' } as const;
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 2, facts: [] } as const;
     const outcome = { kind: 'patched', from: 3, to: 2, message: '' } as const;
 
     const lines = run([record({ decision: changed, outcome, pause, reason })]);
@@ -43,7 +43,7 @@ describe('logCycle', () => {
     ]);
   });
 
-  it('writes a change that is held back once, not each of 3 rounds, and again when it is another', () => {
+  it('writes a blocked change once, not in each of 3 rounds, and again when it is a different one', () => {
     const heldAt = (to: number): CycleRecord =>
       record({ outcome: { kind: 'dry-run', from: 3, to, message: '' } });
 
@@ -55,7 +55,7 @@ describe('logCycle', () => {
     ]);
   });
 
-  it('writes of another writer once when it is found and once when it is over', () => {
+  it('writes that another writer was detected, and that it stopped, once each', () => {
     const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl does it' };
     const found = record({ conflictingWriter });
 
@@ -69,7 +69,7 @@ describe('logCycle', () => {
     ]);
   });
 
-  it('warns of pods without a node once, and writes nothing of pods that start', () => {
+  it('warns about pods without a node once, and writes nothing about pods that start', () => {
     const short = (reason: string): CycleRecord =>
       record({ conditions: [condition({ type: 'TargetReached', status: 'False', reason })] });
     const reached = record({ conditions: [condition({ type: 'TargetReached', reason: 'Reached' })] });
@@ -82,7 +82,7 @@ describe('logCycle', () => {
     ]);
   });
 
-  it.each(['conflict', 'failed'] as const)('writes a %s at debug alone', (kind) => {
+  it.each(['conflict', 'failed'] as const)('writes a %s at debug only', (kind) => {
     const records = [record({ outcome: { kind, from: 3, to: 5, message: 'who knows' } })];
 
     expect(run(records)).toEqual([]);
@@ -98,7 +98,7 @@ describe('logCycle', () => {
     ]);
   });
 
-  it('takes a cycle without metrics for neither the end nor a new start of a failure', () => {
+  it('treats a cycle without metrics as neither the end nor a new start of a failure', () => {
     const shortCut = record({ decision: decision({ metrics: [] }) });
 
     const lines = run([record({ decision: FAILING }), shortCut, record({ decision: FAILING })]);
@@ -106,7 +106,7 @@ describe('logCycle', () => {
     expect(lines.map(([, message]) => message)).toEqual(['metric has no value']);
   });
 
-  it('writes a condition that turns bad, that has another reason, and that is good again', () => {
+  it('writes a condition that becomes bad, that has another reason, and that is good again', () => {
     const failed = (reason: string): CycleRecord =>
       record({ conditions: [condition({ status: 'False', reason, message: 'forbidden' })] });
 
@@ -129,13 +129,13 @@ describe('logCycle', () => {
     ['Paused', 'info'],
     ['ConflictingScaler', 'warn'],
     ['StateDegraded', 'warn'],
-  ])('writes Held because of %s at %s', (reason, level) => {
+  ])('writes a Held condition with the reason %s at %s', (reason, level) => {
     const lines = run([record({ conditions: [condition({ type: 'Held', reason })] })]);
 
     expect(lines.map(([at]) => at)).toEqual([level]);
   });
 
-  it('writes nothing about a limit: at its maximum a scaler is as it should be', () => {
+  it('writes nothing about a limit: a scaler at its maximum is healthy', () => {
     const lines = run([
       record({ conditions: [condition({ type: 'ScalingLimited', reason: 'TooManyReplicas' })] }),
     ]);

@@ -21,7 +21,7 @@ describe('createEventFeed', () => {
     expect(heard).toEqual(['run-1']);
   });
 
-  it('gives what came after an id while it keeps 2, and null for what is older or of another run', () => {
+  it('returns the events after an id while it keeps 2, and null for an older id or that of another run', () => {
     const feed = createEventFeed('run', 2);
     const before = feed.lastId();
     for (let index = 0; index < 4; index += 1) feed.publish(RELOAD);
@@ -38,7 +38,7 @@ describe('createEventFeed', () => {
     ]);
   });
 
-  it('gives all events to who was there before the first', () => {
+  it('sends all events to listeners added before the first one', () => {
     const feed = createEventFeed('run');
     const id = feed.lastId();
 
@@ -49,7 +49,7 @@ describe('createEventFeed', () => {
 });
 
 describe('eventsOfCycle', () => {
-  /** `TYPE SUBJECT-OR-OUTCOME` of each event of these cycles, cycle by cycle. */
+  /** Returns `TYPE SUBJECT-OR-OUTCOME` of each event of these cycles, cycle by cycle. */
   function told(...records: readonly ReturnType<typeof record>[]): readonly (readonly string[])[] {
     const ledger = createLedger();
     return records.map((one) => {
@@ -61,7 +61,7 @@ describe('eventsOfCycle', () => {
     });
   }
 
-  it('reports each change of replicas, and nothing of cycles without one', () => {
+  it('reports each change of replicas, and nothing for cycles without one', () => {
     const patched = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 
     expect(told(record(), record({ outcome: patched }), record({ outcome: patched }), record())).toEqual([
@@ -72,7 +72,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('reports pods without a node, not of pods that start or of a rollout that is paused', () => {
+  it('reports pods without a node, but not starting pods or those of a paused rollout', () => {
     const short = (reason: string) => {
       const condition = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
       return record({ conditions: [condition] });
@@ -85,7 +85,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('reports when another writer is found and when it is over', () => {
+  it('reports when another writer is detected and when it has stopped', () => {
     const found = record({
       conflictingWriter: { managers: [], since: '', message: 'another client does it' },
     });
@@ -97,7 +97,7 @@ describe('eventsOfCycle', () => {
     ]);
   });
 
-  it('reports a change that is held back once, and again when it is another one', () => {
+  it('reports a blocked change once, and again when it is a different one', () => {
     const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
 
     expect(
@@ -105,7 +105,7 @@ describe('eventsOfCycle', () => {
     ).toEqual([['decision dry-run'], [], ['decision dry-run']]);
   });
 
-  it('reports when a metric fails and when it is back', () => {
+  it('reports when a metric fails and when it recovers', () => {
     const failed = record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) });
 
     expect(told(record(), failed, failed, record())).toEqual([
@@ -130,7 +130,7 @@ describe('eventsOfCycle', () => {
     ).toEqual([[], ['failing AbleToScale'], [], ['over AbleToScale']]);
   });
 
-  it('reports a change that failed once', () => {
+  it('reports a failed change once', () => {
     const failed = { kind: 'failed', from: 3, to: 5, message: 'forbidden' } as const;
 
     expect(told(record({ outcome: failed }), record({ outcome: failed }))).toEqual([['failing change'], []]);

@@ -56,7 +56,7 @@ describe('createLedger', () => {
     ]);
   });
 
-  it('keeps the newest 2 of 3 entries when a scaler may have 2', () => {
+  it('keeps the newest 2 of 3 entries if a scaler can have 2', () => {
     const ledger = createLedger({ perScaler: 2 });
 
     for (const seconds of [0, 15, 30]) ledger.add(record({ at: at(seconds), outcome: PATCHED }));
@@ -67,7 +67,7 @@ describe('createLedger', () => {
     ]);
   });
 
-  it('shares 12 entries out among 2 scalers as 6 each, and never gives one less than 5', () => {
+  it('shares 12 entries among 2 scalers as 6 each, and always leaves a scaler 5', () => {
     const shared = createLedger({ total: 12 });
     const scarce = createLedger({ total: 1 });
 
@@ -96,7 +96,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.conditions[0]?.lastTransition).toBe(at(30));
   });
 
-  it('keeps the last condition of a type that a short cut leaves out', () => {
+  it('keeps the last condition of a type that a decision cut short omits', () => {
     const ledger = createLedger();
     const active = condition({ type: 'ScalingActive', reason: 'ValidMetricFound' });
 
@@ -109,7 +109,7 @@ describe('createLedger', () => {
     ]);
   });
 
-  it('counts a change that was patched or replaced, and none that was held back or failed', () => {
+  it('counts a change that was patched or replaced, but none that was blocked or failed', () => {
     const ledger = createLedger();
 
     ledger.add(record({ outcome: PATCHED }));
@@ -121,7 +121,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.rescales).toEqual({ up: 1, down: 1 });
   });
 
-  it('knows the last change by our own patch alone: the state of a fresh start says when windows began', () => {
+  it('knows the last change only from its own patches: a fresh state has the start of its windows instead', () => {
     const ledger = createLedger();
     const state = { lastScaleUp: at(-500), lastScaleDown: at(-500) };
 
@@ -134,7 +134,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.lastRescale).toEqual({ up: at(15), down: null });
   });
 
-  it('knows the last changes of an earlier process, as the cycle reports them, and is the same object until they change', () => {
+  it('has the last changes of an earlier process, as the cycle reports them, and is the same object until they change', () => {
     const ledger = createLedger();
     const lastScales = { up: at(-500), down: null };
 
@@ -147,7 +147,7 @@ describe('createLedger', () => {
     expect(third).toMatchObject({ lastRescale: { up: at(20), down: null }, rescales: { up: 0, down: 0 } });
   });
 
-  it('keeps what the metrics last said through a cycle that asks none', () => {
+  it('keeps the last results of the metrics through a cycle that queries none', () => {
     const ledger = createLedger();
 
     ledger.add(record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) }));

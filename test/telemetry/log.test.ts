@@ -23,7 +23,7 @@ describe('createLog', () => {
     ]);
   });
 
-  it('writes a line of text that a person reads', () => {
+  it('writes a line of text for a terminal', () => {
     const { log, lines } = capture({ format: 'text' });
 
     log.warn('metric has no value', {
@@ -53,7 +53,7 @@ describe('createLog', () => {
     expect(lines).toHaveLength(count);
   });
 
-  it('prints no credential: by name, inside of strings, in an error and in its cause', () => {
+  it('prints no credentials: by name, inside strings, in an error and in its cause', () => {
     const { log, lines } = capture();
 
     log.error('failed', {
@@ -71,7 +71,7 @@ describe('createLog', () => {
     expect(lines.join('')).toContain('"error":"sent Bearer [redacted]: http://[redacted]@h"');
   });
 
-  it('truncates a string at 1,024 characters and nesting at 4, and lets no fact replace a field', () => {
+  it('truncates a string at 1,024 characters and nesting at 4, and lets no fact replace a standard field', () => {
     const { log, lines } = capture();
 
     log.info('m', {
@@ -92,7 +92,7 @@ describe('createLog', () => {
     });
   });
 
-  it('prints what JSON has no form for', () => {
+  it('prints values that JSON cannot represent', () => {
     const { log, lines } = capture();
 
     log.info('m', { milli: 5n, ratio: Number.NaN, limit: Number.POSITIVE_INFINITY, none: null });

@@ -23,17 +23,17 @@ import {
 } from './record-builder.js';
 
 describe('createMetrics', () => {
-  it('shows every row of the table with help and type before anything has happened', async () => {
+  it('exposes every row of the table with help and type before any cycle', async () => {
     const { metrics } = build();
 
-    const text = await metrics.render();
+    const text = String(await metrics.render());
 
     for (const { name, help, type } of METRIC_TABLE) {
       expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
     }
   });
 
-  it('has counters at zero for what is known beforehand', async () => {
+  it('has counters at zero for all labels known in advance', async () => {
     const { metrics } = build();
 
     expect(await lines(metrics, /_total/)).toEqual([
@@ -45,7 +45,7 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('shows a whole decision', async () => {
+  it('exposes all values of a decision', async () => {
     const { ledger, metrics } = build();
     ledger.add(
       record({
@@ -100,7 +100,7 @@ describe('createMetrics', () => {
     );
   });
 
-  it('leaves out value and proposal of a metric without a value, and keeps its target', async () => {
+  it('omits value and proposal of a metric without a value, and keeps its target', async () => {
     const { ledger, metrics } = build();
     const failing = metricResult({ error: 'no series', proposal: null, current: {} });
 
@@ -111,7 +111,7 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('shows no replicas at all while the target cannot be read', async () => {
+  it('exposes no replicas while the target cannot be read', async () => {
     const { ledger, metrics } = build();
     ledger.add(record());
 
@@ -120,7 +120,7 @@ describe('createMetrics', () => {
     expect(await lines(metrics, /_replicas|_pods/)).toEqual([]);
   });
 
-  it('drops limit and condition of the cycle before', async () => {
+  it('drops limit and condition of the previous cycle', async () => {
     const { ledger, metrics } = build();
     ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
 
@@ -186,7 +186,7 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('shows 1,000 scalers, each once, however often they were recorded', async () => {
+  it('exposes 1,000 scalers, each once, however often they were recorded', async () => {
     const { ledger, metrics } = build();
     const recorder = createRecorder({
       ...createRecords(new ManualClock()),
@@ -198,13 +198,13 @@ describe('createMetrics', () => {
 
     for (const one of [...records, ...records]) recorder.record(one);
 
-    const text = await metrics.render();
+    const text = String(await metrics.render());
     expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);
   });
 });
 
 describe('createRegistry', () => {
-  it('has the figures of the process only where asked for', async () => {
+  it('has process metrics only if requested', async () => {
     const withProcess = await createRegistry({ process: true }).metrics();
     const without = await createRegistry({ process: false }).metrics();
 
@@ -214,7 +214,7 @@ describe('createRegistry', () => {
 });
 
 describe('METRIC_TABLE', () => {
-  it('has each help as one sentence, seconds in base units and _total on counters alone', () => {
+  it('has each help as one sentence, seconds in base units and _total only on counters', () => {
     for (const { name, help, type } of METRIC_TABLE) {
       expect(help).toMatch(/^[A-Z][^.]*\.$/);
       expect(name.endsWith('_total')).toBe(type === 'counter');
@@ -229,6 +229,6 @@ function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
 }
 
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {
-  const text = await metrics.render();
+  const text = String(await metrics.render());
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && pattern.test(line));
 }

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it, jest } from '@jest/globals';
-import { findPromtool } from '../../src/parts/find-part.js';
+import { findPromtool } from '../programs/find-programs.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { at } from '../support/builders.js';
 import { condition, decision, limitStep, metricsOf, record, scaler } from './record-builder.js';
 
-// The first run on a machine fetches 20 MB; ever after it is in the cache.
+// The first run on a machine downloads 20 MB into the cache.
 jest.setTimeout(300_000);
 
-it('promtool check metrics finds nothing in a page with the process, 2 scalers and each kind of observation', async () => {
+it('promtool check metrics reports nothing for a page with the process, 2 scalers and each kind of observation', async () => {
   const promtool = await findPromtool({ env: process.env, clock: SYSTEM_CLOCK });
   const ledger = createLedger();
   const metrics = metricsOf(ledger, { process: true });

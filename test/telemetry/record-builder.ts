@@ -106,7 +106,7 @@ export function record(
   };
 }
 
-/** Metrics over a ledger: one data source, whose queries fail for two reasons. */
+/** Metrics of a ledger: one data source, whose queries fail for two reasons. */
 export function metricsOf(ledger: Ledger, of: { readonly process: boolean } = { process: false }): Metrics {
   return createMetrics(createRegistry(of), {
     ledger,

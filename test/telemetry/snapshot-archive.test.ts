@@ -38,7 +38,7 @@ describe('createSnapshotArchive', () => {
     expect(10_000 - first).toBeLessThan(20_000 / 360);
   });
 
-  it('keeps the newest 2 of a scaler that may have 2, and leaves the others alone', () => {
+  it('keeps the newest 2 of a scaler that can have 2, and does not affect others', () => {
     const archive = createSnapshotArchive({ perScaler: 2 });
     archive.keep('shop/api', snapshotAt(0));
 
@@ -52,7 +52,7 @@ describe('createSnapshotArchive', () => {
     expect(archive.read('shop/api', at(0))).not.toBeNull();
   });
 
-  it('forgets a removed scaler, and takes in one of the same name', () => {
+  it('forgets a removed scaler, and accepts one with the same name', () => {
     const archive = createSnapshotArchive();
     archive.keep('shop/web', snapshotAt(0));
 

@@ -9,7 +9,7 @@ import { ManualClock } from '../support/manual-clock.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 describe('onAbort', () => {
-  it('calls each listener once, in order, and none that was taken back', () => {
+  it('calls each listener once, in order, except removed ones', () => {
     const controller = new AbortController();
     const calls: string[] = [];
     onAbort(controller.signal, () => calls.push('a'));
@@ -23,7 +23,7 @@ describe('onAbort', () => {
     expect(calls).toEqual(['a', 'c']);
   });
 
-  it('takes the same function twice for two listeners', () => {
+  it('treats a function that is added twice as two listeners', () => {
     const controller = new AbortController();
     let calls = 0;
     const count = (): void => void (calls += 1);
@@ -37,7 +37,7 @@ describe('onAbort', () => {
     expect(calls).toBe(1);
   });
 
-  it('lets a listener take another one back meanwhile, and leaves nothing on the signal', () => {
+  it('lets a listener remove another one meanwhile, and leaves nothing on the signal', () => {
     const added: string[] = [];
     const { signal } = new AbortController();
     const add = signal.addEventListener.bind(signal);
@@ -58,7 +58,7 @@ describe('onAbort', () => {
     expect(added).toEqual([]);
   });
 
-  it('keeps 100 sleeps and deadlines on one signal from a warning of Node', async () => {
+  it("prevents Node's listener warning for 100 sleeps and deadlines on one signal", async () => {
     const warnings: Error[] = [];
     const hear = (warning: Error): void => void warnings.push(warning);
     process.on('warning', hear);
@@ -78,7 +78,7 @@ describe('onAbort', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is how every file of src listens to a signal', () => {
+  it('is used by every file of src that listens to a signal', () => {
     const others = listSources(ROOT, 'src')
       .filter((file) => file !== 'src/units/abort.ts')
       .filter((file) =>

@@ -7,6 +7,6 @@ it.each([
   ['http://p:9090/a//b///', 'http://p:9090/a//b'],
   ['', ''],
   ['///', ''],
-])('makes %j %j', (url, base) => {
+])('converts %j to %j', (url, base) => {
   expect(withoutTrailingSlashes(url)).toBe(base);
 });

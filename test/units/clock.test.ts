@@ -16,7 +16,7 @@ describe('sleep', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('resolves at once when it is aborted, before or while it sleeps', async () => {
+  it('resolves at once when it is aborted, before or during the sleep', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const sleeping = sleep(clock, 1000, stop.signal);
@@ -30,7 +30,7 @@ describe('sleep', () => {
 });
 
 describe('takeTurns', () => {
-  it('goes on at once for 19.9 ms, then lets others have a turn, then goes on again', async () => {
+  it('continues at once for 19.9 ms, then yields to the event loop once', async () => {
     const clock = new ManualClock();
     const nextTurn = takeTurns(clock);
     const waits: number[] = [];
@@ -56,7 +56,7 @@ function endless(signal: AbortSignal): Promise<never> {
 }
 
 describe('withDeadline', () => {
-  it('gives what the work gives, and leaves no timer', async () => {
+  it('returns the result of the work, and leaves no timer', async () => {
     const clock = new ManualClock();
 
     expect(await withDeadline(clock, { ms: 50 }, async () => Promise.resolve(7))).toBe(7);
@@ -77,7 +77,7 @@ describe('withDeadline', () => {
     expect(String(failure)).toBe('DeadlineError: timeout after 50 ms');
   });
 
-  it('aborts the work with the reason of its parent, even one that was aborted before', async () => {
+  it('aborts the work with the reason of its parent, even if that was aborted before', async () => {
     const clock = new ManualClock();
     const parent = new AbortController();
     const reason = new Error('the service stops');

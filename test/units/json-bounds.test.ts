@@ -12,10 +12,10 @@ describe('createJsonMeter', () => {
     ['5 items', '[1,2,3,4,5]', null],
     ['6 items', '[1,2,3,4,5,6]', 'more than 5 elements and members'],
     ['empty objects', '[{},{},{},{}]', 'more than 5 elements and members'],
-    ['signs within a text', '["[[[[,,,,,,{{{{"]', null],
+    ['brackets and commas within a string', '["[[[[,,,,,,{{{{"]', null],
     ['an escaped quote', '["a\\"[[[[[["]', null],
     ['an escaped backslash', '["a\\\\",[[[]]]]', 'more than 3 levels of arrays and objects'],
-    ['a text without end', '"[[[[[[[[', null],
+    ['an unterminated string', '"[[[[[[[[', null],
     ['more ends than beginnings', ']]]]]]]]', null],
     ['nothing', '', null],
   ])('measures %s', (_what, text, excess) => {
@@ -32,7 +32,7 @@ describe('createJsonMeter', () => {
 });
 
 describe('parseJsonWithin', () => {
-  it('parses what is within the bounds, and throws for what is not, or is no JSON', () => {
+  it('parses JSON within the bounds, and throws for JSON beyond them and for other input', () => {
     expect(parseJsonWithin('{"a":"\u00e4"}', BOUNDS)).toEqual({ a: '\u00e4' });
     expect(parseJsonWithin(new TextEncoder().encode('[1]'), BOUNDS)).toEqual([1]);
     expect(() => parseJsonWithin('[[[[]]]]', BOUNDS)).toThrow(JsonBoundsError);

@@ -86,22 +86,22 @@ describe('parseQuantity', () => {
     'Infinity',
     '1,5',
     '--1',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseQuantity(text)).toBeNull();
   });
 
-  it('refuses a text of 129 characters and takes one of 128', () => {
+  it('rejects a string of 129 characters and accepts one of 128', () => {
     expect(parseQuantity('0'.repeat(128))).toBe(0n);
     expect(parseQuantity('0'.repeat(129))).toBeNull();
   });
 
-  it('takes a plain number for what it prints as', () => {
+  it('reads a plain number as it is printed', () => {
     expect(parseQuantity(2.5)).toBe(2500n);
     expect(parseQuantity(1e21)).toBe(MAX_MILLI);
     expect(parseQuantity(NaN)).toBeNull();
   });
 
-  it('reads back whatever formatMilli writes', () => {
+  it('reads back the output of formatMilli', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: MAX_MILLI }),
@@ -140,11 +140,11 @@ describe('milliFromNumber', () => {
     [1e300, MAX_MILLI],
     [Infinity, MAX_MILLI],
     [-Infinity, -MAX_MILLI],
-  ])('takes %d for %s milli-units', (value, milli) => {
+  ])('converts %d to %s milli-units', (value, milli) => {
     expect(milliFromNumber(value)).toBe(milli);
   });
 
-  it('gives back the number of thousandths it came from, up to 4e15', () => {
+  it('returns the number of thousandths that a number was made from, up to 4e15', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 4e15 }),

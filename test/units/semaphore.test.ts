@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createSemaphore } from '../../src/units/semaphore.js';
 import { settle } from '../support/manual-clock.js';
 
-/** Acquires `count` times and notes which calls have got a permit. */
+/** Acquires `count` times and records which calls got a permit. */
 function acquireAll(permits: number, count: number) {
   const semaphore = createSemaphore(permits);
   const got: number[] = [];

@@ -42,11 +42,11 @@ describe('parseInstant', () => {
     '0000-01-01T00:00:00Z',
     '12026-01-01T00:00:00Z',
     '2026-01-01T00:00:00.Z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseInstant(text)).toBeNull();
   });
 
-  it('knows the year 1, the zero time of Kubernetes', () => {
+  it('accepts the year 1, the zero time of Kubernetes', () => {
     expect(parseInstant('0001-01-01T00:00:00Z')).toBe(YEAR_ONE);
   });
 });
@@ -54,14 +54,14 @@ describe('parseInstant', () => {
 describe('instants', () => {
   const noon = parseInstant('2026-01-01T12:00:00Z') ?? YEAR_ONE;
 
-  it('are moved and compared in seconds, with fractions and both ways', () => {
+  it('are moved and compared in seconds, with fractions and in both directions', () => {
     expect(formatInstant(addSeconds(noon, 90.5))).toBe('2026-01-01T12:01:30.500Z');
     expect(formatInstant(addSeconds(noon, -1))).toBe('2026-01-01T11:59:59Z');
     expect(secondsBetween(noon, addSeconds(noon, 0.25))).toBe(0.25);
     expect(secondsBetween(noon, addSeconds(noon, -15))).toBe(-15);
   });
 
-  it('give the later of two', () => {
+  it('are compared by latest()', () => {
     const later = addSeconds(noon, 0.001);
 
     expect(latest(noon, later)).toBe(later);

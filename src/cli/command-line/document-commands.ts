@@ -5,9 +5,9 @@ import type { ClusterOptions } from '../reach/cluster-options.js';
 import { optionOf, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds the commands that work on files. */
 export function addDocumentCommands(program: Command, io: CommandIo, result: Result): void {
   addNew(program, io, result);
+  addImport(program, io, result);
   addValidate(program, io, result);
   addShow(program, io, result);
   addDecide(program, io, result);
@@ -44,6 +44,31 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
     const { runNew } = await import('../new/run-new.js');
     result.exitCode = await runNew(target, options, io);
   });
+}
+
+interface ImportFlags extends ClusterOptions {
+  readonly namespace?: string;
+  readonly adapterConfig?: string;
+  readonly dryRun?: boolean;
+  readonly strict?: boolean;
+}
+
+function addImport(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('import')
+    .description('Convert autoscalers of other kinds (HPA, KEDA, CHPA) to scaler documents')
+    .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
+    .option(
+      '-n, --namespace <namespace>',
+      'Namespace of objects without one (default: that of the kubeconfig context)',
+    )
+    .option('--adapter-config <file>', 'Config of prometheus-adapter, with the queries of custom metrics')
+    .option('--dry-run', 'Set dryRun: true in each document, to compare it with its autoscaler')
+    .option('--strict', 'Reject objects that cannot be converted completely')
+    .action(async (paths: string[], options: ImportFlags) => {
+      const { runImport } = await import('../import/run-import.js');
+      result.exitCode = await runImport({ paths, ...options }, io);
+    });
 }
 
 interface ValidateFlags extends ClusterOptions {

@@ -3,7 +3,6 @@ import type { CommandIo } from '../io.js';
 import { outputOption } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds `version` and `completion`. */
 export function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
   program
     .command('version')

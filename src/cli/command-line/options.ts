@@ -1,14 +1,13 @@
 import { type Command, Option } from 'commander';
 
-/** Creates `-o` with the formats of a command; the first is the default. */
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // Without choices(), the command reports an invalid format itself. Help and completion read `argChoices`.
+  // Not choices(): the command itself reports an invalid format. Help and completion read `argChoices`.
   option.argChoices = [...formats];
   return option;
 }
 
-/** Creates an option whose values help and completion show; the command itself rejects others. */
+/** Creates an option whose values are shown in help and completion. The command itself rejects other values. */
 export function optionOf(flags: string, description: string, values: readonly string[]): Option {
   const option = new Option(flags, description);
   option.argChoices = [...values];
@@ -21,7 +20,6 @@ const KUBECONFIG = [
 ] as const;
 const CONTEXT = ['--context <name>', 'Context of the kubeconfig'] as const;
 
-/** Adds the options with which a command finds the running service. */
 export function reaching(command: Command): Command {
   return command
     .option(
@@ -36,7 +34,7 @@ export function reaching(command: Command): Command {
     .option(...CONTEXT);
 }
 
-/** Adds the options with which a command finds the API server; they replace those of the service config. */
+/** Adds the options of commands that connect to the API server. They override the service config. */
 export function reachingCluster(command: Command): Command {
   return command
     .option(...KUBECONFIG)
@@ -44,7 +42,6 @@ export function reachingCluster(command: Command): Command {
     .option('--url <address>', 'URL of the API server, such as that of kubectl proxy');
 }
 
-/** The namespace of a scaler given as NAME. */
 export const NAMESPACE_OF_SCALER = [
   '-n, --namespace <namespace>',
   'Namespace of the scaler, if it is given as NAME (default: that of the kubeconfig context)',

@@ -4,7 +4,6 @@ import type { Result } from './result.js';
 import type { CommandIo } from '../io.js';
 import type { PauseOptions, ResumeOptions } from '../pause/pause-options.js';
 
-/** Adds `pause` and `resume`. */
 export function addPauseCommands(program: Command, io: CommandIo, result: Result): void {
   const pause = program
     .command('pause')

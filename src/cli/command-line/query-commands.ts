@@ -12,7 +12,6 @@ interface ReachFlags {
   readonly output: string;
 }
 
-/** Adds `explain` and `status`, which query a running service. */
 export function addQueryCommands(program: Command, io: CommandIo, result: Result): void {
   const explain = program
     .command('explain')
@@ -22,7 +21,7 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .option('--snapshot <file>', 'Explain the decision for a snapshot instead; - for standard input')
     .option(
       '--at <time>',
-      'Explain the decision in force at this time: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
+      'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
     )
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(explain).action(

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { CommandIo } from '../io.js';
+import type * as Demo from '../demo/demo.js';
+import { CommandError, type CommandIo } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
-/** Adds `run`, `demo` and `doctor`. */
 export function addServiceCommands(program: Command, io: CommandIo, result: Result): void {
   addRun(program, io, result);
   addDemo(program, io, result);
@@ -43,9 +43,22 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     .option('--port <port>', 'Port of the service (default: 8080, or any free port if it is in use)')
     .option('--trace <file>', 'Load curve as CSV: t_seconds,value')
     .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
-      const { runDemo } = await import('../demo/demo.js');
+      const { runDemo } = await loadDemo();
       result.exitCode = await runDemo(options, io);
     });
+}
+
+/** The container image is built without the demo. */
+async function loadDemo(): Promise<typeof Demo> {
+  try {
+    return await import('../demo/demo.js');
+  } catch (error) {
+    // A package or another file that is missing is a broken installation.
+    if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
+    throw new CommandError(
+      'the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo',
+    );
+  }
 }
 
 interface DoctorFlags extends ClusterOptions {

@@ -1,6 +1,6 @@
 import type { Completion } from './describe-commands.js';
 
-/** Generates a script for bash 3.2 and newer that does not need the package bash-completion. */
+/** Works with bash 3.2 and newer, without the package bash-completion. */
 export function bashScript({ name, commands }: Completion): string {
   const cases = commands.map(({ name: command, options, values }) => {
     const flags = options.flatMap((option) => option.flags);

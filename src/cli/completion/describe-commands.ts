@@ -1,30 +1,27 @@
 import type { Command } from 'commander';
 
-/** The commands and options that a shell completes. */
 export interface Completion {
   readonly name: string;
   readonly commands: readonly CompletedCommand[];
 }
 
-export interface CompletedCommand {
+interface CompletedCommand {
   readonly name: string;
-  /** The summary up to the first colon or semicolon, which fits on one line of suggestions. */
+  /** The summary up to the first colon or semicolon, short enough for one line. */
   readonly description: string;
   readonly options: readonly CompletedOption[];
-  /** The allowed values of the first argument; empty: any. */
+  /** The allowed values of the first argument; empty: any value. */
   readonly values: readonly string[];
 }
 
 export interface CompletedOption {
-  /** `--output`, `-o`. */
   readonly flags: readonly string[];
   readonly description: string;
   readonly takesValue: boolean;
-  /** The allowed values; empty: any. */
+  /** The allowed values; empty: any value. */
   readonly values: readonly string[];
 }
 
-/** Describes the commands of a program with their options and those of the program. */
 export function describeCommands(program: Command): Completion {
   const shared = optionsOf(program).filter(({ flags }) => !flags.includes('--version'));
   const help = {

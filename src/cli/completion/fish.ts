@@ -1,6 +1,5 @@
 import type { CompletedOption, Completion } from './describe-commands.js';
 
-/** Generates a script for fish. */
 export function fishScript({ name, commands }: Completion): string {
   const lines = commands.flatMap(({ name: command, description, options, values }) => {
     const when = `-n ${quoted(`__fish_seen_subcommand_from ${command}`)}`;

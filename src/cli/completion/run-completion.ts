@@ -11,7 +11,7 @@ const SCRIPTS: ReadonlyMap<string, (completion: Completion) => string> = new Map
   ['fish', fishScript],
 ]);
 
-/** Runs `completion`: prints a script that completes commands, options and their values. Sends no request. */
+/** Runs `completion`: completes commands, options and their values. The script sends no requests. */
 export function runCompletion(shell: string, program: Command, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)

@@ -1,6 +1,6 @@
 import type { CompletedOption, Completion } from './describe-commands.js';
 
-/** Generates a script for zsh, to source or to install as `_promscaler` in $fpath. */
+/** The script can be sourced, or installed as `_promscaler` in $fpath. */
 export function zshScript({ name, commands }: Completion): string {
   const list = commands.map((command) => `    ${quoted(`${command.name}:${command.description}`)}`);
   const cases = commands.map(({ name: command, options, values }) => {
@@ -32,7 +32,7 @@ if [ "$funcstack[1]" = _${name} ]; then _${name} "$@"; else compdef _${name} ${n
 `;
 }
 
-/** Formats `'(--output -o)'{--output,-o}'[Output format]:value:(text json)'`. */
+/** Returns an argument of `_arguments`: `'(--output -o)'{--output,-o}'[Output format]:value:(text json)'`. */
 function optionSpec({ flags, description, takesValue, values }: CompletedOption): string {
   const text = description.replace(/[[\]:]/g, ' ');
   const value = values.length > 0 ? `:value:(${values.join(' ')})` : ':value:_files';

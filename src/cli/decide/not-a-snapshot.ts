@@ -1,15 +1,14 @@
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 
-/** Appended to every message about an input that is not a snapshot. */
-export const WHAT_A_SNAPSHOT_IS =
+const WHAT_A_SNAPSHOT_IS =
   'A snapshot is the JSON input of one decision (scaler, now, target, pods, samples, state). Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
 /**
- * Returns what a JSON value is instead of a snapshot, as a sentence; null if it has a field of a snapshot: then an error
- * about its fields is more precise.
+ * Returns what a JSON value is instead of a snapshot; null if it has a field of a snapshot, since an error about its
+ * fields is more precise.
  */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
@@ -26,9 +25,9 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   return null;
 }
 
-/** Returns the message for text that is not JSON: the error of the parser, or the kind of a YAML document. */
+/** Returns the message for text that is not JSON: the kind of the YAML document, else the error of the parser. */
 export function notJson(name: string, text: string, error: string): string {
-  // Documents are small; large text that is not JSON is a truncated snapshot.
+  // Documents are small: large text that is not JSON is a truncated snapshot.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);
   const why = typeof kind === 'string' ? whyNoSnapshot(name, { kind }) : null;
   return why ?? `${called(name)} is not a snapshot: not JSON: ${error}`;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, shut } from '../../simulator/sockets.js';
 import { DEMO_NAMESPACE, DEMO_SERVICE } from './workloads.js';
 
-/** The address at which the cluster of the demo has the service proxy of a real API server, too. */
+/** The address of the cluster of the demo, with the service proxy of a real API server. */
 export interface ApiFront {
   readonly url: string;
   readonly close: () => Promise<void>;
@@ -14,8 +14,8 @@ const PROXY = new RegExp(
 );
 
 /**
- * Starts a server that hands requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, so that
- * the kubeconfig alone leads to both.
+ * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, so
+ * that the kubeconfig is enough to reach both.
  */
 export async function startApiFront(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
   const agent = new Agent({ keepAlive: true });
@@ -46,7 +46,7 @@ function forward(
     { agent, hostname, port, method, path, headers: { ...headers, host } },
     (answer) => {
       response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
-      // A watch says nothing for a while: its headers must not wait for the first event.
+      // A watch may send no event for a while: its headers must not wait for the first one.
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
@@ -56,7 +56,7 @@ function forward(
     if (response.headersSent) response.destroy();
     else response.writeHead(BAD_GATEWAY).end();
   });
-  // A client that ends its watch ends it at the cluster, too.
+  // A client that closes its watch closes it at the cluster as well.
   response.on('close', () => outgoing.destroy());
   incoming.on('error', () => outgoing.destroy());
   incoming.pipe(outgoing);

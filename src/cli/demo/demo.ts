@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { MissingPartError } from '../../parts/context.js';
-import { findPrometheus } from '../../parts/find-part.js';
-import { startPrometheus } from '../../parts/prometheus-server.js';
-import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import { MissingProgramError } from './programs/context.js';
+import { findPrometheus } from './programs/find-prometheus.js';
+import { startPrometheus } from './programs/prometheus-server.js';
+import type { RunningPrometheus } from './programs/prometheus-server.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
@@ -27,8 +27,8 @@ import { waitUntilScraped } from './warm-up.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**
- * `demo`: an embedded cluster, a real Prometheus and the service together, from start to stop. Tells every change of
- * replicas; leaves no process and no folder behind.
+ * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas; leaves no
+ * process and no directory behind.
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
   const settings = readDemoOptions(options, io.stdout.isTerminal);
@@ -48,7 +48,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
-      // Hidden, so that `validate` of the folder passes it over.
+      // Hidden, so that `validate` of the directory skips it.
       const own = join(folder, '.prometheus');
       prometheus = await startPrometheus({ binary, config, env, clock, folder: own });
       try {
@@ -78,12 +78,12 @@ async function findBinary(io: CommandIo): Promise<string> {
   try {
     return await findPrometheus({ env: io.env, clock: io.clock, report });
   } catch (error) {
-    if (error instanceof MissingPartError) throw new CommandError(error.message);
+    if (error instanceof MissingProgramError) throw new CommandError(error.message);
     throw error;
   }
 }
 
-/** One point a second for a year is about 500 MiB; a day of it 1 MiB. */
+/** One point per second is about 1 MiB for a day. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readTrace(file: string, io: CommandIo): Promise<Curve> {
@@ -98,9 +98,8 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
   }
 }
 
-/** A stage on which nothing has begun. */
 interface SetStage extends Stage {
-  /** Lets the loads run. */
+  /** Starts the loads. */
   readonly start: () => void;
 }
 
@@ -127,9 +126,9 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
     const env = { ...io.env, POD_NAMESPACE: DEMO_NAMESPACE };
     const demoIo = { ...io, env, stderr: withoutRefusals(io.stderr), signal: stop.signal };
     const { configFile } = stage;
-    const { tellDocuments: onDocuments } = narrator;
+    const { printDocuments: onDocuments } = narrator;
     const onCycle = (output: CycleOutput): void => {
-      narrator.tell(output);
+      narrator.printCycle(output);
       if (opening.see(scalerKey(output.record.scaler))) stage.start();
     };
     const exitCode = await runService(
@@ -137,8 +136,8 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
       demoIo,
     );
     opening.open();
-    io.stdout.write(`\nThe demo has ended: ${narrator.changes()} changes of replicas.\n`);
-    if (lost.length > 0) throw new CommandError(`Prometheus has ended by itself: ${lost.join('')}`);
+    io.stdout.write(`\nThe demo ended: ${narrator.changes()} changes of replicas.\n`);
+    if (lost.length > 0) throw new CommandError(`Prometheus exited: ${lost.join('')}`);
     return exitCode;
   } finally {
     forget();

@@ -4,40 +4,35 @@ import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 
-/** A sentence about a document. */
+/** A change of a document. */
 export interface DocumentNews {
-  /** `NAMESPACE/NAME`, or the file where it cannot be read so far. */
+  /** `NAMESPACE/NAME`, or the file if it has not been readable so far. */
   readonly subject: string;
   readonly text: string;
 }
 
-/** What a reading of the documents has found new. `before`: the last reading; null: this is the first one. */
+/** Returns the changes since the previous reading; null: this is the first. */
 export function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before?.problems ?? []), errorsOf(now.problems)];
   const refused = [...isWrong].flatMap(([subject, text]) =>
     wasWrong.get(subject) === text
       ? []
-      : [{ subject, text: `its document is refused, the last good one stays in force: ${text}` }],
+      : [{ subject, text: `document rejected, the last valid one remains in effect: ${text}` }],
   );
   if (before === null) return refused;
   const [old, present] = [byKey(before), byKey(now)];
   const fixed = [...wasWrong.keys()].flatMap((subject) =>
-    isWrong.has(subject) ? [] : [{ subject, text: 'its document is no longer refused' }],
+    isWrong.has(subject) ? [] : [{ subject, text: 'document is valid again' }],
   );
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
     const earlier = old.get(subject);
-    // A document that did not change stays the same object. What was there before all were listed is not new.
+    // An unchanged document is the same object. Before the first complete list, no document is new.
     if (earlier === scaler || (earlier === undefined && !before.isComplete)) return [];
-    const text =
-      earlier === undefined
-        ? 'is new, and is scaled from now on'
-        : 'its document has changed, and is in force';
+    const text = earlier === undefined ? 'document added' : 'document changed';
     return [{ subject, text }];
   });
   const gone = [...old.keys()].flatMap((subject) =>
-    present.has(subject)
-      ? []
-      : [{ subject, text: 'its document is deleted: it keeps its replicas and is no longer scaled' }],
+    present.has(subject) ? [] : [{ subject, text: 'document deleted: the replicas stay as they are' }],
   );
   return [...refused, ...fixed, ...changed, ...gone];
 }
@@ -46,7 +41,7 @@ function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
   return new Map(scalers.map((scaler) => [scalerKey(scaler), scaler]));
 }
 
-/** The first error of each document. */
+/** Returns the first error of each document. */
 function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   for (const { severity, file, place, message } of problems) {
@@ -58,7 +53,7 @@ function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
   return errors;
 }
 
-/** Of an object its key, of a file its name. */
+/** Returns the key of an object, or the name of a file. */
 function subjectOf(file: string): string {
   return file.startsWith(`${OBJECTS_PATH}/`) ? file.slice(OBJECTS_PATH.length + 1) : basename(file);
 }

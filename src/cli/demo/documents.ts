@@ -1,27 +1,27 @@
 import { DEMO_NAMESPACE } from './workloads.js';
 
-/** How often Prometheus looks at the pods. As in life, several times within the shortest window of a query. */
+/** The scrape interval: several scrapes fit into the shortest window of a query. */
 export const SCRAPE_SECONDS = 1;
 
-/** Over how long rates are taken. Not shortened by the speed: that would make the metrics untrue. */
+/** The window of rates. `--speed` does not shorten it: that would falsify the metrics. */
 export const RATE_SECONDS = 10;
 
 /**
- * How long a metric must be there again before it scales down, at speed 1. Prometheus is as young as the demo, which
- * doubles it: with less patience than in life the queue's worker shrinks before a demo of two minutes is over.
+ * The recovery hold at speed 1. It is doubled because Prometheus is as young as the demo. With the default, mailer
+ * would not scale down within a demo of two minutes.
  */
 const HOLD_SECONDS = 150;
 
-/** The text of the service config of the demo. */
+/** Returns the service config of the demo. */
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
-  /** The file, relative to the config. */
+  /** Path relative to the config. */
   readonly kubeconfig: string;
   readonly port: number;
-  /** How much faster than life: what waits for metrics that are back is shortened like the windows. */
+  /** Shortens the recovery hold, like the windows. */
   readonly speed: number;
 }): string {
-  return `# The service config of the demo. It is read at the start only.
+  return `# The service config of the demo. It is read only at startup.
 prometheus:
   default:
     urls: [${addresses.prometheusUrl}]
@@ -36,11 +36,11 @@ scalers:
 server: { port: ${addresses.port} }
 leaderElection: { enabled: true }
 state: { enabled: true }
-log: { level: error, format: text }  # the demo tells its own story
+log: { level: error, format: text }  # the demo prints its own messages
 `;
 }
 
-/** The text of the Prometheus config of the demo: targets come from the cluster by http_sd. */
+/** Returns the Prometheus config of the demo, with targets from http_sd of the cluster. */
 export function demoPrometheusConfig(sdUrl: string): string {
   return `global:
   scrape_interval: ${SCRAPE_SECONDS}s
@@ -53,15 +53,14 @@ scrape_configs:
 `;
 }
 
-/** The scaler documents of the demo. */
 export interface DemoDocuments {
-  /** YAML by file name: those that are read from files. */
+  /** YAML by file name, for documents in files. */
   readonly files: ReadonlyMap<string, string>;
-  /** YAML: those that are objects of the cluster. */
+  /** YAML of the documents that are objects of the cluster. */
   readonly objects: readonly string[];
 }
 
-/** The documents of the demo. Windows and periods are shortened by `speed`, like the load. */
+/** Returns the scaler documents of the demo. `speed` shortens windows and periods, like the load. */
 export function demoDocuments(speed: number): DemoDocuments {
   const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
   return {
@@ -79,7 +78,7 @@ metadata: { name: ${name}, namespace: ${DEMO_NAMESPACE} }`;
 }
 
 function checkout(seconds: Seconds): string {
-  return `# A Deployment, kept at 60 % of the cpu that its pods request.
+  return `# A Deployment at 60 % of the cpu requests of its pods.
 ${head('checkout')}
 spec:
   scaleTargetRef: { name: checkout }
@@ -93,7 +92,7 @@ spec:
 }
 
 function search(seconds: Seconds): string {
-  return `# A StatefulSet, kept at 20 requests per second for each pod, that grows by at most 3 pods a minute of the load's time.
+  return `# A StatefulSet at 20 requests per second per pod; at most 3 more pods per minute at --speed 1.
 ${head('search')}
 spec:
   scaleTargetRef: { kind: StatefulSet, name: search }
@@ -114,7 +113,7 @@ spec:
 }
 
 function mailer(seconds: Seconds): string {
-  return `# A worker on a queue: 30 waiting messages for each pod, with CHPA's windows (no change too soon after the last one).
+  return `# A worker on a queue: 30 waiting messages per pod, with the forbidden windows of CHPA.
 ${head('mailer')}
 spec:
   preset: chpa

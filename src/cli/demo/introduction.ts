@@ -1,31 +1,30 @@
 import { join } from 'node:path';
 import type { DemoSettings } from './options.js';
 
-/** What the introduction names. */
 export interface IntroducedStage {
   readonly folder: string;
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
-  /** What the user typed to start promscaler. */
+  /** How the user started promscaler. */
   readonly command: string;
 }
 
-/** What the demo is, and the commands with which to look further. Each works as it stands, in any other terminal. */
+/** Returns a description of the demo and commands that can be copied to any other terminal. */
 export function introduction(stage: IntroducedStage, { speed, durationSeconds }: DemoSettings): string {
   const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, command } = stage;
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
-  return `promscaler demo, ${speed} times as fast as life, until ${end}.
+  return `promscaler demo, ${speed}x speed, until ${end}.
 
 A simulated cluster, a real Prometheus that scrapes its pods, and the service as \`promscaler run\` starts it:
   checkout  Deployment   cpu at 60 % of the requests
-  search    StatefulSet  20 requests per second for each pod
-  mailer    Deployment   30 waiting messages for each pod, with CHPA's windows
+  search    StatefulSet  20 requests per second per pod
+  mailer    Deployment   30 waiting messages per pod, with the forbidden windows of CHPA
 
-To look further, from another terminal:
+Commands to try in another terminal:
   ${command} status ${reach}
   ${command} explain checkout ${reach}
   ${command} pause checkout --for 30s ${reach}
@@ -37,11 +36,11 @@ To look further, from another terminal:
   curl ${serviceUrl}/metrics
   curl ${serviceUrl}/api/v1/scalers/shop/checkout
 
-The documents of checkout and search are objects of the cluster, that of mailer is a file. Change one, it is picked up:
+The scaler documents of checkout and search are objects in the cluster, that of mailer is a file. Edit them:
   ${kubectl} edit scaler checkout
   ${join(folder, 'scalers', 'mailer.yaml')}
 
-Prometheus' own page: ${prometheusUrl}/graph
+Prometheus UI: ${prometheusUrl}/graph
 
 `;
 }

@@ -3,7 +3,7 @@ import type { CycleOutput } from '../../control/ports.js';
 import type { Decision } from '../../decision/decision.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
+import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -11,18 +11,18 @@ import type { CommandIo } from '../io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
-/** Tells the story of the demo, a line a change. */
+/** Prints the events of the demo, one per line. */
 export interface Narrator {
-  readonly tell: (output: CycleOutput) => void;
-  /** After each reading of the documents. */
-  readonly tellDocuments: (loaded: LoadedScalers) => void;
-  /** Changes told so far. */
+  readonly printCycle: (output: CycleOutput) => void;
+  /** To be called after each reading of the documents. */
+  readonly printDocuments: (loaded: LoadedScalers) => void;
+  /** The number of changes of replicas so far. */
   readonly changes: () => number;
 }
 
 /**
- * Writes each change of replicas, each new reason that holds one back, each pause and its end, and each document that
- * comes, changes, breaks, is fixed or goes, with the seconds since now.
+ * Prints each change of replicas, each new reason that prevents one, each pause and its end, and each change of a
+ * document, with the seconds since the start.
  */
 export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
   const { stdout, clock } = io;
@@ -38,28 +38,29 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
     return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${printable(why)}\n`;
   };
 
-  const tellPause = ({ scaler, pause, at }: CycleRecord): void => {
+  const printPause = ({ scaler, pause, at }: CycleRecord): void => {
     const key = scalerKey(scaler);
     const before = pauses.get(key) ?? null;
     pauses.set(key, pause);
-    if (pause?.message === before?.message) return;
+    const message = pause === null ? null : pauseMessage(pause);
+    if (message === (before === null ? null : pauseMessage(before))) return;
     const hasEnded = before?.until !== null && before?.until !== undefined && before.until <= at;
-    const news = pause?.message ?? (hasEnded ? 'its pause has ended' : 'it is resumed');
+    const news = message ?? (hasEnded ? 'pause ended' : 'resumed');
     stdout.write(colors.cyan(line(at, key, '', news)));
   };
 
   return {
     changes: () => changes,
-    tellDocuments: (loaded) => {
+    printDocuments: (loaded) => {
       const at = clock.now();
       for (const { subject, text } of documentNews(documents, loaded))
         stdout.write(colors.cyan(line(at, subject, '', text)));
       documents = loaded;
     },
-    tell: ({ record }) => {
+    printCycle: ({ record }) => {
       const { scaler, decision, outcome, at } = record;
       const key = scalerKey(scaler);
-      tellPause(record);
+      printPause(record);
       const direction = decision === null ? null : rescaleDirection(outcome);
       if (decision !== null && direction !== null) {
         changes += 1;
@@ -82,13 +83,13 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
 }
 
 interface Standstill {
-  /** In one word: the same again is no news. */
+  /** The kind of the reason: the same kind again is not printed. */
   readonly why: string;
   readonly count: string;
   readonly text: string;
 }
 
-/** What keeps the count from following the metrics; null where nothing does. */
+/** Returns what keeps the replicas from following the metrics, or null. */
 function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
   const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');
@@ -96,7 +97,7 @@ function whyStill({ limits, conditions, currentReplicas }: Decision, text: strin
   return why === null ? null : { why, count: `= ${currentReplicas}`, text };
 }
 
-/** Why nothing was decided. */
+/** Returns why there was no decision, or null. */
 function whyNone({ conditions }: CycleRecord): Standstill | null {
   const failed = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
   return failed === undefined ? null : { why: failed.reason, count: '', text: failed.message };

@@ -1,17 +1,16 @@
 import type { CommandIo, OutputStream } from '../io.js';
 import { DEMO_SCALERS } from './workloads.js';
 
-/** Keeps the story back until there is something to look at: a first decision on each scaler. */
+/** Delays the output until there is something to see: a first decision for each scaler. */
 export interface Opening {
-  /** Where the story is told. */
+  /** The delayed output. */
   readonly stdout: OutputStream;
-  /** A cycle of a scaler has ended; true for the one that opens the demo. */
+  /** To be called after each cycle of a scaler. Returns whether this one opens the demo. */
   readonly see: (scaler: string) => boolean;
-  /** Writes the introduction and what was kept back, unless it is done already. */
+  /** Prints the introduction and the delayed output, if that has not been done. */
   readonly open: () => void;
 }
 
-/** Makes the opening of a demo with this introduction. */
 export function createOpening({ stdout }: Pick<CommandIo, 'stdout'>, introduction: string): Opening {
   let waiting: string[] | null = [];
   const seen = new Set<string>();
@@ -39,7 +38,7 @@ export function createOpening({ stdout }: Pick<CommandIo, 'stdout'>, introductio
   };
 }
 
-/** Standard error without the log lines on refused documents, which the story tells in its own words. */
+/** Returns standard error without the log lines for rejected documents, which the narrator prints. */
 export function withoutRefusals(stderr: OutputStream): OutputStream {
   return {
     ...stderr,

@@ -1,15 +1,15 @@
 import { CommandError } from '../io.js';
 
-/** The options of `demo` as commander gives them: texts. */
+/** The options of `demo`, unparsed. */
 export interface DemoOptions {
   readonly duration?: string | undefined;
   readonly speed: string;
-  /** Left out: 8080, or any free one where that is taken. */
+  /** Default: 8080, or any free port if that is in use. */
   readonly port?: string | undefined;
   readonly trace?: string | undefined;
 }
 
-/** The options of `demo`, checked. */
+/** The options of `demo`, validated. */
 export interface DemoSettings {
   /** Null: until it is stopped. */
   readonly durationSeconds: number | null;
@@ -18,10 +18,10 @@ export interface DemoSettings {
   readonly traceFile: string | null;
 }
 
-/** How long a demo runs that nobody can stop with Ctrl-C. */
+/** Without a terminal there is no Ctrl-C. */
 const DEFAULT_DURATION_SECONDS = 120;
 
-/** Throws `CommandError` (wrong usage) where an option is out of its range. */
+/** Throws `CommandError` (usage error) if an option is out of range. */
 export function readDemoOptions(options: DemoOptions, isTerminal: boolean): DemoSettings {
   const standard = isTerminal ? null : DEFAULT_DURATION_SECONDS;
   return {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { freePort } from '../../parts/free-port.js';
-import type { RunningPrometheus } from '../../parts/prometheus-server.js';
+import { freePort } from './programs/free-port.js';
+import type { RunningPrometheus } from './programs/prometheus-server.js';
 import type { JsonObject } from '../../simulator/json.js';
 import { kubeconfigText } from '../../simulator/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -12,20 +12,19 @@ import { demoDocuments, demoServiceConfig } from './documents.js';
 import type { DemoSettings } from './options.js';
 import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
 
-/** Everything around the service of the demo, ready for it to start. */
+/** The environment of the service of the demo. */
 export interface Stage {
   readonly folder: string;
-  /** Leads to the cluster, and through its service proxy to the service. */
+  /** For the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheus: RunningPrometheus;
-  /** Ends what was started here. */
+  /** Stops what `setStage` started. */
   readonly close: () => Promise<void>;
 }
 
-/** The parts that run already. */
 export interface Parts {
   readonly folder: string;
   readonly simulator: Simulator;
@@ -35,7 +34,7 @@ export interface Parts {
 const DEFAULT_PORT = 8080;
 const KUBECONFIG = 'kubeconfig';
 
-/** Adds to the cluster what the service finds in a real one, and writes its files. */
+/** Adds the objects that the service needs to the cluster, and writes its files. */
 export async function setStage(parts: Parts, settings: DemoSettings): Promise<Stage> {
   const { folder, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;
@@ -43,7 +42,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   const documents = demoDocuments(speed);
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
   simulator.addObject(demoService(port));
-  // Through JSON: the simulator takes plain JSON alone.
+  // The simulator accepts plain JSON only.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
   const serviceUrl = `http://127.0.0.1:${port}`;

@@ -4,12 +4,12 @@ import { type Clock, sleep } from '../../units/clock.js';
 import { RATE_SECONDS } from './documents.js';
 import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';
 
-/** As many as `doctor` asks for within a window, so that it has nothing to say from the start. */
+/** The number that `doctor` requires in a window, so that it has no warning at the start. */
 const SCRAPES = 4;
 
 const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS}s]`;
 
-/** True once every pod has been scraped that often, cpu, requests and queue alike. */
+/** Holds once every pod has been scraped that often for cpu, requests and queue. */
 const IS_SCRAPED = [
   `count(count by (pod) (count_over_time(container_cpu_usage_seconds_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
   `count(count by (pod) (count_over_time(http_requests_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
@@ -19,10 +19,10 @@ const IS_SCRAPED = [
 const PERIOD_MS = 250;
 const QUERY_MS = 2000;
 
-/** Longer than the scrapes take on any machine; after it the demo begins with what there is. */
+/** Longer than the scrapes take on any machine. The demo then starts with incomplete metrics. */
 const MOST_MS = 30_000;
 
-/** Waits until Prometheus has what the first decisions need, so that no metric is unknown at the start. */
+/** Waits until Prometheus has the data for the first decisions, so that no metric is missing at the start. */
 export async function waitUntilScraped(
   prometheusUrl: string,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

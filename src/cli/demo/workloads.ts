@@ -4,23 +4,20 @@ import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
 
-/** Where the workloads of the demo live, and the service with them: that of the kubeconfig. */
+/** The namespace of the workloads and of the service, and of the kubeconfig. */
 export const DEMO_NAMESPACE = 'shop';
 
-/** What the Service of promscaler is called. */
+/** The name of the Service of promscaler. */
 export const DEMO_SERVICE = 'promscaler';
 
-/** checkout, search and mailer. */
+/** The number of scalers: checkout, search and mailer. */
 export const DEMO_SCALERS = 3;
 
-/** Pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
+/** The number of pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
 export const DEMO_PODS = 5;
 
-/** Where the service itself would live. */
-export const SERVICE_NAMESPACE = 'promscaler';
-
-/** The ConfigMaps for the state of scalers, as the chart makes them in the namespace of the service. */
-export function demoStateMaps(namespace = SERVICE_NAMESPACE): readonly {
+/** Returns the ConfigMaps for the state of scalers, as the chart creates them in the namespace of the service. */
+export function demoStateMaps(namespace: string): readonly {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -32,14 +29,14 @@ export function demoStateMaps(namespace = SERVICE_NAMESPACE): readonly {
   }));
 }
 
-/** A workload, and the load that it is put under. */
+/** A workload and its load. */
 export interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests per second before that begins, for which the replicas at the start are enough. */
+  /** Requests per second before the load starts, for which the initial replicas are enough. */
   readonly atRest: number;
 }
 
-/** The Service by which `status` finds promscaler, as the chart makes it. */
+/** Returns the Service by which `status` finds promscaler, as the chart creates it. */
 export function demoService(port: number): JsonObject {
   return {
     apiVersion: 'v1',
@@ -54,8 +51,8 @@ export function demoService(port: number): JsonObject {
 }
 
 /**
- * Three workloads under load, as they are at the start: a web shop that is bound by cpu, a search whose pods take
- * requests, and a worker on a queue. `trace` takes the place of the shop's own daily wave.
+ * Returns three workloads: a web shop bound by cpu, a search by requests, and a worker by its queue. `trace` replaces
+ * the daily wave of the shop.
  */
 export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
   const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };
@@ -88,14 +85,14 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
   ];
 }
 
-/** The same before its load begins. */
+/** Returns the workload before its load starts. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
 
-/** A day of half an hour, entered where the morning begins. */
+/** A day of 30 minutes, from its morning on. */
 const MORNING: Curve = (seconds) => wave(seconds + 300);
 
 const CROWD = flashCrowd({

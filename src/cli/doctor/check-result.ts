@@ -1,20 +1,19 @@
 import type { CheckName } from './check-names.js';
 
-/** `skipped`: the check could not run, because something that another check reports is missing. */
+/** `skipped`: the check could not run; the result of another check has the reason. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface CheckResult {
   readonly check: CheckName;
   readonly status: CheckStatus;
-  /** `config`, `data source NAME`, `cluster`, or a scaler's `NAMESPACE/NAME`. */
+  /** `config`, `data source NAME`, `cluster`, or `NAMESPACE/NAME` of a scaler. */
   readonly subject: string;
   /** One sentence without a full stop, and without secrets. */
   readonly message: string;
-  /** The configuration or command that fixes the problem; null for `ok` and `skipped`. */
+  /** Configuration or command that fixes the problem; null for `ok` and `skipped`. */
   readonly fix: string | null;
 }
 
-/** Builds the results of one check for one subject. */
 export interface ResultBuilder {
   readonly ok: (message: string) => CheckResult;
   readonly warning: (message: string, fix: string) => CheckResult;
@@ -22,7 +21,6 @@ export interface ResultBuilder {
   readonly skipped: (why: string) => CheckResult;
 }
 
-/** Returns a builder for results of `check` about `subject`. */
 export function resultsOf(check: CheckName, subject: string): ResultBuilder {
   const make =
     (status: CheckStatus) =>

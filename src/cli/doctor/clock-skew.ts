@@ -2,13 +2,10 @@ import type { ResultBuilder, CheckResult } from './check-result.js';
 
 /** Smaller differences have no effect. */
 const WARN_SECONDS = 5;
-/** A typical scrape interval: with more, the computed age of samples is off by a scrape. */
+/** A typical scrape interval: beyond it, the computed age of samples is off by a scrape. */
 const FAIL_SECONDS = 30;
 
-/**
- * Judges the difference between the clock of a server and the local one. `spreadSeconds` is the error of the
- * measurement: half of the round trip, and the resolution of the server's answer.
- */
+/** `spreadSeconds` is the error of the measurement: half of the round trip plus the resolution of the response. */
 export function judgeClockSkew(
   make: ResultBuilder,
   server: string,

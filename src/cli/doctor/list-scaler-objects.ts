@@ -13,8 +13,8 @@ import { openCluster } from './open-cluster.js';
 const DEADLINE_MS = 10_000;
 
 /**
- * Lists the Scaler objects of the cluster; null if `scalers.customResources` is off. Omits namespaces that cannot be
- * listed: the check `custom-resources` reports them.
+ * Returns null if `scalers.customResources` is off. Omits namespaces that cannot be listed; the check
+ * `custom-resources` reports them.
  */
 export async function listScalerObjects(
   context: Omit<DoctorContext, 'scalers'> & {

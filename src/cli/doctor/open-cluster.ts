@@ -11,8 +11,8 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 
 /**
- * Connects to the cluster of the service config, the kubeconfig or the pod. Returns the failed result of the check
- * `cluster` if no connection is configured. Sends no request yet.
+ * Connects as configured in the service config, the kubeconfig or the pod. Returns the failed result of the check
+ * `cluster` if there is no configuration. Sends no request yet.
  */
 export async function openCluster(
   context: DoctorContext & {

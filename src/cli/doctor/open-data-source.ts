@@ -3,12 +3,15 @@ import { createProbe } from '../../prometheus/probe.js';
 import type { SourceConfig } from '../../prometheus/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
-export interface OpenedSource extends SourceContext {
-  /** Detects the engine of the server if `flavor` is unset, and returns a context with the matching config. */
+interface OpenedSource extends SourceContext {
+  /**
+   * Detects the flavor from the response of the server if it is unset, and returns a context with the matching
+   * config.
+   */
   readonly recognized: () => Promise<SourceContext>;
 }
 
-/** Creates the clients of a data source. Sends no request yet. */
+/** Sends no request yet. */
 export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
   const { clock, signal, env } = context;
   const client = createPrometheusClient(source, clock, env);

@@ -3,7 +3,6 @@ import type { CheckResult, CheckStatus } from './check-result.js';
 
 /** The output of `doctor -o json`. */
 export interface DoctorReport {
-  /** `failed` if at least one result is. */
   readonly status: 'ok' | 'failed';
   readonly ok: number;
   readonly warnings: number;
@@ -12,7 +11,6 @@ export interface DoctorReport {
   readonly results: readonly CheckResult[];
 }
 
-/** Builds the report: the results with their counts. */
 export function makeReport(results: readonly CheckResult[]): DoctorReport {
   const count = (status: CheckStatus): number => results.filter((one) => one.status === status).length;
   const failed = count('failed');
@@ -26,12 +24,12 @@ export function makeReport(results: readonly CheckResult[]): DoctorReport {
   };
 }
 
-/** Scalers without a problem that are listed by name; the rest are counted. */
+/** Healthy scalers that are listed by name; others are only counted. */
 const MAX_HEALTHY = 20;
 
 /**
- * Formats the report as text: one line for the passed checks of each subject, one for each failure and warning with its
- * fix below, and the counts at the end. The number of lines that begin with `warning` or `failed` equals the counts.
+ * Returns one line per subject for its passed checks, one line per failure or warning with its fix below, and the
+ * counts. The number of lines that begin with `warning` or `failed` equals the counts.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
   const bySubject = new Map<string, CheckResult[]>();
@@ -74,7 +72,7 @@ function writeProblem(
 ): readonly string[] {
   if (status !== 'failed' && status !== 'warning') return [];
   const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
-  // The check `config` and its subject have the same name.
+  // The check `config` has the same name as its subject.
   const name = check === 'config' ? title : `${title}: ${mark}`;
   return [
     `${label(status, paint)} ${name}: ${message}`,
@@ -84,7 +82,6 @@ function writeProblem(
 
 const INDENT = ' '.repeat(12);
 
-/** Returns one line for each reason, with the checks that it skipped. */
 function writeSkipped(results: readonly CheckResult[], title: string, paint: Paint): readonly string[] {
   const byReason = new Map<string, string[]>();
   for (const { status, check, message } of results) {

@@ -39,7 +39,7 @@ import { readClusterFacts, type ScalerFacts } from './targets/scaler-facts.js';
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
 
-/** Run for each data source that answers. */
+/** Run if the data source answers. */
 const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
   ['prometheus-clock', checkPrometheusClock],
   ['resource-series', checkResourceSeries],
@@ -55,10 +55,9 @@ const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
   ['custom-resources', checkCustomResources],
 ];
 
-/** Checks of the service's own account and objects: meaningless for `validate --live`. */
+/** Checks of the account and objects of the service: not part of `validate --live`. */
 const SERVICE_CHECKS: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
 
-/** Run for each scaler. */
 const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['target', checkTarget],
   ['pods', checkPods],
@@ -70,23 +69,19 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['decision', checkDecision],
 ];
 
-export interface ChecksInput extends Omit<DoctorContext, 'signal'> {
+interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly signal: AbortSignal;
-  /** All documents, to find shared targets; `scalers` are the ones to check. */
+  /** All documents, for shared targets; `scalers` are the ones to check. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home directory; null: none. */
   readonly home: string | null;
-  /** Whether to run the checks of the service's own account and objects. */
   readonly includesServiceChecks: boolean;
 }
 
-/** Time limit of the whole run, in milliseconds. */
 const WHOLE_MS = 55_000;
-/** Scalers that are checked concurrently. */
 const CONCURRENT_SCALERS = 8;
 
-/** Runs every check within a minute. Sends read requests only. */
+/** Sends read requests only. */
 export async function runChecks(input: ChecksInput): Promise<readonly CheckResult[]> {
   const { clock, signal: parent } = input;
   return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
@@ -149,7 +144,6 @@ async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster>
 }
 
 interface ReachedSystems {
-  /** Data sources that answer, by name. */
   readonly sources: ReadonlyMap<string, SourceContext>;
   /** Null if the API server does not answer. */
   readonly cluster: ClusterContext | null;
@@ -161,7 +155,7 @@ async function checkScalers(
 ): Promise<readonly CheckResult[]> {
   const { scalers, allScalers, clock, signal, config } = input;
   const shared = findSharedTargets(allScalers);
-  // The planner of the service sends each distinct query once. Sources known to be unreachable are not waited for.
+  // The planner of the service sends each distinct query once. Unreachable data sources cost no time.
   const round = createMetricSource({
     sources: new Map(Object.entries(config.prometheus)),
     clock,

@@ -20,21 +20,18 @@ import { listScalerObjects } from './list-scaler-objects.js';
 import { makeReport, writeReport } from './report.js';
 import { runChecks } from './run-checks.js';
 
-export interface DoctorOptions extends ClusterOptions, NamingOptions {
-  /** `NAMESPACE/NAME` or `NAME` of the only scaler to check. */
+interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** The service config. Unset: every field has its default, as with `run`. */
+  /** Unset: every field has its default, as in `run`. */
   readonly config?: string;
-  /** Whether the service runs with `--dry-run`. */
   readonly dryRun?: boolean;
   /** Replaces the URLs of the data source `default`. */
   readonly prometheus?: string;
-  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
 /**
- * Runs `doctor`: checks configuration, Prometheus and cluster, and prints each problem with its fix. Sends read requests
+ * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read requests
  * only. Returns 1 if a check failed; warnings do not count.
  */
 export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
@@ -79,7 +76,7 @@ async function readConfig(
   io: CommandIo,
 ): Promise<{ readonly config: ServiceConfig | null; readonly problems: readonly Problem[] }> {
   if (file !== undefined) return readServiceInput(file, io);
-  // Like `run` without --config: an empty promscaler.yaml in the working directory.
+  // As in `run` without --config: an empty promscaler.yaml in the working directory.
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 

@@ -7,7 +7,6 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import { countOf, formatAmount, formatNumber } from '../output/format-values.js';
 
-/** A metric of a snapshot with its sample and its result. */
 export interface ExplainedMetric {
   readonly spec: MetricSpec;
   readonly sample: Sample;
@@ -15,9 +14,9 @@ export interface ExplainedMetric {
 }
 
 /**
- * Formats how a metric leads to its proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null without a
- * proposal. The formula is evaluated again: if it does not give the proposal (samples of pods that the snapshot does not
- * contain), only ratio and proposal are printed.
+ * Returns the calculation of a proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null without a
+ * proposal. The formula is evaluated again: if the result differs from the proposal (samples of pods that are not in
+ * the snapshot), only ratio and proposal are returned.
  */
 export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
   const { spec, result } = metric;
@@ -76,7 +75,7 @@ function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapsh
   return `${again}, missing or unready pods could reverse the direction: stays at ${specReplicas}`;
 }
 
-/** Returns the ratio of the first pass, over ready pods only. `current` is its average. */
+/** Returns the ratio of the first pass, which covers only ready pods. `current` is their average. */
 function firstRatio(
   { target, name }: MetricSpec,
   { current }: MetricResult,
@@ -93,7 +92,7 @@ function firstRatio(
   return { ratio, text: `${formatAmount(current.averageValue, name)} / ${wanted} = ${ratioText(ratio)}` };
 }
 
-/** Counts samples of pods that the snapshot does not contain: like the HPA, the second pass includes them. */
+/** Counts samples of pods that are not in the snapshot: as in the HPA, the second pass includes them. */
 function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   if (sample.form === 'error' || sample.form === 'values') return 0;
   const listed = new Set(pods.map(({ name }) => name));
@@ -101,7 +100,7 @@ function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   return [...sampled.keys()].filter((name) => !listed.has(name)).length;
 }
 
-/** Formats which value missing and unready pods get: the one against the direction of the change. */
+/** Missing and unready pods get the value that works against the direction of the change. */
 function filledText(ratio: number, { pods }: MetricResult): string {
   if (ratio > 1) {
     const both = [

@@ -4,7 +4,7 @@ import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
 import type { Snapshot } from '../../decision/snapshot.js';
 import { CommandError } from '../io.js';
 
-/** Parses the JSON form of a snapshot and decides. Throws `CommandError` if it is invalid. */
+/** Throws `CommandError` if the snapshot is invalid. */
 export function decideJson(
   json: unknown,
   isFromService: boolean,

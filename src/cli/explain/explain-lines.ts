@@ -7,7 +7,6 @@ import { holdLines, limitLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
 import { alignColumns, formatSeconds } from '../output/format-values.js';
 
-/** Formats one decision for a terminal, from the metrics to the outcome, one string per line. */
 export function explainLines(explanation: Explanation): readonly string[] {
   return [
     ...headLines(explanation),
@@ -45,7 +44,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   ];
 }
 
-/** The reason of a pause with `replicas`; the group is its effect on the replica count. */
+/** The reason of a pause with `replicas`. The group is the effect on the replica count. */
 const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 const NO_SAMPLE: Sample = {

@@ -12,14 +12,14 @@ import { entryLines, periodLines } from './past-lines.js';
 import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';
 
-export interface PastRequest extends ReachOptions {
+interface PastRequest extends ReachOptions {
   readonly name: ScalerName;
   /** In a format of `parsePastTime`. */
   readonly at: string;
   readonly format: 'text' | 'json' | 'yaml';
 }
 
-/** Formats the decision in force at an instant. Throws `CommandError` if the service does not retain it. */
+/** Throws `CommandError` if the service does not retain the decision in effect at that time. */
 export async function explainPast(request: PastRequest, io: CommandIo): Promise<string> {
   const { name, format } = request;
   const key = `${name.namespace}/${name.name}`;

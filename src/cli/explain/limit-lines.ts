@@ -5,7 +5,6 @@ import type { Instant } from '../../units/time.js';
 import type { Explanation } from './explanation.js';
 import { alignColumns, formatSeconds } from '../output/format-values.js';
 
-/** Formats the limits that changed the recommendation, in the order applied. */
 export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Decision): readonly string[] {
   if (limits.length === 0)
     return [
@@ -25,7 +24,7 @@ export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Dec
   return [head, ...alignColumns(rows)];
 }
 
-/** Formats what holds the replica count or prevents a patch, and until when. */
+/** Lists what holds the replica count or prevents a patch, and until when. */
 export function holdLines(explanation: Explanation): readonly string[] {
   const holds = [
     ...actionHolds(explanation),
@@ -39,7 +38,7 @@ export function holdLines(explanation: Explanation): readonly string[] {
 
 type Hold = readonly [what: string, until: string];
 
-/** Read from the status of the service, or else from the document. */
+/** From the status of the service, else from the document. */
 function actionHolds({ snapshot, status }: Explanation): readonly Hold[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
@@ -65,7 +64,7 @@ function limitHolds({ decision, now }: Explanation): readonly Hold[] {
   return isWithoutProposal ? [...holds, ['no value', 'until a metric has a value']] : holds;
 }
 
-/** The end of limits that do not end at a known time. */
+/** For limits whose end is not a known time. */
 const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     untrusted_metric: 'until every metric has a complete value',
@@ -79,7 +78,7 @@ const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Also shown if this decision is not a scale-down: the next one may be. */
+/** Also listed if this decision is not a scale-down, since the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
@@ -88,7 +87,7 @@ function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[]
   return [['no scale-down', `${untilText(holdScaleDownUntil, now)}${why}`]];
 }
 
-/** Forbidden windows that do not affect this decision, but would affect another one. */
+/** Lists forbidden windows that do not affect this decision but would affect another one. */
 function windowHolds({ snapshot, decision, now }: Explanation): readonly Hold[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };

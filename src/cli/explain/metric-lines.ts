@@ -10,7 +10,6 @@ import { type ExplainedMetric, explainArithmetic } from './arithmetic.js';
 import { countOf, formatAmount, formatSeconds } from '../output/format-values.js';
 import { listSome } from '../output/list-some.js';
 
-/** Formats one metric: its query, the answer, the pods by group and the arithmetic. */
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
@@ -59,7 +58,6 @@ function queryText(spec: MetricSpec): string {
   return `${oneLine(spec.query)}${selector}${source}`;
 }
 
-/** Formats guard and freshness, without which the answer is not used. */
 function checkTexts(spec: MetricSpec): readonly string[] {
   if (spec.type !== 'Object' && spec.type !== 'External') return [];
   const { guard, freshness } = spec;
@@ -85,7 +83,7 @@ function selectorText(selector: LabelSelector): string {
     .join(', ');
 }
 
-/** Begins with the class of the answer: value, partial, missing, nan, invalid, failed. */
+/** Begins with the class of the answer: value, partial, missing, nan, invalid or failed. */
 function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
   const judged = judgeSample(spec, sample);
   if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;

@@ -4,7 +4,9 @@ import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
 import { alignColumns, formatAmount } from '../output/format-values.js';
 
-/** Formats the period of the decision in force at `at`, its number of repetitions, and the metric values at `at`. */
+/**
+ * Returns the period and the number of repetitions of the decision in effect at `at`, and the metric values at `at`.
+ */
 export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;
@@ -19,7 +21,7 @@ export function periodLines(at: Instant, { entry, history }: PastScaler): readon
   ];
 }
 
-/** Formats the metric values of the last point by `at`; empty if the history starts later. */
+/** Returns the values of the last point at or before `at`; empty if the history begins later. */
 function readingLines(at: Instant, history: JsonObject | null): readonly string[] {
   const times = listIn(history, 'at').map((time) => (typeof time === 'string' ? parseInstant(time) : null));
   const index = times.findLastIndex((time) => time !== null && time <= at);
@@ -40,7 +42,7 @@ function readingOf(metric: JsonObject, index: number): string {
   return `${name} ${write('value')} (target ${write('target')})`;
 }
 
-/** Formats a decision without its snapshot; `missing` is the reason. */
+/** For a decision without a snapshot. `missing` is the reason. */
 export function entryLines(name: string, { entry, missing }: PastScaler): readonly string[] {
   const decision = objectIn(entry, 'decision');
   const conditions = alignColumns(

@@ -3,7 +3,7 @@ import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ExplainedStatus } from './explanation.js';
 
-/** Reads the status from the API object of a scaler. Missing fields become null or empty. */
+/** Missing fields become null or empty. */
 export function readStatus(detail: JsonObject): ExplainedStatus {
   const outcome = objectIn(detail, 'outcome');
   const reported = {
@@ -28,7 +28,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
   };
 }
 
-/** A stored decision has no reason of its own: for a pause with replicas, the outcome contains it. */
+/** A stored decision has no own reason: for a pause with replicas, it is in the outcome. */
 function reasonIn(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],
@@ -40,7 +40,7 @@ function reasonIn(
   return `${kind === 'patched' ? `${from ?? '?'} -> ${to ?? '?'}` : `stays at ${from ?? '?'}`}: ${message}`;
 }
 
-/** Reads a field as an instant; null if it is missing or not a time. */
+/** Returns null if the field is missing or not a time. */
 export function instantIn(parent: JsonObject | null, key: string): Instant | null {
   const text = textIn(parent, key);
   return text === null ? null : parseInstant(text);

@@ -16,18 +16,15 @@ import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 
-export interface ExplainOptions extends ReachOptions, NamingOptions {
-  /** `NAMESPACE/NAME` or `NAME`; unset with `snapshot`. */
+interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** A file with a snapshot to explain without a service; `-` is standard input. */
+  /** File with a snapshot to explain without a service; `-`: standard input. */
   readonly snapshot?: string;
-  /** Explains the decision in force at this time: RFC 3339, a time of day, or a duration before now. */
   readonly at?: string;
-  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
-/** Runs `explain`: prints the last decision for a scaler, an earlier one, or the decision for a snapshot. */
+/** Runs `explain`: prints the last decision of a scaler, a past one, or the decision for a snapshot. */
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;
@@ -87,14 +84,13 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   return json;
 }
 
-/** Returns the fields of the API object without document and decision. */
 function statusJson(detail: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(detail).filter(([key]) => key !== 'document' && key !== 'decision'),
   );
 }
 
-/** The text is the decision of this version; a service of another version may decide differently. */
+/** The text shows the decision of this version of promscaler; the version of the service may decide differently. */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   const reported = objectIn(asObject(read.detail), 'decision');

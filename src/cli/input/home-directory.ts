@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import type { CommandIo } from '../io.js';
 
-/** Returns the user's home directory; null if HOME is unset and the user has no passwd entry, as in some containers. */
+/** Returns null if HOME is unset and the user has no passwd entry, as in some containers. */
 export function homeDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
   const { HOME: home = '' } = env;
   if (home !== '') return home;

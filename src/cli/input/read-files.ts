@@ -7,27 +7,33 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../io.js';
 
-/** The contents of a file of the command line. */
 export interface InputFile {
-  /** The path as the user typed it; `-` is standard input. */
+  /** As typed by the user; `-`: standard input. */
   readonly name: string;
   readonly absolutePath: string;
   readonly text: string;
 }
 
-/** The files at the paths of a command line, in their order, and a problem for each unreadable one. */
+/** `problems` has one problem per unreadable file. */
 export interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads files, and the `*.yaml` and `*.yml` files in directories, each once. */
-export async function readInputFiles(paths: readonly string[], io: CommandIo): Promise<InputFiles> {
+/**
+ * Reads files, and the `*.yaml` and `*.yml` files in directories, in their order, each once. `mostBytes` is the limit of
+ * a file that is named; one in a directory has that of scaler documents.
+ */
+export async function readInputFiles(
+  paths: readonly string[],
+  io: CommandIo,
+  mostBytes: number = MAX_FILE_BYTES,
+): Promise<InputFiles> {
   const files = new Map<string, InputFile>();
   const problems: Problem[] = [];
   for (const path of paths) {
     for (const found of await listPath(path, io)) {
-      const file = 'code' in found ? found : await readInput(found.name, io);
+      const file = 'code' in found ? found : await readInput(found.name, io, mostBytes);
       if ('code' in file) problems.push(file);
       else if (!files.has(file.absolutePath)) files.set(file.absolutePath, file);
     }
@@ -35,12 +41,16 @@ export async function readInputFiles(paths: readonly string[], io: CommandIo): P
   return { files: [...files.values()], problems };
 }
 
-/** Returns the text of one file, or why it cannot be read. Throws `CommandError` if the command is interrupted. */
-export async function readInput(name: string, io: CommandIo): Promise<InputFile | Problem> {
+/** Returns a problem if the file cannot be read. Throws `CommandError` if the command is interrupted. */
+export async function readInput(
+  name: string,
+  io: CommandIo,
+  mostBytes: number = MAX_FILE_BYTES,
+): Promise<InputFile | Problem> {
   if (name === '-') return { name, absolutePath: '-', text: await io.readStdin() };
   try {
     const path = resolve(io.cwd, name);
-    const { bytes } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal: io.signal } });
+    const { bytes } = await readBounded(path, { mostBytes, pipe: { signal: io.signal } });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // The pipe of a process substitution, `<(command)`, has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
@@ -50,7 +60,7 @@ export async function readInput(name: string, io: CommandIo): Promise<InputFile 
   }
 }
 
-/** Returns the file itself, or the files of a directory that the service reads. */
+/** Returns the files in a directory that the service would read, or the path itself. */
 async function listPath(
   path: string,
   io: CommandIo,
@@ -68,7 +78,6 @@ async function listPath(
   });
 }
 
-/** Builds the problem of an unreadable file or directory. */
 export function unreadable(file: string, message: string): Problem {
   return {
     code: 'unreadable',

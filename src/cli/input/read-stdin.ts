@@ -1,12 +1,12 @@
 import { type Readable, addAbortSignal } from 'node:stream';
 import { CommandError } from '../io.js';
 
-/** Below the limit of a string, 512 Mi characters; more input than this is an endless stream. */
+/** More input is an endless stream; a string has at most 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Reads standard input to its end. Throws `CommandError` beyond `mostBytes`, and when `signal` is aborted: an idle
- * terminal would otherwise keep the process running.
+ * Throws `CommandError` above `mostBytes`, and when `signal` is aborted: an idle terminal would keep the process
+ * running.
  */
 export async function readStdin(
   stream: Readable,

@@ -1,18 +1,16 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import type { ReadOptions } from '../../scaler/read-scalers.js';
+import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { readInput } from './read-files.js';
 import type { CommandIo } from '../io.js';
 
-/** The service config of `--config`, and its problems. */
 export interface ServiceInput {
   readonly config: ServiceConfig | null;
   readonly absolutePath: string | null;
   readonly problems: readonly Problem[];
 }
 
-/** Reads the service config of `--config`. */
 export async function readServiceInput(file: string, io: CommandIo): Promise<ServiceInput> {
   const input = await readInput(file, io);
   if ('code' in input) return { config: null, absolutePath: null, problems: [input] };
@@ -20,7 +18,7 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
   return { config, absolutePath: input.absolutePath, problems };
 }
 
-/** Returns the defaults and data sources against which scaler documents are validated; empty without a config. */
+/** Without a config, documents are validated without defaults and data sources. */
 export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
   return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
 }

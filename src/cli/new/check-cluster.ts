@@ -10,16 +10,15 @@ import { checkTarget } from './check-target.js';
 import type { NewMetric } from './new-options.js';
 import type { ParsedTarget } from './target-kind.js';
 
-/** What the cluster returned for a workload. */
-export interface ClusterCheck {
-  /** Null if the cluster does not serve the kind or could not be queried. */
+interface ClusterCheck {
+  /** Null if the cluster does not have the kind or could not be queried. */
   readonly ref: TargetRef | null;
   readonly warnings: readonly string[];
-  /** Why `ref` is null, to append to a message. */
+  /** Why `ref` is null, for the end of a message. */
   readonly failure: string;
 }
 
-export interface ClusterCheckInput {
+interface ClusterCheckInput {
   readonly access: ClusterAccess;
   readonly target: ParsedTarget;
   readonly namespace: string;
@@ -30,7 +29,7 @@ export interface ClusterCheckInput {
 /** Time limit of all requests together. */
 const DEADLINE_MS = 5000;
 
-/** Reads a workload from the cluster, for at most 5 s. A cluster that does not answer is a warning, not an error. */
+/** A cluster that does not answer within 5 s is a warning, not an error. */
 export async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
   const { access, target, namespace, metrics, io } = input;
   if (access.connection === null) return notChecked(access.failure ?? 'no connection');

@@ -1,11 +1,10 @@
 import type { Problem } from '../../scaler/problems/problem.js';
-import { readScalers } from '../../scaler/read-scalers.js';
+import { readScalers } from '../../scaler/read/read-scalers.js';
 import { CommandError } from '../io.js';
 
-/** The name of a workload in messages. */
 export const WORKLOAD_NAME = 'the name of the workload';
 
-/** The option that sets a field. Longer paths first: they contain the shorter ones. */
+/** Maps fields to options. Longer paths come first: they contain the shorter ones. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],
@@ -20,7 +19,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Validates the new document. Returns its warnings with options in place of fields, and throws `CommandError` for errors.
+ * Returns the warnings for the new document, with options instead of fields. Throws `CommandError` for errors.
  * `nameOption` is the option that set the name of the scaler.
  */
 export function checkDocument(text: string, nameOption: string): readonly string[] {

@@ -12,8 +12,7 @@ import { listSome } from '../output/list-some.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
 
-/** The workload to check, and the metrics of its document. */
-export interface TargetCheckInput extends FoundKind {
+interface TargetCheckInput extends FoundKind {
   readonly transport: Transport;
   readonly namespace: string;
   readonly metrics: readonly NewMetric[];
@@ -23,15 +22,15 @@ export interface TargetCheckInput extends FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization, another
- * autoscaler has the same target, or one of these could not be read.
+ * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization
+ * target, another autoscaler has the same target, or some of this could not be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
     attempt(() => workloadWarnings(input), 'the workload was not checked'),
     attempt(() => otherScalerWarnings(input), 'other autoscalers were not checked'),
   ];
-  // If nothing answers, both fail with the same error: report it once.
+  // If the API server does not answer, both fail with the same error: report it once.
   const [ofWorkload = [], ofOthers = []] = await Promise.all(answers);
   return 'failed' in ofWorkload && 'failed' in ofOthers
     ? [ofWorkload.failed]
@@ -73,7 +72,7 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
   }
 }
 
-/** Returns a hint with other objects of the kind; empty if they may not be listed. */
+/** Returns the end of a message with other names; empty if they may not be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
@@ -115,7 +114,7 @@ function requestWarnings(
   });
 }
 
-/** A limit without a request counts: the API server defaults the request to it. */
+/** A limit also counts: the API server uses it as the default of the request. */
 function hasRequest(owner: JsonObject, resource: string): boolean {
   const resources = objectIn(owner, 'resources');
   return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);

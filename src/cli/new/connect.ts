@@ -6,16 +6,15 @@ import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 
-/** The connection that kubectl would use, or why there is none. */
 export interface ClusterAccess {
   readonly connection: Connection | null;
-  /** The namespace of the kubeconfig context; null: none. */
+  /** Namespace of the kubeconfig context; null: none. */
   readonly namespace: string | null;
-  /** Null if there is a connection. */
+  /** Why there is no connection; null: there is one. */
   readonly failure: string | null;
 }
 
-/** A plugin that opens a browser takes longer: then the document is written without the cluster. */
+/** A plugin that opens a browser takes longer: the document is then written without the cluster. */
 const PLUGIN_MS = 5000;
 
 /**

@@ -6,10 +6,9 @@ import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { ParsedTarget } from './target-kind.js';
 
-/** The API resource of a kind. */
 export interface FoundKind {
   readonly ref: TargetRef;
-  /** `/apis/argoproj.io/v1alpha1`. */
+  /** Such as `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
   readonly plural: string;
   readonly hasScale: boolean;
@@ -18,8 +17,8 @@ export interface FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Finds the API resource of a kind by its kind, plural, singular or short name, like kubectl. `missing` is the message if
- * the cluster does not serve it. Throws `KubernetesError`.
+ * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that the
+ * cluster does not have. Throws `KubernetesError`.
  */
 export async function findKind(
   transport: Transport,
@@ -74,7 +73,7 @@ async function getOrNull(request: {
   }
 }
 
-/** Returns the served versions, the preferred one first. */
+/** The preferred version first. */
 function versionsOf(group: JsonObject | null): readonly string[] {
   const preferred = textIn(objectIn(group, 'preferredVersion'), 'version');
   const versions = objectsIn(group, 'versions').map((version) => textIn(version, 'version'));

@@ -4,7 +4,6 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 import { CommandError } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 
-/** The unparsed options of `new`. */
 export interface NewOptions extends ClusterOptions {
   readonly namespace?: string;
   readonly name?: string;
@@ -20,13 +19,12 @@ export interface NewOptions extends ClusterOptions {
   readonly offline?: boolean;
 }
 
-/** A metric of the new document. */
 export type NewMetric = NewResource | NewQuery;
 
-export interface NewResource {
+interface NewResource {
   readonly type: 'Resource';
   readonly resource: 'cpu' | 'memory';
-  /** Utilization in percent of the requests. */
+  /** Utilization, in percent of the requests. */
   readonly percent: number;
 }
 
@@ -38,7 +36,6 @@ export interface NewQuery {
   readonly target: { readonly member: 'averageValue' | 'value'; readonly quantity: string };
 }
 
-/** The parsed options. */
 export interface NewRequest {
   readonly min: number;
   readonly max: number;
@@ -47,7 +44,7 @@ export interface NewRequest {
   readonly metrics: readonly NewMetric[];
 }
 
-/** Parses numbers and checks combinations of options; other values are checked with the document. Throws `CommandError`. */
+/** Parses numbers and checks combinations; other values are checked in the document. Throws `CommandError`. */
 export function readNewOptions(options: NewOptions): NewRequest {
   if (options.max === undefined)
     throw new CommandError('--max is required: the maximum number of replicas', 2);
@@ -101,8 +98,8 @@ const AGGREGATION =
 const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
 
 /**
- * Whether a query probably returns one series per pod: its outermost aggregation keeps the label `pod`, or it has none and
- * uses `$pods`. The guess is stated in a comment of the document.
+ * Guesses whether a query returns one series per pod: its outermost aggregation keeps the label `pod`, or it has no
+ * aggregation and uses `$pods`. A comment in the document states the guess.
  */
 function isPerPod(query: string): boolean {
   const text = query.trim();

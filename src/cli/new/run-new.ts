@@ -11,8 +11,8 @@ import { guessTarget, readTarget } from './target-kind.js';
 import { writeDocument } from './write-document.js';
 
 /**
- * Runs `new`: prints a valid scaler document for a workload. Reads the workload from the cluster, if there is a
- * connection, and prints its problems (or that the cluster does not answer) as warnings on standard error.
+ * Runs `new`: prints a valid scaler document for a workload. Reads the workload from the cluster if there is a
+ * connection. Prints its problems, or that the cluster does not answer, as warnings on standard error.
  */
 export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
   const request = readNewOptions(options);
@@ -41,7 +41,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   return 0;
 }
 
-/** Replaces an unknown kind while the other options are checked. */
+/** Stands in for an unknown kind while other options are checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }

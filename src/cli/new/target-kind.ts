@@ -2,16 +2,14 @@ import type { TargetRef } from '../../scaler/spec.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { CommandError } from '../io.js';
 
-/** A kind that is not built in. */
-export interface UnknownKind {
+interface UnknownKind {
   /** `rollout`, `rollouts`, `Rollout`, or a short name. */
   readonly word: string;
   readonly group: string;
-  /** Null: not given. */
   readonly version: string | null;
 }
 
-/** The workload of a command line. `ref` is null for a kind that is not built in. */
+/** `ref` is null for a kind that is not built in. */
 export type ParsedTarget =
   | { readonly name: string; readonly ref: TargetRef; readonly unknown: null }
   | { readonly name: string; readonly ref: null; readonly unknown: UnknownKind };
@@ -39,8 +37,8 @@ const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
 const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
 
 /**
- * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. `web` is a
- * Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
+ * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. Without a
+ * kind it is a Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
  */
 export function readTarget(text: string): ParsedTarget {
   const [first = '', second, ...more] = text.split('/');
@@ -72,8 +70,8 @@ function unknownKind(word: string): CommandError {
 }
 
 /**
- * Builds the reference without a cluster, from a kind in CamelCase. The version may be wrong, which has no effect: kinds
- * are found by group. Throws `CommandError` for any other spelling.
+ * For a kind in CamelCase that was not found in a cluster. The version may be wrong, which has no effect: kinds are
+ * found by group. Throws `CommandError` for any other spelling.
  */
 export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
   if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };

@@ -3,16 +3,15 @@ import { API_VERSION } from '../../scaler/schema/document-schema.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { NewMetric, NewQuery, NewRequest } from './new-options.js';
 
-/** The contents of the new document. */
-export interface NewDocument extends NewRequest {
+interface NewDocument extends NewRequest {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** The file of the document; null: standard output. */
+  /** File of the document; null: standard output. */
   readonly file: string | null;
 }
 
-/** Formats the document as YAML with comments, and the next commands at the top. */
+/** Returns YAML with comments. The first lines are the next commands. */
 export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
@@ -39,7 +38,7 @@ export function writeDocument(document: NewDocument): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Any name that would need quotes in a shell is replaced by FILE: it might also end the comment. */
+/** A name that would need quotes in a shell could also end the comment: it is replaced by FILE. */
 function nameInComment(file: string | null): string {
   return file !== null && /^[\w./][\w./-]*$/.test(file) ? file : 'FILE';
 }
@@ -80,7 +79,6 @@ function queryLines({ type, query, name, target }: NewQuery): readonly string[] 
   ];
 }
 
-/** The most common optional fields at their defaults, as comments. */
 function defaultLines(preset: string | null): readonly string[] {
   const known = Object.entries(PRESETS).find(([name]) => name === (preset ?? BUILT_IN.preset));
   const values = (known ?? ['', PRESETS.hpa])[1];
@@ -111,7 +109,7 @@ function defaultLines(preset: string | null): readonly string[] {
   ];
 }
 
-/** Suggested for a preset without stabilization, where a single wrong answer would scale down. */
+/** For presets without stabilization, where one wrong result would scale down. */
 const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 
@@ -128,7 +126,7 @@ function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Formats a block scalar, or a quoted scalar if the text contains characters that a block cannot represent. */
+/** Returns a block scalar, or a quoted scalar if the text has characters that a block cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

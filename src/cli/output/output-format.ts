@@ -1,14 +1,13 @@
 import { stringify } from 'yaml';
 import { CommandError } from '../io.js';
 
-/** Parses the value of `-o`. Throws `CommandError` with exit code 2 if it is not one of `formats`. */
+/** Throws `CommandError` with exit code 2 for any other value of `-o`. */
 export function readOutputFormat<Format extends string>(value: string, formats: readonly Format[]): Format {
   const found = formats.find((format) => format === value);
   if (found !== undefined) return found;
   throw new CommandError(`-o is ${value}, must be one of ${formats.join(', ')}`, 2);
 }
 
-/** Formats a value as indented JSON or as YAML, with a newline at the end. */
 export function writeStructured(format: 'json' | 'yaml', value: unknown): string {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
   // Through JSON, so that both formats have the same fields.

@@ -1,19 +1,16 @@
 import pc from 'picocolors';
 import type { CommandIo } from '../io.js';
 
-/** Functions that color a string, or return it unchanged. */
 export type Paint = ReturnType<typeof pc.createColors>;
 
 /**
- * Returns the colors for standard output. A non-empty NO_COLOR (which `--no-color` sets) disables them, a non-empty
- * FORCE_COLOR enables them; by default a terminal other than `dumb` has colors. Source: https://no-color.org,
- * https://force-color.org
+ * A non-empty NO_COLOR (which `--no-color` sets) disables colors, a non-empty FORCE_COLOR enables them; by default, a
+ * terminal other than `dumb` has colors. Source: https://no-color.org, https://force-color.org
  */
 export function paintOf(io: Pick<CommandIo, 'stdout' | 'env'>): Paint {
   return pc.createColors(hasColors(io));
 }
 
-/** Whether standard output has colors. */
 export function hasColors({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): boolean {
   const { NO_COLOR: no = '', FORCE_COLOR: force = '' } = env;
   if (no !== '') return false;

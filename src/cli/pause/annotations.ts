@@ -14,15 +14,15 @@ import { VERSION } from '../version/version.js';
 import type { PauseTarget } from './find-target.js';
 import type { PauseRequest, ResumeOptions } from './pause-options.js';
 
-/** Reads and writes the annotations of one target with the permissions of the user. Failures are `CommandError`s. */
-export interface TargetAnnotations {
+/** Uses the permissions of the user. Failures are `CommandError`s. */
+interface TargetAnnotations {
   readonly read: () => Promise<Readonly<Record<string, string>>>;
   /** Sends one merge patch; null removes an annotation. */
   readonly write: (annotations: Readonly<Record<string, string | null>>) => Promise<void>;
   readonly close: () => void;
 }
 
-/** Returns the annotations of a pause; the ones it does not use are null, so that they replace an earlier pause. */
+/** Unused annotations are null, so that they replace those of an earlier pause. */
 export function annotationsOf({
   direction,
   until,
@@ -37,7 +37,6 @@ export function annotationsOf({
   };
 }
 
-/** Removes every annotation of a pause. */
 export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
   Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
 );
@@ -45,7 +44,7 @@ export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
 /** Distinguishes the user from the service in `managedFields`. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Connects to the cluster. Sends no request yet. */
+/** Sends no request yet. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

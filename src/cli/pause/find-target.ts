@@ -11,17 +11,15 @@ import type { ScalerRow } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import type { ResumeOptions } from './pause-options.js';
 
-/** The workload whose annotations pause a scaler. */
 export interface PauseTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
-  /** `deployments`. */
   readonly plural: string;
-  /** The state of the scaler in the service; null with `--target`. */
+  /** State of the scaler in the service; null with `--target`. */
   readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** Returns the target of a scaler, from `--target` or from the service. Throws `CommandError`. */
+/** Reads the target from `--target`, else from the service. Throws `CommandError`. */
 export async function findTarget(
   name: ScalerName,
   options: ResumeOptions,

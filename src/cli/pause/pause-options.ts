@@ -5,13 +5,10 @@ import { CommandError } from '../io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** The options of `resume`, which `pause` has as well. */
 export interface ResumeOptions extends ReachOptions, NamingOptions {
-  /** `NAMESPACE/NAME`, or `NAME`. */
   readonly scaler: string;
   /** `KIND/NAME`. Unset: the target is read from the service. */
   readonly target?: string;
-  /** `text`, `json`, `yaml` or `name`. */
   readonly output: string;
 }
 
@@ -23,7 +20,6 @@ export interface PauseOptions extends ResumeOptions {
   readonly reason?: string;
 }
 
-/** The parsed options of `pause`. */
 export interface PauseRequest {
   readonly direction: 'both' | 'scale-up' | 'scale-down';
   /** A whole second; null: until `resume`. */
@@ -34,7 +30,7 @@ export interface PauseRequest {
 
 const MAX_REASON_LENGTH = 200;
 
-/** Parses the options of `pause`. Throws `CommandError` if one is invalid, or the pause would have ended by `now`. */
+/** Throws `CommandError` if an option is invalid, or the pause would end before `now`. */
 export function readPauseOptions(options: PauseOptions, now: Instant): PauseRequest {
   const direction = readDirection(options.direction);
   const replicas = readReplicas(options.replicas);
@@ -81,7 +77,7 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
   return wholeSecond(until);
 }
 
-/** Seconds, at least 1. */
+/** Returns seconds, at least 1. */
 function readDuration(text: string): number {
   const match = text === '' ? null : DURATION.exec(text);
   if (match === null)
@@ -97,7 +93,7 @@ function readDuration(text: string): number {
   return seconds;
 }
 
-/** Rounds up to a whole second. */
+/** Rounds up. */
 function wholeSecond(instant: Instant): Instant {
   return instantFromMs(Math.ceil(instant / 1000) * 1000);
 }

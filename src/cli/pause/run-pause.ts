@@ -41,7 +41,6 @@ function pauseText(paused: {
   readonly target: PauseTarget;
   readonly pause: PauseRequest;
   readonly now: Instant;
-  /** The command that ends the pause. */
   readonly resume: string;
 }): string {
   const { name, target, pause, now, resume } = paused;
@@ -59,7 +58,7 @@ function pauseText(paused: {
   return `${what} is paused ${end}: ${effect} from the next decision on. Decisions are still reported. Resume with \`${resume}\``;
 }
 
-/** Returns the command with the same connection options, so that it can be pasted. */
+/** Repeats the connection options, so that the command can be pasted. */
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,

@@ -28,9 +28,7 @@ export async function runResume(options: ResumeOptions, io: CommandIo): Promise<
 const BY_DOCUMENT = 'paused by its document. Change spec.paused there';
 
 interface RemovedPause {
-  /** Whether the target had an annotation of a pause. */
   readonly isAnnotated: boolean;
-  /** Whether the pause was still in force. */
   readonly isPaused: boolean;
 }
 

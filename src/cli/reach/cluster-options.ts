@@ -1,16 +1,14 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 
-/** Options that select the API server. */
 export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** The address of the API server. */
   readonly url?: string;
 }
 
 /**
- * Replaces the API server of the config by the one of the command line. A kubeconfig or context of the command line also
- * replaces `kubernetes.url`, and a kubeconfig replaces `kubernetes.context`.
+ * Options of the command line override the config. A kubeconfig or context also overrides `kubernetes.url`, and a
+ * kubeconfig overrides `kubernetes.context`.
  */
 export function withCluster(
   config: ServiceConfig,
@@ -30,7 +28,7 @@ export function withCluster(
   };
 }
 
-/** Returns the connection settings of the config. Unset fields are resolved like in kubectl. */
+/** Unset fields are resolved as in kubectl. */
 export function connectionSettings({ kubernetes: { kubeconfig, context, url } }: ServiceConfig): {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;

@@ -4,7 +4,9 @@ import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
-/** Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential plugin. */
+/**
+ * Returns the namespace of the kubeconfig context, else `default`. Sends no request and runs no credential plugin.
+ */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
   io: Pick<CommandIo, 'env'>,
@@ -16,7 +18,7 @@ export async function contextNamespace(
     );
     return access?.namespace ?? DEFAULT_NAMESPACE;
   } catch (error) {
-    // Commands that connect to the cluster report the error.
+    // Commands that connect to the cluster report this error.
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
     throw error;
   }

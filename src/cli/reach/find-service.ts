@@ -12,31 +12,28 @@ import { CommandError } from '../io.js';
 import { pluginRunner } from './run-plugin.js';
 import { VERSION } from '../version/version.js';
 
-/** Options that select the running service. */
 export interface ReachOptions {
-  /** URL of the service. Unset: the service proxy of the API server. */
+  /** Unset: the service proxy of the API server. */
   readonly url?: string;
-  /** Namespace of the Service. Unset: all namespaces are searched. */
+  /** Unset: search all namespaces. */
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** A connection to a running service. */
 export interface ReachedService {
   readonly transport: Transport;
-  /** Path prefix of the proxy; empty with `url`. */
+  /** Path prefix of the service proxy; empty with `url`. */
   readonly prefix: string;
-  /** The name of the service in messages: `http://localhost:8080`, `service monitoring/promscaler`. */
+  /** The service in messages: `http://localhost:8080`, `service monitoring/promscaler`. */
   readonly where: string;
-  /** The namespace of the Service behind the proxy; null with `url`. */
+  /** Namespace of the Service behind the proxy; null with `url`. */
   readonly proxyNamespace: string | null;
 }
 
-/** Deadline of one request, in milliseconds. */
 export const ANSWER_DEADLINE_MS = 15_000;
 
-/** Connects to the service of `url`, or finds its Service with the API server. Throws `CommandError`. */
+/** Connects to `url`, else finds the Service through the API server. Throws `CommandError`. */
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
   const connection = await connect(options, io);
@@ -70,7 +67,7 @@ async function connect(options: ReachOptions, io: CommandIo): Promise<Connection
   }
 }
 
-/** Finds the connection to the API server with the permissions of the user. Throws `ConnectionError` if there is none. */
+/** Uses the permissions of the user. Throws `ConnectionError` without a connection. */
 export function findCluster(
   { kubeconfig, context }: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,
@@ -91,11 +88,11 @@ interface FoundService {
   readonly port: number;
 }
 
-/** The label that the chart gives its Service. */
+/** The chart sets this label on its Service. */
 const SERVICE_LABEL = 'app.kubernetes.io/name=promscaler';
 const STANDARD_PORT = 8080;
 
-/** Finds the only Service with the label of promscaler. Throws `CommandError` if there is none or more than one. */
+/** Throws `CommandError` unless exactly one Service has the label of promscaler. */
 async function findService(
   transport: Transport,
   { namespace, signal }: { readonly namespace: string | null; readonly signal: AbortSignal },

@@ -7,8 +7,8 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_LINE_LENGTH = 200;
 
 /**
- * Runs the credential plugin of a kubeconfig with the environment of this process and its own variables, standard input
- * closed. A failure includes the last line of its standard error, truncated to 200 characters.
+ * The credential plugin of a kubeconfig gets the environment of this process, its own variables, and a closed
+ * standard input. A failure includes the last line of its standard error, at most 200 characters.
  */
 export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): RunPlugin {
   return (run) =>
@@ -20,7 +20,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             resolve({ kind: 'done', stdout });
             return;
           }
-          // Not error.message: it contains the arguments and all of standard error.
+          // error.message would contain the arguments and all of standard error.
           const reason: unknown = signal.reason;
           const isMissing = error.code === 'ENOENT';
           const why =

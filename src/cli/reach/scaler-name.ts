@@ -3,7 +3,6 @@ import type { ClusterOptions } from './cluster-options.js';
 import type { ScalerName } from './service-pages.js';
 import { CommandError, type CommandIo } from '../io.js';
 
-/** Options that complete a scaler name without a namespace. */
 export interface NamingOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
   readonly namespace?: string;
 }
@@ -15,7 +14,6 @@ const SCALER_TYPES: ReadonlySet<string> = new Set([
   'scalers.promscaler.dev',
 ]);
 
-/** Resource names and short names of workloads in kubectl. */
 const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
   ...['deployment', 'deployments', 'deploy', 'deployment.apps', 'deployments.apps'],
   ...['statefulset', 'statefulsets', 'sts', 'statefulset.apps', 'statefulsets.apps'],
@@ -23,8 +21,8 @@ const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses `NAMESPACE/NAME` or `NAME`. The namespace defaults to `--namespace`, then the namespace of the kubeconfig
- * context, then `default`. Throws `CommandError` with exit code 2 for an invalid name.
+ * Parses `NAMESPACE/NAME` or `NAME`. The namespace defaults to `--namespace`, then to that of the kubeconfig context,
+ * then to `default`. Throws `CommandError` with exit code 2 for an invalid name.
  */
 export async function readScalerName(
   text: string,
@@ -50,7 +48,7 @@ export async function readScalerName(
   throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
 }
 
-/** Returns a hint for the name of a workload, such as `deployment/web`, that was passed as a scaler; otherwise empty. */
+/** Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; otherwise empty. */
 export function workloadHint({ namespace, name }: ScalerName): string {
   return isWorkloadType(namespace)
     ? `; ${namespace}/${name} names a workload. ${scalerNameHint(name, 'NAMESPACE')}`

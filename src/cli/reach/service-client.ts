@@ -11,36 +11,32 @@ import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './se
 import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
 import type { Instant } from '../../units/time.js';
 
-/** Reads the HTTP API of a running service. Failures are `CommandError`s. */
+/** Client of the HTTP API of a running service. Failures are `CommandError`s. */
 export interface ServiceClient {
-  /** The name of the service in messages. */
   readonly where: string;
-  /** Lists all scalers or those of one namespace, over all pages. Behind a proxy it tries to reach the leader. */
+  /** Null: all namespaces. Reads all pages. Behind a proxy it tries to reach the leader. */
   readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
-  /** Reads the last decision of a scaler and its snapshot. */
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
-  /** Reads the decision in force at an instant; null if the service does not support it. */
+  /** Reads the decision in effect at an instant; null if the service does not support that. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
   readonly close: () => void;
 }
 
 export interface ScalerList {
   readonly rows: readonly ScalerRow[];
-  /** Whether the replica that answered is the leader; null: an old version, which does not report it. */
+  /** Whether the leader responded; null: an old version, which does not report it. */
   readonly leader: boolean | null;
-  /** The version of the service; null: an old version, which does not report it. */
+  /** Version of the service; null: an old version, which does not report it. */
   readonly version: string | null;
-  /** The problems of documents; also empty for an old version. */
+  /** Problems of documents; always empty for an old version. */
   readonly problems: readonly JsonObject[];
 }
 
-/** A scaler of the list. */
 export interface ScalerRow extends ScalerName {
-  /** The item of `GET /api/v1/scalers`, unchecked. */
+  /** Item of `GET /api/v1/scalers`, not validated. */
   readonly view: JsonObject;
 }
 
-/** Connects to the service of the options. */
 export async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
   const service = await reachService(options, io);
   const get: Get = (page, query = {}) =>
@@ -55,7 +51,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       deadlineMs: ANSWER_DEADLINE_MS,
       signal: io.signal,
     });
-  // The proxy selects a replica for each request; without a proxy, a retry reaches the same replica.
+  // The proxy selects a replica for each request. Without a proxy, a retry would reach the same replica.
   const mostTries = service.proxyNamespace === null ? 1 : MOST_REPLICA_TRIES;
   const listScalers: ServiceClient['listScalers'] = async (namespace) => {
     for (let tries = 1; ; tries += 1) {
@@ -63,7 +59,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       if (list.leader !== false || tries >= mostTries) return list;
     }
   };
-  // A replica may not have a scaler that another replica has.
+  // Another replica may have the scaler.
   const getOfAny: Get = async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -91,9 +87,9 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   };
 }
 
-/** With two or three replicas, this many requests very likely reach the leader. */
+/** With two or three replicas, so many requests very likely reach the leader. */
 const MOST_REPLICA_TRIES = 5;
-/** 500 scalers per page: more than a service supports. */
+/** Of 500 scalers each: more than a service supports. */
 const MAX_PAGES = 1000;
 
 async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {
@@ -142,7 +138,6 @@ function readRow(item: unknown): ScalerRow | null {
   return view === null || namespace === null || name === null ? null : { namespace, name, view };
 }
 
-/** Explains a scaler without a decision: it is unknown, or its last cycle failed. */
 function explainMissing(
   { namespace, name }: ScalerName,
   { service, rows }: { readonly service: ReachedService; readonly rows: readonly ScalerRow[] },

@@ -12,32 +12,29 @@ export interface ScalerName {
 }
 
 export interface ReadScaler {
-  /** The JSON form of a snapshot, unchecked. */
+  /** JSON of a snapshot, not validated. */
   readonly snapshot: JsonObject;
-  /** `GET /api/v1/scalers/NAMESPACE/NAME`. */
+  /** `GET /api/v1/scalers/NAMESPACE/NAME` */
   readonly detail: JsonObject;
-  /** Whether both are from the same cycle. */
   readonly isOneCycle: boolean;
 }
 
-/** The decision in force at an earlier instant, as far as the service retains it. */
+/** The decision in effect at an earlier instant, as far as the service retains it. */
 export interface PastScaler {
-  /** The time of the oldest retained decision. */
   readonly keptFrom: string;
-  /** An item of `GET .../decisions`; null: `keptFrom` is later than the instant. */
+  /** Item of `GET .../decisions`; null: `keptFrom` is later than the instant. */
   readonly entry: JsonObject | null;
-  /** Its snapshot; null if there was none or it is no longer retained: `missing` is the reason. */
+  /** Null if there was no snapshot or it is no longer retained; `missing` has the reason. */
   readonly snapshot: JsonObject | null;
   readonly missing: string | null;
-  /** `GET .../history` from the start of the entry; null: none. */
+  /** `GET .../history` since the start of the entry; null: none. */
   readonly history: JsonObject | null;
-  /** The last changes of replicas by the instant. */
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
 }
 
 export const LIST_PAGE = '/api/v1/scalers';
-/** The prefix of the service's response to an unknown path. */
+/** Start of the service's response for an unknown path. */
 export const NO_SUCH_PAGE = 'there is no such page';
 
 const MOST_TRIES = 3;
@@ -46,7 +43,7 @@ function pageOf({ namespace, name }: ScalerName): string {
   return `${LIST_PAGE}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 }
 
-/** Reads snapshot and decision, and retries if a cycle finished between the two requests. */
+/** Retries if a cycle finished between the two requests. */
 export async function readOneCycle(get: Get, name: ScalerName): Promise<ReadScaler> {
   const page = pageOf(name);
   for (let tries = 1; ; tries += 1) {
@@ -57,7 +54,7 @@ export async function readOneCycle(get: Get, name: ScalerName): Promise<ReadScal
   }
 }
 
-/** Reads the decision in force at `instant`; null if the service does not support `?at=`. */
+/** Returns null if the service does not support `?at=`. */
 export async function readPast(get: Get, name: ScalerName, instant: Instant): Promise<PastScaler | null> {
   const page = pageOf(name);
   const at = formatInstant(instant);
@@ -110,14 +107,13 @@ async function orNull(reading: Promise<JsonObject>): Promise<JsonObject | null> 
   }
 }
 
-/** Whether the error is a 404 of a known path: the scaler or the decision does not exist. */
+/** Whether the response is a 404 of a known path: the scaler or the decision does not exist. */
 export function isMissing(error: unknown): error is KubernetesError {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
   );
 }
 
-/** Returns the response of the service, without path and status. */
 function responseOf({ message }: KubernetesError): string {
   const status = ': 404 Not Found: ';
   const start = message.indexOf(status);
@@ -126,7 +122,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes of an earlier process: the last change of the current status, if it was before `instant`. */
+/** Adds changes before the current process of the service: those of the current status, if they precede `instant`. */
 function withEarlier(known: LastChanges, now: JsonObject | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(textIn(now, field) ?? '');

@@ -11,17 +11,17 @@ import type { Clock } from '../../units/clock.js';
 
 /** Scaler objects: every replica watches them, the leader, or with sharding the owner, writes their status. */
 export interface CustomResources {
-  /** By `NAMESPACE/NAME`. */
+  /** Keys are `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
-  /** Lists and watches them until `signal` is aborted; never rejects. */
+  /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  /** Writes their status for one term; never rejects. */
+  /** Writes the status of objects for one term of leadership. Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
-  /** Reasons for `/readyz` to fail. A CRD that is not installed is none. */
+  /** Why the service is not ready. A missing CRD is no reason. */
   readonly waitingFor: () => readonly string[];
 }
 
-export interface CustomResourcesOptions {
+interface CustomResourcesOptions {
   /** Null: Scaler objects are disabled. */
   readonly store: ScalerStore | null;
   readonly transport: Transport;
@@ -31,11 +31,10 @@ export interface CustomResourcesOptions {
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   /** Whether this process writes the status of an object. Default: of all. */
   readonly isOwn?: (key: string) => boolean;
-  /** Also disables the status: another service may write it. */
+  /** Also disables the status, which another service may write. */
   readonly dryRun: boolean;
 }
 
-/** Connects store, watch and status writer; without a store, does nothing. */
 export function createCustomResources({ store, ...options }: CustomResourcesOptions): CustomResources {
   if (store === null) return NONE;
   const { transport, clock, log, dryRun, isOwn = () => true } = options;

@@ -15,11 +15,9 @@ export interface ElectionOptions extends OwnObjects {
   readonly config: ServiceConfig;
   readonly clock: Clock;
   readonly log: Log;
-  /** Name of the pod. */
   readonly instance: string;
 }
 
-/** Creates a candidate for the Lease, or without leader election, a permanent leader. */
 export function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ElectionOptions,
   parts: {

@@ -6,12 +6,11 @@ import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { OwnObjects } from './own-objects.js';
 
-export interface StateOptions extends OwnObjects {
+interface StateOptions extends OwnObjects {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Opens the state store in ConfigMaps, or in memory if persistence is disabled, which is logged. */
 export function openState(
   { keepsState, namespace, clock, log }: StateOptions,
   transport: Transport,

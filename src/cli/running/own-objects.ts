@@ -2,20 +2,17 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import type { CommandIo } from '../io.js';
 
-/** The Lease that replicas of the service compete for, in the service's own namespace. */
+/** In the namespace of the service. */
 export const LEASE_NAME = 'promscaler';
 
-/** Objects of the service itself in the cluster. */
 export interface OwnObjects {
-  /** Namespace of its Lease and its state. */
   readonly namespace: string;
   /** Whether a Lease elects the leader; otherwise this process always leads. */
   readonly electsLeader: boolean;
-  /** Whether the state of scalers is persisted in ConfigMaps. */
   readonly keepsState: boolean;
 }
 
-/** Returns the objects of the service by config and connection. Source: contract.md, section 3. */
+/** Source: contract.md, section 3. */
 export function ownObjects(
   config: ServiceConfig,
   env: CommandIo['env'],
@@ -23,7 +20,7 @@ export function ownObjects(
 ): OwnObjects {
   return {
     namespace: ownNamespace(env, connection),
-    // In a cluster, elects by default: a rolling update runs two replicas.
+    // Elects by default in a cluster: a rolling update runs two replicas.
     electsLeader:
       config.leaderElection.enabled ??
       (config.sharding.enabled || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== ''),
@@ -31,7 +28,6 @@ export function ownObjects(
   };
 }
 
-/** Returns the namespace of the service itself. */
 export function ownNamespace(env: CommandIo['env'], { namespace }: Pick<Connection, 'namespace'>): string {
   return [env['POD_NAMESPACE'], namespace].find((name) => name !== undefined && name !== '') ?? 'default';
 }

@@ -34,20 +34,17 @@ import { createService } from './service.js';
 import type { Service, ServiceOptions } from './service.js';
 import { VERSION } from '../version/version.js';
 
-export interface RunOptions {
+interface RunOptions {
   /** Null: every field has its default. */
   readonly configFile: string | null;
   readonly dryRun: boolean;
-  /** Whether an invalid document at startup exits the service. */
   readonly strict: boolean;
-  /** Replaces the API server of the service config. */
   readonly cluster?: ClusterOptions;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
-  /** Called after each load of the documents. */
   readonly onDocuments?: ((loaded: LoadedScalers) => void) | undefined;
 }
 
-/** Runs `run`: loads the config, builds the service, and runs it until the signal. */
+/** Runs `run`: loads the config and runs the service until the signal. */
 export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
   const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
   const { clock } = io;
@@ -103,7 +100,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   return 0;
 }
 
-/** Logs warnings and uncaught exceptions, so that standard error only contains log lines. */
+/** Keeps standard error free of text that is not a log line. */
 function logFault(log: Log): FaultListener {
   return ({ kind, error }) => {
     const facts = { name: error.name, error, stack: error.stack };
@@ -113,7 +110,7 @@ function logFault(log: Log): FaultListener {
 }
 
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
-  // Without a file: like an empty promscaler.yaml in the working directory.
+  // Without a file: an empty promscaler.yaml in the working directory.
   const name = configFile ?? 'promscaler.yaml';
   const path = resolve(io.cwd, name);
   const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
@@ -191,7 +188,6 @@ async function buildService(given: {
   }
 }
 
-/** Passes loaded documents to the service, and logs their new problems. */
 function applyDocuments(
   { scalers, problems, changed, verdicts }: LoadedScalers,
   given: {
@@ -206,7 +202,7 @@ function applyDocuments(
   if (!changed) return;
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
-    // Otherwise each change of a document would log the open problems of all others again.
+    // Otherwise each change of a document would log the problems of all others again.
     if (logged.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };

@@ -34,16 +34,15 @@ import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version/version.js';
 
-/** A composed service that is not running. Only this file knows all parts. */
+/** All parts of the service, connected but not running. Only this file knows all of them. */
 export interface Service {
-  /** Replaces the scalers, the problems of the documents and the verdicts on Scaler objects. */
   readonly setScalers: (
     scalers: readonly Scaler[],
     problems: readonly Problem[],
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
-   * Serves, and scales while it leads, until `signal` is aborted; then finishes changes in flight. Throws
+   * Serves, and scales while it leads, until `signal` is aborted; then finishes changes in progress. Throws
    * `ElectionRefusedError` if access to the Lease is forbidden.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -51,31 +50,29 @@ export interface Service {
 
 export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
-  /** Creates the client of the API server, which reports each request and the names in its certificate. */
+  /** Creates the client of the API server. It reports each request, and the names in the server certificate. */
   readonly openTransport: (
     onRequest: (report: RequestReport) => void,
     onServerNames: (names: readonly string[]) => void,
   ) => Transport;
-  /** Whether this process runs in a pod: it then listens on all addresses by default. */
+  /** Whether this process runs in a pod, where it listens on all addresses by default. */
   readonly isInCluster?: boolean;
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Store of Scaler objects, filled by the service. Default: null, documents are files only. */
+  /** Store of Scaler objects, which the service fills. Default: null, documents are files only. */
   readonly scalerStore?: ScalerStore | null;
-  /** Creates the client of a data source. Default: over HTTP. */
+  /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
-  /** Name of the pod, in Events and in the Lease. */
   readonly instance: string;
   /** The IP address of the pod, for the other replicas. Default: 127.0.0.1. */
   readonly podIp?: string | undefined;
   /** Whether to listen; default: true. False in simulated time, which has no sockets. */
   readonly serves?: boolean;
-  /** Called after each reported cycle. */
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
-/** Creates clients, ledger, metrics, controller and server, and listens. Throws `ListenError` if it cannot listen. */
+/** Starts to listen. Throws `ListenError` if that is not possible. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
@@ -246,7 +243,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
-      // Clients of event streams see the stop at once, not after the last change.
+      // Clients of event streams are disconnected immediately, not after the last change.
       onAbort(signal, streams.close);
       const ending = new AbortController();
       const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);

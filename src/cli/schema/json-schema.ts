@@ -2,23 +2,22 @@ import { serviceSchema } from '../../config/service-schema.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { documentSchema } from '../../scaler/schema/document-schema.js';
 
-/** A JSON Schema, draft 7, as plain JSON. */
+/** Draft 7, as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const FORM = { target: 'draft-7', io: 'input' } as const;
 
-/** Returns the schema of a scaler document for editors. It has no rules over several fields: `validate` checks those. */
+/** For editors: rules across fields are not part of the schema; `validate` checks them. */
 export function documentJsonSchema(): JsonSchema {
   return { ...documentSchema.toJSONSchema(FORM) };
 }
 
-/** Returns the schema of the service config for editors. */
 export function serviceJsonSchema(): JsonSchema {
   const { properties, ...rest } = serviceSchema.toJSONSchema(FORM);
   return { ...rest, properties: { ...properties, defaults: withoutDefaults(properties?.['defaults']) } };
 }
 
-/** In the service config's `defaults` an unset field has no value: the default of the document's preset applies. */
+/** In `defaults` of the service config, an unset field has no default: that of the preset of the document applies. */
 function withoutDefaults(node: unknown, isSchema = true): unknown {
   if (!isPlainObject(node)) return node;
   const members = Object.entries(node).filter(([word]) => !isSchema || word !== 'default');

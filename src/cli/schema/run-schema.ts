@@ -5,18 +5,16 @@ import { customResourceDefinitionYaml } from './custom-resource/definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
 import { VERSION } from '../version/version.js';
 
-export interface SchemaOptions {
-  /** Of the service config instead of the scaler document. */
+interface SchemaOptions {
   readonly service?: boolean;
-  /** The OpenAPI document of the service's pages instead. */
   readonly api?: boolean;
-  /** The CustomResourceDefinition of the scaler document instead, as YAML. */
+  /** As YAML. */
   readonly crd?: boolean;
 }
 
 /**
- * `schema`: prints the JSON Schema (draft 7) of the scaler document or the service config, the OpenAPI document, or the
- * CustomResourceDefinition.
+ * Runs `schema`: prints the JSON Schema (draft 7) of the scaler document or the service config, the OpenAPI document,
+ * or the CustomResourceDefinition.
  */
 export function runSchema(
   { service = false, api = false, crd = false }: SchemaOptions,

@@ -18,14 +18,13 @@ const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
   Value: 'value',
 };
 
-/** The fields of autoscaling/v2beta1, which are shown as those of autoscaling/v2. */
+/** Fields of autoscaling/v2beta1, which are shown as fields of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
   Utilization: 'targetAverageUtilization',
   AverageValue: 'targetAverageValue',
   Value: null,
 };
 
-/** Returns the rows of the metric at `path`. */
 export function metricRows(written: Written, path: Path, metric: MetricSpec): readonly Row[] {
   const memberPath = [...path, MEMBERS[metric.type]];
   const type = rowBy(written, [...path, 'type'], implied(written, memberPath, metric.type));
@@ -59,13 +58,13 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** Returns the rows of a guard or freshness. */
+/** A guard or freshness that is unset has one row, without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** Returns a value that follows from the presence of another field. */
+/** The value follows from the presence of the field `by`. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };
@@ -115,7 +114,6 @@ function objectRows(written: Written, memberPath: Path, object: TargetRef | null
     : referenceRows(written, path, object);
 }
 
-/** Returns the rows of a reference to an object. */
 export function referenceRows(written: Written, path: Path, reference: TargetRef): readonly Row[] {
   const { apiVersion, kind, name } = reference;
   return [

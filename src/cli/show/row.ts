@@ -1,32 +1,31 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
-/** One field of a resolved document. */
 export interface Row {
   readonly path: Path;
-  /** In the units of the document: quantities stay quantities. Null: none. */
+  /** In the units of the document; quantities stay quantities. Null: no value. */
   readonly value: unknown;
   /** `document`, `service defaults`, `preset NAME` or `built in`. */
   readonly from: string;
-  /** Another field that determines the value; null: none. */
+  /** The field that determines the value; null: the field itself. */
   readonly by: Path | null;
-  /** Whether the field must stay unset: setting it to the value would have another effect. */
+  /** Whether the field must stay unset: setting it to this value would have another effect. */
   readonly isUnset: boolean;
 }
 
-/** A document, and the same document merged with the `defaults` of the service config. */
+/** The document as written, and merged with `defaults` of the service config. */
 export interface Written {
   readonly raw: unknown;
   readonly merged: unknown;
 }
 
-/** Returns where a field is set: in the document or in the `defaults` of the service config; null: unset. */
+/** Returns `document` or `service defaults`; null: unset. */
 export function writtenIn({ raw, merged }: Written, path: Path): string | null {
   if (valueAt(merged, path) === undefined) return null;
   return valueAt(raw, path) === undefined ? 'service defaults' : 'document';
 }
 
-/** Returns the row of a field with its value in the document, or else its resolved value. */
+/** Uses the value in the document, else the resolved value. */
 export function rowOf(
   written: Written,
   path: Path,
@@ -37,14 +36,14 @@ export function rowOf(
   return { path, value: valueAt(written.merged, path), from: place, by: null, isUnset: false };
 }
 
-/** Returns the row of a field that inherits its value from another one unless it is set. */
+/** For a field that inherits its value from another one unless it is set. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
     ? { path, ...row, isUnset: false }
     : rowOf(written, path, { value: row.value });
 }
 
-/** Returns a row for each value below `path`, through objects and lists of objects. */
+/** Returns a row for each value below `path`, in objects and lists of objects. */
 export function rowsIn(written: Written, path: Path): readonly Row[] {
   const value = valueAt(written.merged, path);
   if (value === undefined) return [];

@@ -2,7 +2,7 @@ import { isServiceDocument } from '../../config/read-service-config.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
+import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
@@ -13,12 +13,9 @@ import type { Row } from './row.js';
 import { scalerRows } from './scaler-rows.js';
 import { rowsAsJson, rowsAsText, rowsAsYaml } from './write-rows.js';
 
-export interface ShowOptions {
-  /** A file of scaler documents; `-` is standard input. */
+interface ShowOptions {
   readonly file: string;
-  /** The service config with the defaults of the documents. */
   readonly config?: string;
-  /** `text`, `yaml` or `json`. */
   readonly output: string;
 }
 
@@ -29,7 +26,7 @@ interface Shown {
 
 /**
  * Runs `show`: prints every field of each document with its value and the origin of the value. Prints problems on
- * standard error. Omits documents with an error and then returns 1.
+ * standard error. Omits documents with an error, and then returns 1.
  */
 export async function runShow(options: ShowOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'yaml', 'json']);

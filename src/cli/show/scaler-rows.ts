@@ -4,7 +4,7 @@ import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
-/** The spec fields after `scaleUpLimit...`, in the order of docs/reference/scaler.md. */
+/** Fields after `scaleUpLimit...`, in the order of docs/reference/scaler.md. */
 const LIMIT_FIELDS = [
   'upscaleForbiddenWindowSeconds',
   'downscaleForbiddenWindowSeconds',
@@ -21,7 +21,7 @@ const LAST_FIELDS = [
   'paused',
 ] as const satisfies readonly (keyof ScalerSpec)[];
 
-/** Returns the rows of a document in the order of docs/reference/scaler.md. */
+/** In the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
@@ -54,7 +54,6 @@ function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[
   return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
-/** Returns the set fields of each schedule, and then its defaults. */
 function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row[] {
   return schedules.flatMap(({ timeZone, rampSeconds }, index) => {
     const path = ['spec', 'schedules', index];
@@ -71,7 +70,6 @@ function deletionCostRows(written: Written, { podDeletionCost }: ScalerSpec): re
   return Object.entries(podDeletionCost).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
-/** Returns the row of a field without a default. */
 function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {
   return { ...rowOf(written, ['spec', name], { value }), isUnset: value === null };
 }
@@ -84,7 +82,6 @@ function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpe
   );
 }
 
-/** Returns the origin of an unset field. */
 function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {
   const values: Readonly<Record<string, unknown>> = { ...PRESETS[preset] };
   const isOfPreset = (values[name] ?? null) !== null && writtenIn(written, ['spec', 'preset']) !== null;
@@ -92,8 +89,8 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * Returns the row of CHPA's scale-up limit. Without a value in document or preset it is the limit of the HPA, which
- * `behavior` replaces; a value in the document would apply in addition to `behavior`.
+ * Without a value in document or preset, this is the limit of the HPA, which `behavior` replaces. A value in the
+ * document applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';
@@ -119,7 +116,7 @@ function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
 interface RulesOfSpec {
   readonly rules: ScalingRules;
   readonly spec: ScalerSpec;
-  /** The field of the spec that is the default of the window; null: none. */
+  /** The field with the default of the window; null: none. */
   readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
 }
 

@@ -3,10 +3,10 @@ import { type Path, formatPath } from '../../scaler/problems/finding.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Row } from './row.js';
 
-/** Maximum width of the column of values: a long query must not push every origin off the screen. */
+/** Maximum width of the values: a long query must not push the origins off the screen. */
 const WIDEST_VALUE = 40;
 
-/** Formats aligned lines `path  value  # from`, without a newline at the end. */
+/** Returns aligned lines `path  value  # origin`, without a final newline. */
 export function rowsAsText(rows: readonly Row[]): string {
   const cells = rows.map((row) => ({
     path: formatPath(row.path),
@@ -21,7 +21,7 @@ export function rowsAsText(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** Formats the document as YAML with an origin after each value. Parsed again, it gives the same spec. */
+/** Returns YAML with an origin after each value. Parsing it gives the same spec. */
 export function rowsAsYaml(rows: readonly Row[]): string {
   const tree = rows.reduce<unknown>(
     (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),
@@ -36,7 +36,6 @@ export function rowsAsYaml(rows: readonly Row[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Returns one object per field, with `by` if another field determines the value. */
 export function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
   return rows.map(({ path, value, from, by }) => ({
     path: formatPath(path),
@@ -50,14 +49,12 @@ function formatOrigin({ from, by }: Row): string {
   return by === null ? from : `${from}, by ${formatPath(by)}`;
 }
 
-/** Quotes strings with line breaks or control characters. */
 function formatCell(value: unknown): string {
   if (value === null) return 'none';
   if (typeof value === 'string' && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value)) return value;
   return JSON.stringify(value).replace(/\p{C}/gu, '\ufffd');
 }
 
-/** Returns a copy of `tree` with `value` at `path`. */
 function placed(tree: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

@@ -23,14 +23,13 @@ import {
 } from './status-table.js';
 import { VERSION } from '../version/version.js';
 
-export interface StatusOptions extends ReachOptions {
-  /** Only this namespace's scalers. */
+interface StatusOptions extends ReachOptions {
+  /** Unset: all namespaces. */
   readonly namespace?: string;
-  /** Redraws the table on a terminal; otherwise prints each row that changes. */
+  /** Redraws the table on a terminal; otherwise prints each changed row. */
   readonly watch?: boolean;
-  /** All namespaces, the default; overrides `namespace` as in kubectl. */
+  /** Overrides `namespace`, as in kubectl. */
   readonly allNamespaces?: boolean;
-  /** `text`, `wide`, `json`, `yaml` or `name`. */
   readonly output: string;
 }
 
@@ -84,7 +83,6 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns notes about the replica that answered, its version, and rejected documents. */
 function listNotes(where: string, { rows, leader, version, problems }: ScalerList): readonly string[] {
   const leading =
     rows.length === 0
@@ -103,7 +101,7 @@ function listNotes(where: string, { rows, leader, version, problems }: ScalerLis
 
 const MOST_REJECTED = 5;
 
-/** Rejected documents have no row, or the row of their last valid version. */
+/** A rejected document has no row, or only that of its last valid version. */
 function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
   const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
   const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
@@ -124,7 +122,7 @@ interface Watched {
   readonly namespace: string | null;
 }
 
-/** Prints the rows that are new or have changed. */
+/** Prints new and changed rows. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
 interface OnScreen extends Watched {
@@ -135,7 +133,7 @@ interface Following extends Watched {
   readonly print: Printer;
 }
 
-/** Reports an unreachable service once and keeps retrying. */
+/** Reports an unreachable service once, and retries. */
 async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
   for (;;) {
@@ -150,7 +148,7 @@ async function follow({ client, namespace, print }: Following, io: CommandIo): P
   }
 }
 
-/** Redraws the table. While the service is unreachable, shows the last table and the error. */
+/** While the service is unreachable, shows the last table and the error. */
 async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandIo): Promise<void> {
   let list = first;
   let notes = listNotes(watched.client.where, list);
@@ -172,7 +170,7 @@ async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandI
   }
 }
 
-/** Returns the list, or the error; null if the command was interrupted. */
+/** Returns null if the command was interrupted. */
 async function listAgain(
   { client, namespace }: Watched,
   io: CommandIo,
@@ -188,7 +186,10 @@ async function listAgain(
 
 const USUAL_COLUMNS = 80;
 
-/** A wide table is not truncated; otherwise it fits the terminal, or 80 characters if the width is not known. */
+/**
+ * A wide table is not truncated. Otherwise the limit is the width of the terminal, or 80 characters if that is
+ * unknown.
+ */
 function tableStyle(
   { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
   io: CommandIo,
@@ -203,14 +204,13 @@ function sizeOf({ stdout }: CommandIo): ScreenSize {
   return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
 }
 
-/** Formats a changed scaler. */
 const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerRow) => string>> = {
   json: ({ view }) => `${JSON.stringify(view)}\n`,
   yaml: ({ view }) => `---\n${writeStructured('yaml', view)}`,
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
-/** Prints a JSON line, a YAML document or the name of each changed scaler. A new `at` alone is not a change. */
+/** Prints each changed scaler. A new value of `at` is not a change. */
 function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
   const isNew = changeFilter();
   return (rows) => {
@@ -220,7 +220,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
   };
 }
 
-/** Keeps the column widths of the first table, so that later rows are aligned with it. */
+/** Later rows keep the column widths of the first table. */
 function tablePrinter(style: TableStyle, io: CommandIo): Printer {
   const isNew = changeFilter();
   let widths: readonly number[] | null = null;
@@ -239,7 +239,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): Printer {
   };
 }
 
-/** Excludes cells that change with the clock: the passing of time is not a change. */
+/** Excludes cells that depend on the current time. */
 function keyOf(cells: StatusRow): string {
   return JSON.stringify({ ...cells, held: null, lastChange: null });
 }

@@ -4,22 +4,22 @@ const CLEAR_BELOW = '\u001b[J';
 // eslint-disable-next-line no-control-regex -- color sequences do not count for the width
 const COLOR = /\u001b\[\d*m/g;
 
-/** The size of a terminal in lines and characters; null: not known. */
+/** In lines and characters; null: unknown. */
 export interface ScreenSize {
   readonly rows: number | null;
   readonly columns: number | null;
 }
 
 /**
- * Returns the output that replaces the contents of a terminal by these lines without flicker. Lines that do not fit are
- * counted in the last one; a line wider than the terminal takes several rows.
+ * Returns output that replaces the contents of a terminal without flicker. The last line counts the lines that do not
+ * fit; a line wider than the terminal takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });
   return `${HOME}${shown.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
 }
 
-/** The last row of the screen stays empty, because the row above ends with a newline. */
+/** The last row of the screen stays empty, since the row above it ends with a newline. */
 function cut(
   lines: readonly string[],
   { rows, columns }: { readonly rows: number; readonly columns: number | null },

@@ -4,18 +4,17 @@ import type { Instant } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
 import { formatAmount, formatSeconds } from '../output/format-values.js';
 
-/** The cells of one scaler's row. */
 export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  /** Forms, the longest first: names and values of two metrics, of one metric, values only. */
+  /** The longest form first: two metrics with names, one metric with its name, values only. */
   readonly metrics: readonly string[];
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** What holds the replica count, with the remaining time: `stabilization 4m10s`; `-`: nothing. The longest form first. */
+  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. The longest form first. */
   readonly held: readonly string[];
   readonly lastChange: string;
   /** Like `held`, with end times instead of remaining times. */
@@ -27,7 +26,7 @@ export interface StatusRow {
 
 const UNKNOWN = '<unknown>';
 
-/** Builds the row of an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
+/** `view` is an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
 export function statusRow(view: JsonObject, now: Instant): StatusRow {
   const target = objectIn(view, 'target');
   const holds = readHolds(view);
@@ -53,7 +52,7 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-/** Like `kubectl get hpa`: two metrics, and the number of further ones. */
+/** Like `kubectl get hpa`: two metrics, and the number of others. */
 const SHOWN_METRICS = 2;
 
 function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
@@ -69,7 +68,6 @@ function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
 }
 
 interface MetricText {
-  /** With its name. */
   readonly full: string;
   readonly values: string;
 }
@@ -86,7 +84,7 @@ function metricText(metric: JsonObject): MetricText {
   return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
 }
 
-/** Returns three forms: all holds; the first and the number of others; the same without the time. */
+/** Returns three forms: all holds; the first hold and the number of others; the same without the time. */
 function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
   const [first] = holds;
   if (first === undefined) return ['-'];
@@ -122,7 +120,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
   ];
 }
 
-/** `Paused`, `Paused scale-up`, `Paused at 3`, each with its end; other reasons as they are. */
+/** Returns `Paused`, `Paused scale-up` or `Paused at 3` with its end; other reasons as they are. */
 function heldBy(reason: string, view: JsonObject): Hold {
   const pause = objectIn(view, 'pause');
   if (reason !== 'Paused' || pause === null)
@@ -136,14 +134,14 @@ function heldBy(reason: string, view: JsonObject): Hold {
   return { what, until: instantIn(pause, 'until') };
 }
 
-/** ` +2 to HPA`: the difference between a dry run and the HPA on the same target. */
+/** Returns ` +2 to HPA`: the difference between a dry run and the HPA of the same target. */
 function shadowText(view: JsonObject, reason: string): string {
   const difference = objectIn(view, 'shadow')?.['difference'];
   if (typeof difference !== 'number' || reason !== 'DryRun') return '';
   return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
 }
 
-/** TargetReached is False for a reason other than starting pods. */
+/** Conditions TargetReached that are False for another reason than starting pods. */
 function shortfalls(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter(
     (condition) =>
@@ -153,7 +151,7 @@ function shortfalls(view: JsonObject): readonly JsonObject[] {
   );
 }
 
-/** AbleToScale is also False in a forbidden window, which is not a failure: the limit is listed. */
+/** In a forbidden window, AbleToScale is also False, which is not a failure: the limit is listed. */
 function failingConditions(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter((condition) => {
     const [type, reason] = [textIn(condition, 'type'), textIn(condition, 'reason') ?? ''];

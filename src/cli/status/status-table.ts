@@ -4,7 +4,7 @@ import type { StatusRow } from './status-row.js';
 
 export interface TableStyle {
   readonly columns: readonly Column[];
-  /** Maximum length of a line in characters; null: none. */
+  /** Maximum characters per line; null: no limit. */
   readonly limit: number | null;
   readonly paint: Paint;
 }
@@ -18,7 +18,7 @@ const NAME = column('NAME', ({ name }) => name);
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
 
-/** The columns of `-o wide`, never truncated. */
+/** Columns of `-o wide`, which are never truncated. */
 export const WIDE_COLUMNS: readonly Column[] = [
   NAMESPACE,
   NAME,
@@ -32,7 +32,7 @@ export const WIDE_COLUMNS: readonly Column[] = [
   column('CHANGED', ({ lastChange }) => lastChange),
 ];
 
-/** Returns the columns that fit a terminal of 80 characters, without the namespace if it was given. */
+/** For terminals of 80 characters. Omits the namespace if it was specified. */
 export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
   return [
     ...(isNamespaceNamed ? [] : [NAMESPACE]),
@@ -47,18 +47,15 @@ export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
   ];
 }
 
-/** Formats titles and rows, one string per line. */
 export function writeTable(rows: readonly StatusRow[], style: TableStyle): readonly string[] {
   const widths = columnWidths(rows, style);
   return [writeTitles(widths, style), ...rows.map((cells) => writeRow(cells, widths, style))];
 }
 
-/** Computes the column widths for these rows and the titles. */
 export function columnWidths(rows: readonly StatusRow[], { columns, limit }: TableStyle): readonly number[] {
   return fitColumns(columns, rows, limit);
 }
 
-/** Formats the line of titles. */
 export function writeTitles(widths: readonly number[], { columns }: TableStyle): string {
   return writeCells(
     columns.map(({ title }) => title),
@@ -66,7 +63,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Formats one row: red if the scaler fails, yellow if its replicas change. */
+/** Red if the scaler fails, yellow if its replicas change. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],

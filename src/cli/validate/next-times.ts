@@ -4,19 +4,16 @@ import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
 import type { Instant } from '../../units/time.js';
 
-/** The next active times of a schedule. */
 export interface NextTimes {
-  /** `NAMESPACE/NAME`. */
   readonly scaler: string;
   readonly schedule: string;
   readonly timeZone: string;
-  /** Local times to the minute, at most three. */
+  /** At most three, as local times to the minute. */
   readonly next: readonly { readonly start: string; readonly end: string }[];
 }
 
 const COUNT = 3;
 
-/** Returns the next three starts and ends of each schedule. */
 export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes[] {
   return scalers.flatMap((scaler) =>
     scaler.spec.schedules.map((schedule) => {
@@ -30,7 +27,7 @@ export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly Ne
   );
 }
 
-/** Formats as `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
+/** Returns `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
 export function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
   const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
   const text = times.length === 0 ? 'never active again' : times.join(', ');

@@ -8,7 +8,7 @@ import {
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { readScalerDocument, refuseDuplicates } from '../../scaler/read-scalers.js';
+import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import type { LocatedDocument } from '../../scaler/problems/located-document.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
@@ -25,16 +25,14 @@ import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
 import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
 
-export interface ValidateOptions extends ClusterOptions {
-  /** Files and directories; `-` is standard input. */
+interface ValidateOptions extends ClusterOptions {
+  /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
-  /** The service config whose data sources and defaults the documents use. Default: the one among the paths. */
+  /** Service config with the data sources and defaults of the documents. Default: the one among the paths. */
   readonly config?: string;
-  /** Also run the checks of `doctor`. */
   readonly live?: boolean;
-  /** With `live`: replaces the URLs of the data source `default`. */
+  /** With `live`: overrides the URLs of the data source `default`. */
   readonly prometheus?: string;
-  /** `text`, `json` or `yaml`. */
   readonly output: string;
 }
 
@@ -46,14 +44,13 @@ export interface ValidationReport {
   readonly warnings: number;
   readonly problems: readonly Problem[];
   readonly schedules: readonly NextTimes[];
-  /** With `--live`: the results of the checks of `doctor`. */
   readonly live?: DoctorReport;
 }
 
 /**
- * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also runs
- * the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a failed
- * check.
+ * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also
+ * runs the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a
+ * failed check.
  */
 export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
@@ -84,7 +81,6 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
 }
 
-/** Rejects options that only `--live` uses. */
 function rejectWithoutLive({ live = false, prometheus, kubeconfig, context, url }: ValidateOptions): void {
   const given = Object.entries({ prometheus, kubeconfig, context, url });
   const [unused] = given.find(([, value]) => value !== undefined) ?? [];
@@ -112,7 +108,7 @@ async function checkLive(
     config,
     scalers,
     allScalers: scalers,
-    // The account of the caller is not that of the service.
+    // The caller is another account than the service.
     includesServiceChecks: false,
   });
   return makeReport(results);
@@ -139,9 +135,8 @@ function validate(
 ): {
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
-  /** The scalers of documents without an error. */
   readonly scalers: readonly Scaler[];
-  /** Whether a document contains a query, which only Prometheus can check completely. */
+  /** Only Prometheus can check queries completely. */
   readonly hasQueries: boolean;
 } {
   const placed = files.flatMap((file) =>
@@ -163,7 +158,7 @@ function validate(
   const problems = [
     ...unreadable,
     ...(limitProblem === null ? [] : [limitProblem]),
-    // An empty file next to others is valid; a set of empty files is a mistake.
+    // One empty file is valid; if all files are empty, that is a mistake.
     ...(placed.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
@@ -191,15 +186,15 @@ function hasQuery({ value }: LocatedDocument): boolean {
 }
 
 /**
- * An object with `spec` is a scaler without apiVersion and kind, and is reported as such. Text with a syntax error may be
- * a service config, whose lines may contain secrets and are not shown.
+ * An object with `spec` is reported as a scaler without apiVersion and kind. Text with a syntax error may be a
+ * service config with secrets, so its lines are not shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
   if (value === undefined) return mayBeServiceText(file.text);
   return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
-/** With several service configs, none of them applies to the documents. */
+/** Of several service configs, none applies to the documents. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;
@@ -226,7 +221,7 @@ function describeReport(report: ValidationReport, hasQueries: boolean): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Offline validation only infers types and labels from the syntax tree of a query. */
+/** Without `--live`, only types and labels are inferred, from the syntax tree of a query. */
 const NOT_CHECKED =
   'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this build, from package.json. */
 export const VERSION: string = readVersion();
 
 function readVersion(): string {

@@ -10,8 +10,7 @@ import type { CycleInput, CyclePorts } from '../ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
-export interface CarriedOut {
-  /** Null if the order changes nothing or is held. */
+interface CarriedOut {
   readonly result: ScaleResult | null;
   /** The memory, with the entry as last stored. */
   readonly memory: Memory;

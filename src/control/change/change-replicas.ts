@@ -12,17 +12,16 @@ import type { Leadership } from '../election/leadership.js';
 import { INTENT_SECONDS } from '../memory/unresolved-change.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-export interface ScaleChange {
+interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** An earlier change of the target with an unknown result. */
   readonly pending: Intent | null;
   /** Checked directly before each PATCH, because the steps before it may take seconds. Default: always true. */
   readonly isWanted?: () => boolean;
 }
 
-export interface ChangePorts {
+interface ChangePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly leadership: Leadership;
@@ -161,7 +160,6 @@ function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
 }
 
-/** Returns the counts that an earlier PATCH with the same precondition may still set. */
 function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   if (pending === null) return [];
   return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
@@ -207,7 +205,6 @@ async function waitForRetry(
   await sleep(clock, waitMs, signal);
 }
 
-/** Returns the count in the response; null after a conflict; the error after 429. */
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,

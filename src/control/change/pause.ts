@@ -20,7 +20,7 @@ const MAX_REASON_LENGTH = 200;
 /**
  * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
  * ends only the pause by annotations, at that instant. An invalid annotation pauses more rather than less, because its
- * author wanted to stop the scaling; the message reports it.
+ * author wanted to stop the scaling; `facts` report it.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
@@ -34,7 +34,7 @@ export function readPause(
     direction: annotated.direction === documented.direction ? annotated.direction : 'both',
     until: null,
     replicas: annotated.replicas,
-    message: `${annotated.message}; ${documented.message}`,
+    facts: [...annotated.facts, ...documented.facts],
   };
 }
 
@@ -52,7 +52,7 @@ function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
     direction,
     until: null,
     replicas: null,
-    message: `spec.paused is ${String(paused)}`,
+    facts: [`spec.paused is ${String(paused)}`],
   };
 }
 
@@ -73,7 +73,7 @@ function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null
     ...(reason === '' ? [] : [reason]),
     ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
-  return { by: 'annotation', direction, until, replicas, message: facts.join('; ') };
+  return { by: 'annotation', direction, until, replicas, facts };
 }
 
 const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([

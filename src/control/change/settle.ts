@@ -24,7 +24,6 @@ export interface Settled {
   /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
   readonly order: Decision;
   readonly hold: Hold | null;
-  /** Null if the order changes nothing or was held. */
   readonly result: ScaleResult | null;
   readonly memory: Memory;
   /** Over all decisions of the cycle. */

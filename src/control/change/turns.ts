@@ -9,7 +9,6 @@ export interface Turns {
 
 const MAX_CHANGES_IN_FLIGHT = 10;
 
-/** `untilSteady` resolves when the event loop keeps up. */
 export function createTurns(untilSteady: () => Promise<void>): Turns {
   const changes = createSemaphore(MAX_CHANGES_IN_FLIGHT);
   return {

@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/decision.js';
 import type { OtherScaler } from '../../kubernetes/types.js';
 import type { Scaler } from '../../scaler/spec.js';
+import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
 import { nameOtherScaler } from '../observe/shared-targets.js';
 import type { Memory } from '../memory/memory.js';
@@ -13,7 +14,6 @@ export interface Hold {
   readonly message: string;
 }
 
-/** Returns the hold with the highest priority; null: the order is carried out. */
 export function whyHeld(input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
@@ -48,11 +48,10 @@ export function whyHeld(input: {
   return heldByOverride(input.memory, order);
 }
 
-function heldByPause({ message }: Pause): Hold {
-  return { reason: 'Paused', outcome: 'paused', message };
+function heldByPause(pause: Pause): Hold {
+  return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
 }
 
-/** Describes an unusable state store and its effect. Source: reliability.md, W11. */
 export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }

@@ -21,21 +21,21 @@ export interface DeletionCosts {
   readonly idle: () => Promise<void>;
 }
 
-export interface CostInput {
+interface CostInput {
   readonly scaler: Scaler;
   readonly answers: RoundAnswers;
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }
 
-export interface CostedChange {
+interface CostedChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
   readonly isHeld: boolean;
 }
 
-export interface DeletionCostPorts {
+interface DeletionCostPorts {
   readonly clock: Clock;
   readonly podCosts: PodCosts;
   readonly leadership: Pick<Leadership, 'mayWrite'>;

@@ -36,7 +36,6 @@ export function planRemovals(pods: readonly CostedPod[], specReplicas: number): 
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
 }
 
-/** Whether the ReplicaSet counts the pod. */
 function isLiving({ pod: { deleting, phase } }: CostedPod): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

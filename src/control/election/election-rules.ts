@@ -96,7 +96,6 @@ export function elapsedMs(clock: Clock, { monotonicMs, wall }: Moment): number {
   return Math.max(clock.monotonicMs() - monotonicMs, clock.now() - wall);
 }
 
-/** Returns the milliseconds until the next attempt of a candidate: 1 to 2.2 retry periods. */
 export function retryDelayMs(clock: Clock, { retryPeriodSeconds }: ElectionTimes): number {
   return retryPeriodSeconds * 1000 * (1 + 1.2 * clock.random());
 }

@@ -51,7 +51,6 @@ export function createElection(options: ElectionOptions): Election {
       log.info('standing by', { lease: client.name, holder: holderIdentity });
   };
 
-  /** Makes one attempt. Returns null if another candidate holds the Lease. */
   const acquire = async (signal: AbortSignal): Promise<Term | null> => {
     const found = await client.read(signal);
     if (found !== null) observe(found);

@@ -21,7 +21,6 @@ export function alwaysLeads(instance: string): Leadership {
   return { epoch: () => `0/${instance}`, mayWrite: () => true };
 }
 
-/** Returns the election of a process without leader election: one term, from start to stop. */
 export function soleLeader(instance: string): Election {
   return {
     ...alwaysLeads(instance),

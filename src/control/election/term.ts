@@ -6,7 +6,6 @@ import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, releasedSpec, renewedSpec } from './election-rules.js';
 import type { ElectionTimes, Moment } from './election-rules.js';
 
-/** One term of this process: from acquiring the Lease until it is lost or released. */
 export interface Term {
   readonly epoch: string;
   /** Whether the last renewal is younger than renewDeadline, on both clocks. */
@@ -45,7 +44,6 @@ export function beginTerm(
 
   const isValid = (): boolean => elapsedMs(clock, since) < deadlineMs;
 
-  /** Makes one attempt. Returns why the Lease is lost, or null after a renewal. */
   const renew = async (signal: AbortSignal): Promise<string | null> => {
     const found = isUnsure ? await client.read(signal) : lease;
     if (found === null) return 'the Lease was deleted';
@@ -59,7 +57,6 @@ export function beginTerm(
     return null;
   };
 
-  /** Does nothing if another candidate holds the Lease. */
   const releaseLease = async (signal: AbortSignal): Promise<void> => {
     for (let attempts = 1; ; attempts += 1) {
       const found = isUnsure ? await client.read(signal) : lease;

@@ -5,7 +5,7 @@ import { addSeconds, earliest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 
-export interface WallClock {
+interface WallClock {
   /** Seconds since the start, positive if set forward. Steps below 5 s accumulate. */
   readonly setBySeconds: () => number;
 }

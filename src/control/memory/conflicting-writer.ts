@@ -8,7 +8,6 @@ export interface WriterWatch {
   readonly own: number | null;
   /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
   readonly reversals: readonly Instant[];
-  /** Start of the conflict; null: there is none. */
   readonly since: Instant | null;
   /** Other managers of `spec.replicas` in `managedFields`; empty: not known. */
   readonly managers: readonly string[];
@@ -16,7 +15,7 @@ export interface WriterWatch {
 
 export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
 
-export interface ReplicasRead {
+interface ReplicasRead {
   readonly replicas: number;
   readonly managers: readonly string[];
   readonly now: Instant;

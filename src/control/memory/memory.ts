@@ -10,7 +10,6 @@ import type { WriterWatch } from './conflicting-writer.js';
 
 /** What the loop keeps of a scaler between two cycles. Immutable: each cycle returns the next value. */
 export interface Memory {
-  /** UID of the target; null before the target was read. */
   readonly uid: string | null;
   readonly state: State;
   /** Start of a window whose last scaling is unknown. A time of `state` that equals it is an assumption. */
@@ -34,7 +33,6 @@ export interface Memory {
   readonly isUnsaved: boolean;
 }
 
-/** When the target was last scaled in each direction; null: not known. */
 export type LastScales = Readonly<Record<Direction, Instant | null>>;
 
 /** A period in which a target has fewer ready pods than `spec.replicas`. */
@@ -78,7 +76,6 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
   return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnsaved };
 }
 
-/** Returns the memory for a target that replaces a deleted one of the same name. */
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {
   const { isRestored, stored } = memory;
   return { ...freshMemory(now, uid), isRestored, stored, isUnsaved: true };

@@ -87,13 +87,11 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
   }
 }
 
-/** Merges an entry that another process stored, or that this process could not read before. */
 function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
   const { uid, unresolved } = memory;
   // The entry belongs to a target of the same name, and one of the two targets was deleted. The next read shows which.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the stored one replaces that of this process, at least the window of the latter is
-  // kept.
+  // An entry has only one intent. If the stored one replaces that of this process, the window of the latter is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;

@@ -20,7 +20,6 @@ export function storedStateOf(
   return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent };
 }
 
-/** Returns whether a cycle has changed a stored value. */
 export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
   const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
   return (

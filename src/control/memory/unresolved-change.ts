@@ -11,7 +11,7 @@ export const INTENT_SECONDS = 5;
 /** An API server ends a request after at most 60 s, so no PATCH takes effect later. */
 const MAX_REQUEST_SECONDS = 60;
 
-export interface LiveScale {
+interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
   /** Null if it is not known for this resourceVersion or a later one. */

@@ -21,10 +21,8 @@ export type Observation =
       /** The memory for this target; fresh if the target was recreated. */
       readonly memory: Memory;
       readonly otherScaler: OtherScaler | null;
-      /** The condition `TargetReached`. */
       readonly capacity: Condition;
     }
-  /** `target`: null if it could not be read. */
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
 /** Older pods scale nothing down: a watch may be dead without an error. Source: reliability.md, K12. */

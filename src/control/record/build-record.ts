@@ -32,7 +32,6 @@ export function buildRecord(
   }: {
     readonly settled: Settled;
     readonly circumstances: Circumstances;
-    /** The condition `TargetReached`. */
     readonly capacity: Decision['conditions'][number];
     readonly seconds: CycleRecord['seconds'];
   },

@@ -14,7 +14,6 @@ export function changeReason(
   }: {
     readonly order: Decision;
     readonly pause: Pause | null;
-    /** In the previous cycle. */
     readonly wasPaused: boolean;
   },
 ): string | undefined {
@@ -27,7 +26,7 @@ export function changeReason(
 /** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
 export function orderText(decision: Decision, pause: Pause | null): string | null {
   if (pause === null || pause.replicas === null) return null;
-  const [subject = '', ...facts] = pause.message.split('; ');
+  const [subject = '', ...facts] = pause.facts;
   return `${[subject.replace(/^scaling is /, ''), ...facts].join(', ')} (${withoutOrder(decision)})`;
 }
 

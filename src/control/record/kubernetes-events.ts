@@ -9,7 +9,7 @@ import { orderText } from './change-reason.js';
 const FALLBACK = 'FallbackActive';
 
 /** The state before a cycle, with all conditions in force. */
-export type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
+type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
  * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, and once when a

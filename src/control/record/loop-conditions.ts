@@ -1,5 +1,6 @@
 import type { Condition, Decision } from '../../decision/decision.js';
 import type { KubernetesError } from '../../kubernetes/types.js';
+import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Memory } from '../memory/memory.js';
 import { degradedMessage } from '../change/why-held.js';
@@ -39,7 +40,7 @@ export function heldCondition(cycle: {
   const { hold, pause, override, degraded } = cycle;
   if (pause !== null && hold?.reason !== 'ConflictingScaler') {
     const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
-    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pause.message}${more}` };
+    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pauseMessage(pause)}${more}` };
   }
   if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
   if (override !== null) {

@@ -8,7 +8,7 @@ import { forNewTarget } from '../memory/memory.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 
-export interface FinishedCycle {
+interface FinishedCycle {
   /** The start of the round. */
   readonly now: Instant;
   /** When the response to the change arrived. */

@@ -40,7 +40,6 @@ export function reportCycle(
   } catch (error) {
     ports.log.error('failed to record cycle', { scaler: key, error });
   }
-  // The term may end during a cycle. A standby logs its result, but must not expose a scaler that the leader exposes
-  // too.
+  // The term may end during a cycle. A standby logs its result, but must not expose a scaler that the leader exposes.
   if (!ports.isLeading()) ports.recorder.remove(key);
 }

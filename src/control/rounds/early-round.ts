@@ -1,7 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 
-/** An extra round for scalers with a new or changed document. */
-export interface EarlyRound {
+interface EarlyRound {
   /** Starts a round after 50 ms, or 3 s after the last one if that is later. */
   readonly request: () => void;
   readonly cancel: () => void;

@@ -4,7 +4,7 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatMilli, milliFromNumber } from '../../units/quantity.js';
 
 /** As in autoscaling/v2: an integer percentage, quantities as strings, unknown values unset. */
-export interface CurrentValueStatus {
+interface CurrentValueStatus {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
   readonly value?: string;

@@ -15,14 +15,12 @@ export interface DueStatus {
   readonly wanted: ObjectStatus;
 }
 
-/** Finds the objects whose status differs from the wanted one, and when each may be written. */
-export interface DueStatuses {
+interface DueStatuses {
   /**
    * Returns at most `limit` statuses: urgent ones first, then those written longest ago. Yields to the event loop every
    * 10 ms.
    */
   readonly next: (limit: number) => Promise<readonly DueStatus[]>;
-  /** `answer`: the object in the response. */
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
   /** Delays the next write of an object, unless the object changes. */
   readonly delay: (key: string, ms: number) => void;
@@ -30,7 +28,7 @@ export interface DueStatuses {
   readonly isDelayed: (namespace: string) => boolean;
 }
 
-export interface DueStatusesPorts {
+interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
@@ -145,7 +143,6 @@ function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
 
-/** Whether two cycles differ only in messages and metrics. */
 function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];

@@ -11,7 +11,6 @@ export interface UntimedCondition {
 
 /** As `metav1.Condition`. */
 export interface TimedCondition extends UntimedCondition {
-  /** RFC 3339. */
   readonly lastTransitionTime: string;
 }
 
@@ -24,7 +23,6 @@ export interface ObjectStatus extends StatusNumbers {
 export interface StatusNumbers {
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
-  /** RFC 3339. */
   readonly lastScaleTime?: string;
   /** As in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];

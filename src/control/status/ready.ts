@@ -11,7 +11,6 @@ const STILL_READY: ReadonlySet<string> = new Set([
   'BackoffBoth',
 ]);
 
-/** Returns the condition `Ready`, for `kubectl wait` and Argo CD. */
 export function readyOf(
   acceptance: UntimedCondition,
   decided: readonly UntimedCondition[],

@@ -63,7 +63,6 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   };
 }
 
-/** Returns conditions and numbers of the last cycle, of this process or an earlier one. */
 function cycleResult(
   last: ScalerStatus | null | 'nothing',
   stored: JsonObject | null,

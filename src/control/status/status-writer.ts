@@ -16,7 +16,7 @@ import { createDueStatuses } from './due-statuses.js';
 import type { DueStatus } from './due-statuses.js';
 import { statusPatch } from './object-status.js';
 
-export interface StatusWriterPorts {
+interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
@@ -33,7 +33,6 @@ export interface StatusWriterPorts {
 const PASS_MS = 2000;
 const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
-/** After the server rejects a status. */
 const REJECTED_MS = 300_000;
 /** An internal error must neither end the term nor flood the log. */
 const INTERNAL_ERROR_MS = 60_000;

@@ -3,7 +3,7 @@ import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * CHPA's forbidden windows: no scale-up (scale-down) until more than the window has passed since the last scale-up
+ * The forbidden windows of CHPA: no scale-up (scale-down) until more than the window has passed since the last scale-up
  * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables
  * it.
  */
@@ -19,13 +19,11 @@ export const applyForbiddenWindow: Limit = (replicas, context) => {
 
 type WindowContext = Pick<LimitContext, 'now' | 'spec' | 'state'>;
 
-/** Returns until when a scale-up is forbidden; null if it is allowed. */
 export function upscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.upscaleForbiddenWindowSeconds, state.lastScaleUp);
 }
 
-/** Returns until when a scale-down is forbidden; null if it is allowed. */
 export function downscaleForbiddenUntil(context: WindowContext): Instant | null {
   const { spec, state } = context;
   return runsUntil(context, spec.downscaleForbiddenWindowSeconds, state.lastScaleDown);

@@ -5,13 +5,13 @@ import type { Recommendation, State } from '../snapshot.js';
 
 export interface LimitContext {
   readonly now: Instant;
-  /** With the bounds in force as `minReplicas` and `maxReplicas`. */
+  /** `minReplicas` and `maxReplicas` are the bounds in force. */
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
   readonly current: number;
   /** The largest proposal, before any limit. */
   readonly recommended: number;
-  /** Recommendations of earlier decisions, including the seed of the first decision (algorithm.md, point 26). */
+  /** Recommendations of earlier decisions, including the seed of the first decision. Source: algorithm.md, point 26. */
   readonly recommendations: readonly Recommendation[];
   readonly state: State;
 }
@@ -23,5 +23,5 @@ export interface Limited {
   readonly until: Instant | null;
 }
 
-/** A step that takes a count and returns another one with the reason, or null if it does not change the count. Pure. */
+/** Takes a count and returns another one with the reason, or null if it does not change the count. Pure. */
 export type Limit = (replicas: number, context: LimitContext) => Limited | null;

@@ -10,8 +10,8 @@ import { stabilize } from './stabilization.js';
 import { limitStep } from './step-limit.js';
 
 /**
- * Every limit in the order applied; each starts from the result of the previous one. Without `behavior`,
- * `scale_up_limit` and `stabilization` are those of the HPA; every other limit applies only if the document or a fault
+ * Every limit in the order applied. Each starts with the result of the previous one. Without `behavior`,
+ * `scale_up_limit` and `stabilization` are those of the HPA. Every other limit applies only if the document or a fault
  * requires it.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
@@ -33,19 +33,17 @@ export interface LimitedCount {
 }
 
 /**
- * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept: bounds override holds,
+ * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds,
  * and the reason names the bound. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
 }
 
-/** Returns whether a step holds a scale-down until its numbers are trustworthy. */
 export function isHold({ limit }: LimitStep): boolean {
   return limit === 'recovery_hold' || limit === 'downscale_confirmation';
 }
 
-/** Passes the recommendation through all limits and records each step that changes it. */
 export function applyLimits(context: LimitContext): LimitedCount {
   let replicas = context.recommended;
   const steps: LimitStep[] = [];

@@ -4,7 +4,7 @@ import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
-export interface PolicyLimit {
+interface PolicyLimit {
   /** At least 0. */
   readonly replicas: number;
   readonly reason: string;
@@ -22,9 +22,8 @@ export const applyPolicies: Limit = (replicas, context) => {
 
 /**
  * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change.
- * Never past the current count in the other direction: a policy slows a change, it does not reverse it.
- * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points
- * 31-33).
+ * Never past the current count in the other direction: a policy slows a change, it does not reverse it. Source:
+ * horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points 31-33).
  */
 export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
   const { spec, current } = context;
@@ -70,7 +69,7 @@ function select(
 
 /**
  * Returns the count that one policy allows, based on the count at the start of its period: the current count minus all
- * changes within the period, in both directions. In binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
+ * changes within the period, in both directions. Calculated in binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
   const changed = recentEvents(policy, context).reduce((sum, event) => sum + event.change, 0);
@@ -91,7 +90,6 @@ function recentEvents(
   return state.scaleEvents.filter(({ at }) => at > addSeconds(now, -policy.periodSeconds));
 }
 
-/** Returns when the oldest change within the period leaves it; null if there is none. */
 function endOfPeriod(policy: ScalingPolicy, context: LimitContext): Instant | null {
   const times = recentEvents(policy, context).map(({ at }) => at);
   return times.length === 0

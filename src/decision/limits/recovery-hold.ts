@@ -1,8 +1,8 @@
 import type { Limit } from './limit.js';
 
 /**
- * Holds a scale-down while a metric has not returned values for long enough; never holds a scale-up. Works on
- * `state.holdScaleDownUntil`, which the loop computes (algorithm.md, section 4).
+ * Holds a scale-down until every metric has returned values for long enough; never holds a scale-up. Uses
+ * `state.holdScaleDownUntil`, which the control loop computes (algorithm.md, section 4).
  */
 export const applyRecoveryHold: Limit = (replicas, { now, current, state }) => {
   const until = state.holdScaleDownUntil;

@@ -2,9 +2,9 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * CHPA's limit of one scale-up, which without `behavior` is also the HPA's (factor 2, minimum 4). With `behavior` it
- * applies only if the document or preset sets it; then the tighter of policy and limit wins. Never below the current
- * count, as the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
+ * The limit of CHPA for one scale-up, which without `behavior` is also that of the HPA (factor 2, minimum 4). With
+ * `behavior` it applies only if the document or preset sets it; then the tighter of policy and limit wins. Never below
+ * the current count, because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
  */
 export const applyScaleUpLimit: Limit = (replicas, context) => {
   const limit = scaleUpLimit(context);
@@ -17,7 +17,6 @@ export const applyScaleUpLimit: Limit = (replicas, context) => {
   };
 };
 
-/** Returns `max(minimum, trunc(factor * specReplicas))`, or null if no such limit applies. */
 function scaleUpLimit({ spec, current }: LimitContext): number | null {
   const { factor, minimum, isExplicit } = spec.scaleUpLimit;
   if (spec.behavior !== null && !isExplicit) return null;

@@ -3,16 +3,16 @@ import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
-/** The HPA's default stabilization, for a document without any window. */
+/** Default stabilization of the HPA, for a document without any window. */
 const DEFAULT_WINDOW_SECONDS = 300;
 
 /** Bounds the list of scale events of a scaler that scales up often. */
 const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
- * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in it, but always
- * allows 1. Source: reliability.md, D6 and D8. It does not apply to a document whose maximum was lowered (decision 8),
- * but does to the ceiling of a schedule (decision 16).
+ * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in the window, but
+ * always allows 1. Source: reliability.md, D6 and D8. It does not apply if the maximum of the document was lowered
+ * (decision 8), but does apply to the ceiling of a schedule (decision 16).
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
@@ -20,7 +20,7 @@ export const limitStep: Limit = (replicas, context) => {
   return { to: limit.replicas, reason: limit.reason, until: limit.until };
 };
 
-export interface StepLimit {
+interface StepLimit {
   /** At least 0, not above the current count. */
   readonly replicas: number;
   readonly reason: string;
@@ -28,7 +28,7 @@ export interface StepLimit {
   readonly until: Instant | null;
 }
 
-/** Returns the limit in force; null if the document sets none. The share is rounded down: 50 % of 5 is 2. */
+/** Returns null if the document sets no such limit. The share is rounded down: 50 % of 5 is 2. */
 export function stepLimit({ now, spec, current, state }: LimitContext): StepLimit | null {
   const percent = spec.maxScaleDownPercentPerWindow;
   if (percent === null) return null;

@@ -15,7 +15,7 @@ export interface ProposalContext {
 
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
-/** The result of a metric's calculation; `error` is set exactly if `proposal` is null. */
+/** `error` is set exactly if `proposal` is null. */
 export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };

@@ -7,7 +7,7 @@ import type { Pod } from '../snapshot.js';
 export interface ReadinessRule {
   /** Whether the HPA's rule for cpu applies. */
   readonly isCpu: boolean;
-  /** 0: only the HPA's rule. */
+  /** If 0, only the HPA's rule applies. */
   readonly podWarmupSeconds: number;
   readonly now: Instant;
   readonly sampledAt: Instant;
@@ -16,7 +16,7 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** Pods grouped by how a metric counts them, and why each pod that is not in `ready` is not. */
+/** Pods grouped by how a metric counts them. `reasons`: by pod name, why a pod is not in `ready`. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
@@ -24,8 +24,8 @@ export interface GroupedPods {
 
 /**
  * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and
- * for all metrics with `podWarmupSeconds`; other metrics count pods that are not Ready, too. Without a sample a pod is
- * missing, Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
+ * for all metrics with `podWarmupSeconds`; other metrics also count pods that are not Ready. A pod without a sample is
+ * missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -77,9 +77,9 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 
 /**
  * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
- * measurement; a young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
- * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: counted as
- * idle, it would keep the count from rising. Source: reliability.md, D5.
+ * measurement. A young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
+ * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: if it counted
+ * as idle, it would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

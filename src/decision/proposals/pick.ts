@@ -9,12 +9,12 @@ export interface Pick {
   /** The first metric whose proposal is that of the fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
-   * Whether every proposal comes from a full value, or from a fallback that may lower; else the count must not fall.
+   * Whether every proposal comes from a full value, or from a fallback that may lower the count. If not, the count must
+   * not fall.
    */
   readonly isTrusted: boolean;
 }
 
-/** Picks the largest proposal, 0 included. */
 export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
   let winner: JudgedMetric | null = null;
   for (const metric of metrics) {

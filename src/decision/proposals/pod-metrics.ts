@@ -12,9 +12,9 @@ import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
 
 /**
- * Returns the proposal of a metric with a value per pod. Pods that are missing or unready are left out first and then
- * assumed to oppose the change, so that a gap in the data can only slow it down.
- * Source: replica_calculator.go, GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
+ * Returns the proposal of a metric with a value per pod. Pods that are missing or unready are omitted first and then
+ * assumed to oppose the change, so that a gap in the data can only slow the change down. Source: replica_calculator.go,
+ * GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
   metric: PodMetric,
@@ -56,7 +56,7 @@ function readinessRule(
   return { ...spec, isCpu, now, sampledAt: sample.at, windowSeconds: sample.windowSeconds };
 }
 
-/** Returns the usage of each pod: the sum over the containers of its sample. Omits pods without any. */
+/** Returns the usage of each pod: the sum over the containers of its sample. Omits pods without a sample. */
 function usageByPod(metric: PodMetric, sample: ContainersSample | PodsSample): ReadonlyMap<string, Milli> {
   const usage = new Map<string, Milli>();
   if (sample.form === 'pods') {
@@ -107,7 +107,7 @@ function replicasFor(pass: FirstPass): { readonly proposal: number; readonly rat
   return secondPass(pass);
 }
 
-/** Calculates the ratio again with the pods that were left out, assumed to oppose the change. */
+/** Calculates the ratio again, assuming that the omitted pods oppose the change. */
 function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
   readonly proposal: number;
   readonly ratio: number;
@@ -120,7 +120,7 @@ function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
   }
   if (ratio > 1) for (const pod of grouped.groups.unready) filled.set(pod, 0n);
   const again = measure.of(filled);
-  // Unreachable: filling in only adds pods that have requests.
+  // Unreachable: the second pass only adds pods that have requests.
   if ('error' in again) return { ratio, proposal: specReplicas };
   const flipped = (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1);
   if (flipped || isWithinTolerance(again.ratio, context.tolerances)) {

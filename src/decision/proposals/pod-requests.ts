@@ -2,11 +2,11 @@ import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Pod } from '../snapshot.js';
 
-export type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
+type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
- * Returns the requests of each pod for a resource, by pod name, or an error: every pod that the selector matches must
- * have a request, even if it is ignored, and so must each of its containers. With `container` only that container
+ * Returns the requests of each pod for a resource, by pod name, or an error. Every pod that the selector matches must
+ * have a request, even if it is ignored, and so must each of its containers. With `container`, only that container
  * counts, and pod-level requests do not. The error names the containers first, because they are what must be fixed.
  * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
@@ -26,7 +26,7 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
 interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';
-  /** Empty if the pod's containers are unknown. */
+  /** Empty if the containers of the pod are unknown. */
   readonly containers: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   return total;
 }
 
-/** Separate from the loop above: only pods without a request pay for it. */
+/** Separate from the loop above for speed: only a pod without a request needs the list. */
 function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
@@ -55,7 +55,7 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/** `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of other pods. */
+/** For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of other pods. */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,
   all: readonly MissingRequest[],

@@ -12,11 +12,10 @@ import { proposeFromTotal } from './total-metrics.js';
 export interface JudgedMetric {
   readonly spec: MetricSpec;
   readonly result: MetricResult;
-  /** As returned by `judgeSample`. */
   readonly sample: Sample;
 }
 
-/** Returns one proposal for each metric, in the order of the document. A sample that is absent counts as failed. */
+/** Returns one proposal for each metric, in the order of the document. An absent sample counts as failed. */
 export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {

@@ -27,7 +27,7 @@ export function proposeFromTotal(
   }
 }
 
-/** Returns the sum of a sample's series; 0 for a sample of another form. */
+/** Returns 0 for a sample of another form. */
 export function totalOf(sample: Sample): Milli {
   let total = 0n;
   if (sample.form === 'values')
@@ -35,14 +35,14 @@ export function totalOf(sample: Sample): Milli {
   return total;
 }
 
-/** Counts pods that are Running and Ready, including pods that are being deleted. */
+/** Includes pods that are being deleted. */
 export function countReadyPods(pods: readonly Pod[]): number {
   return pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
 }
 
 /**
  * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is
- * specReplicas; the HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
+ * specReplicas. The HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
  * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(

@@ -6,16 +6,14 @@ import type { Pod } from '../snapshot.js';
 import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 
-export type UsageRatio =
-  { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
+type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
-/** How usage by pod becomes a ratio, and the usage of a pod that is assumed to be fully used. */
+/** `of` turns usage by pod into a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be fully used. */
 export interface UsageMeasure {
   readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
   readonly fullUsageOf: (podName: string) => Milli;
 }
 
-/** Returns the measure of a metric's target; an error if it needs requests that some pod does not have. */
 export function usageMeasure(
   metric: PodMetric,
   pods: readonly Pod[],
@@ -28,9 +26,9 @@ export function usageMeasure(
 }
 
 /**
- * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percent is cut off to an integer
- * before the ratio is taken: 55.9 % with target 50 is 1.1. A full pod uses max(100, target) percent of its request.
- * Source: metrics/utilization.go, GetResourceUtilizationRatio.
+ * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percent is truncated to an
+ * integer before the division: 55.9 % with target 50 is 1.1. A fully used pod uses max(100, target) percent of its
+ * request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
  */
 function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string, Milli>): UsageMeasure {
   return {
@@ -56,8 +54,8 @@ function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string,
 }
 
 /**
- * `trunc(sum / number of pods) / target` in milli-units, pods that are in no list included.
- * Source: metrics/utilization.go, GetMetricUsageRatio.
+ * `trunc(sum / number of pods) / target` in milli-units, including pods that are not listed. Source:
+ * metrics/utilization.go, GetMetricUsageRatio.
  */
 function averageMeasure(target: Exclude<MetricTarget, { type: 'Utilization' }>): UsageMeasure {
   return {

@@ -24,7 +24,7 @@ export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
 
 const ZERO: ValuesSample = {
   form: 'values',
-  // No series, so no time of a sample; the age of a total is never used.
+  // Without series there is no time of a sample; the age of a total is never used.
   at: 0 as ValuesSample['at'],
   partial: null,
   values: [0],
@@ -43,15 +43,15 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   return countError === null ? null : errorSample('invalid', countError);
 }
 
-/** The reading of an answer drops NaN. A sample that holds one anyway is invalid, so that no arithmetic sees it. */
+/** Reading an answer drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);
   return error ?? (partial === null ? null : errorSample('invalid', partial));
 }
 
 /**
- * Returns the sample in a form that JSON can hold: JSON turns NaN and infinite numbers into null, so a sample with one
- * becomes the error that the decision reads it as.
+ * Returns the sample in a form that JSON can hold. JSON turns NaN and infinite numbers into null, so a sample with such
+ * a number becomes the error that the decision makes of it.
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;

@@ -4,13 +4,13 @@ import type { ErrorSample, SampleErrorKind } from '../snapshot.js';
 export interface ValuesVerdict {
   /** Null if at least one value is usable, or if there are no values at all. */
   readonly error: ErrorSample | null;
-  /** Why the usable values are not all of them. */
+  /** Why some values are not usable. */
   readonly partial: string | null;
 }
 
 /**
- * Judges the values of all series of one metric. A single infinite or negative value makes the sample `invalid`. If all
- * values are NaN, it is `nan`; if some are, they are dropped and the sample is partial.
+ * Checks the values of all series of one metric. A single infinite or negative value makes the sample `invalid`. If all
+ * values are NaN, it is `nan`. If only some are NaN, they are dropped and the sample is partial.
  */
 export function judgeValues(values: readonly number[]): ValuesVerdict {
   let nanCount = 0;
@@ -30,7 +30,6 @@ function faultOf(value: number): string {
   return `a series has the value ${value}, which is ${value < 0 ? 'negative' : 'not finite'}`;
 }
 
-/** Returns why a metric cannot have that many series, or null: an Object metric has exactly one. */
 export function seriesCountError({ type }: MetricSpec, count: number): string | null {
   return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
 }

@@ -20,15 +20,13 @@ import {
 import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
-/** The address of the API server, and the credentials for it. */
 export interface Connection {
   /** Without a trailing slash: `https://10.0.0.1:443`. */
   readonly url: string;
-  /** The source of the connection, for the log. */
+  /** Where the connection comes from, for the log. */
   readonly source: string;
-  /** Of the pod, or of the context of the kubeconfig. */
   readonly namespace?: string;
-  /** This process is a pod of the cluster and uses its service account. */
+  /** Whether this process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
   /** Returns the Authorization header, or null. `fresh` reads a token file again now. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
@@ -36,7 +34,7 @@ export interface Connection {
   readonly tls: () => Promise<TlsMaterial | null>;
 }
 
-/** All strings are PEM. */
+/** All strings are PEM, except `serverName`. */
 export interface TlsMaterial {
   readonly ca: string | null;
   readonly certificate: string | null;
@@ -46,21 +44,20 @@ export interface TlsMaterial {
   readonly verify: boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly settings: {
     readonly kubeconfig?: string | undefined;
     readonly context?: string | undefined;
     readonly url?: string | undefined;
   };
-  /** Used: KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, KUBECONFIG. */
+  /** Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and KUBECONFIG. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The home directory of the user; null: none. */
   readonly home: string | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** The directory of the token and CA of the service account; set only in tests. */
+  /** The directory of the token and the CA of the service account; set only in tests. */
   readonly serviceAccountDirectory?: string;
-  /** Runs the credential plugin of a kubeconfig; if unset, a user that needs a plugin is an error. */
+  /** Runs the credential plugin of a kubeconfig. If unset, a user that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
 }
 
@@ -69,9 +66,10 @@ const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server: by `kubeconfig` or `context` if set, else the service account of the pod, else $KUBECONFIG, else
- * ~/.kube/config. `url` replaces the address; `url` alone means a server without authentication, unless the process is
- * a pod and the URL is https. Credentials are never sent over plain http, as with kubectl. Throws `ConnectionError`.
+ * Finds the API server: by `kubeconfig` or `context` if set, else the service account of the pod, else $KUBECONFIG,
+ * else ~/.kube/config. `url` replaces the address. `url` alone means a server without authentication, unless the
+ * process is a pod and the URL is https. Credentials are never sent over plain http, as in kubectl. Throws
+ * `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env, home } = options;
@@ -97,7 +95,7 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
 }
 
-/** Returns a connection without credentials, e.g. to `kubectl proxy` or an embedded cluster. */
+/** Returns a connection without credentials, for example to `kubectl proxy` or an embedded cluster. */
 export function connectTo(address: string): Connection {
   const url = checkUrl(address, 'url');
   return {
@@ -132,7 +130,7 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   return checked(connection);
 }
 
-/** Returns null if the file is unreadable: the namespace may be configured elsewhere. */
+/** Returns null if the file is unreadable, because the namespace may be configured elsewhere. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
     const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** Supported versions of the credential plugin protocol. */
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 
 const text = z.string().nullish();
@@ -17,7 +16,6 @@ export const EXEC = z.looseObject({
   installHint: text,
 });
 
-/** A credential plugin. */
 export interface ExecConfig {
   readonly apiVersion: (typeof API_VERSIONS)[number];
   /** A name on the PATH, or an absolute path. */
@@ -25,12 +23,12 @@ export interface ExecConfig {
   readonly args: readonly string[];
   /** Added to the environment of the process; may hold secrets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the plugin receives the cluster info. */
+  /** Whether the plugin receives the address and CA of the cluster. */
   readonly provideClusterInfo: boolean;
   readonly installHint: string | null;
 }
 
-/** Returns the plugin of a user, or a string with the problem. Paths are relative to `file`, the kubeconfig. */
+/** Returns the plugin of a user, or the problem as a string. Paths are relative to `file`, the kubeconfig. */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';

@@ -11,7 +11,7 @@ export interface PluginRun {
   readonly timeoutMs: number;
 }
 
-/** Runs a program without a terminal. `why` is short and holds nothing of its standard output. Never rejects. */
+/** Runs a program without a terminal. `why` is short and contains nothing of the standard output. Never rejects. */
 export type RunPlugin = (
   run: PluginRun,
 ) => Promise<
@@ -19,18 +19,17 @@ export type RunPlugin = (
   | { readonly kind: 'failed'; readonly why: string; readonly isMissing: boolean }
 >;
 
-/** A token, or a certificate with its key, or both. */
+/** A token, a certificate with its key, or both. */
 export interface PluginCredentials {
   readonly token: string | null;
   readonly certificate: string | null;
   readonly key: string | null;
 }
 
-/** `spec.cluster` of an ExecCredential. */
 export type ClusterInfo = Readonly<Record<string, unknown>>;
 
 const TIMEOUT_MS = 30_000;
-/** Between two runs, also if the plugin fails or the server rejects its credentials. */
+/** Minimum time between two runs, even if the plugin fails or the server rejects its credentials. */
 const MIN_INTERVAL_MS = 5000;
 
 interface Issued extends PluginCredentials {
@@ -40,11 +39,10 @@ interface Issued extends PluginCredentials {
 /**
  * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry after a
  * 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run. Rejects with a
- * message that holds no secret. Source: client.authentication.k8s.io/v1; reliability.md, K21.
+ * message that contains no secret. Source: client.authentication.k8s.io/v1; reliability.md, K21.
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
-  /** Called if `provideClusterInfo` is set. */
   readonly clusterInfo: () => Promise<ClusterInfo>;
   readonly runPlugin: RunPlugin;
   readonly clock: Clock;
@@ -97,7 +95,9 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
   return read;
 }
 
-/** Returns the credentials in the output of a plugin, or the problem; never the output itself, which may hold a secret. */
+/**
+ * Returns the credentials in the output of a plugin, or the problem. Never returns the output, which may hold a secret.
+ */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);
   if (textIn(credential, 'kind') !== 'ExecCredential') return 'did not print an ExecCredential';

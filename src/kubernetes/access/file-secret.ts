@@ -3,22 +3,21 @@ import type { Clock } from '../../units/clock.js';
 import { errorFacts } from '../error-facts.js';
 import type { Log } from '../../units/log.js';
 
-/** A token or certificate in a file that is replaced while the service runs. */
-export interface FileSecret {
+/** A token or certificate in a file that may be replaced while the service runs. */
+interface FileSecret {
   /** Returns the trimmed content. `fresh` reads the file again now. */
   readonly read: (fresh?: boolean) => Promise<string>;
 }
 
 /**
  * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, it throws an `Error` that names
- * the file; a later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
+ * the file. A later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
  */
 export function createFileSecret(options: {
   readonly path: string;
   readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the content is valid; default: always. */
   readonly accepts?: (text: string) => boolean;
 }): FileSecret {
   const { path, maxAgeMs, clock, log } = options;

@@ -7,12 +7,11 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import { errorFacts } from '../error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
-/** An invalid or missing connection configuration. The message names the file and holds no secret. */
+/** The connection configuration is invalid or missing. The message names the file and contains no secret. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
-/** PEM content, or its file. */
 export type Pem = { readonly text: string } | { readonly path: string };
 
 /** One context of a kubeconfig with its cluster and user. Paths are absolute. */
@@ -29,7 +28,7 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
-  /** Null if the kubeconfig holds the credentials. */
+  /** Null if the kubeconfig itself holds the credentials. */
   readonly exec: ExecConfig | null;
   /** `spec.cluster.config` for the plugin; null: none. */
   readonly execExtension: unknown;
@@ -86,8 +85,8 @@ interface Merged {
 }
 
 /**
- * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. The first
- * file that defines a name wins, and missing files are skipped, as in kubectl. Throws `ConnectionError`.
+ * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. As in
+ * kubectl, the first file that defines a name wins, and missing files are skipped. Throws `ConnectionError`.
  */
 export async function readKubeconfig(
   paths: readonly string[],
@@ -107,7 +106,7 @@ export async function readKubeconfig(
   return merged.files.length === 0 ? null : resolveContext(merged, context);
 }
 
-/** Dozens of clusters with their certificates are a few hundred KiB. */
+/** Dozens of clusters with their certificates take a few hundred KiB. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 async function readIfExists(path: string): Promise<string | null> {
@@ -248,7 +247,6 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
   return { ...written, exec };
 }
 
-/** The fix where a credential plugin cannot be used. */
 export const INSTEAD_OF_PLUGIN =
   'use a user with a token or a client certificate, or `kubectl proxy` and its URL';
 

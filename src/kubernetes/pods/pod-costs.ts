@@ -16,11 +16,11 @@ export interface CostedPod {
 export interface PodCosts {
   /** Returns the pods in a namespace that match the selector, sorted by name. Throws like `Cluster.listPods`. */
   readonly list: (namespace: string, selector: LabelSelector) => readonly CostedPod[];
-  /** Whether any pod in the namespace has a cost of ours. Throws like `list`. */
+  /** Whether promscaler has set the cost of any pod in the namespace. Throws like `list`. */
   readonly hasOwn: (namespace: string) => boolean;
   /**
    * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
-   * so that no other client's cost is overwritten. Never retried here.
+   * so that the cost of another client is never overwritten. Never retried here.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

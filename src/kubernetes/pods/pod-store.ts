@@ -7,20 +7,19 @@ import type { ClusterPod } from '../types.js';
 
 /** The pods of one watch, indexed by namespace and by the labels that selectors use. */
 export interface PodStore extends ObjectStore<WatchedPod> {
-  /** Returns the pods in a namespace that match the selector, sorted by name. */
+  /** Sorted by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
-  /** As `select`, with labels and cost. */
   readonly selectWatched: (namespace: string, selector: LabelSelector) => readonly WatchedPod[];
   readonly hasOwnCosts: (namespace: string) => boolean;
 }
 
 type PodsByName = Map<string, WatchedPod>;
 
-/** The pods of one namespace. A label key is indexed when a selector first uses it. */
+/** A label key is indexed when a selector first uses it. */
 interface NamespacePods {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
-  /** Names of pods with our deletion cost, nearly always none. */
+  /** Names of pods whose cost promscaler has set; nearly always empty. */
   readonly withOwnCost: Set<string>;
 }
 

@@ -9,8 +9,8 @@ const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'] s
 type Operator = LabelRequirement['operator'];
 
 /**
- * Returns the requirements of a metav1.LabelSelector, or null if it is invalid (an unknown operator, `In` without
- * values). An empty selector returns an empty list.
+ * Returns the requirements of a metav1.LabelSelector; empty for an empty selector, null for an invalid one (an unknown
+ * operator, `In` without values).
  */
 export function selectorFromObject(value: unknown): LabelSelector | null {
   const object = asObject(value);
@@ -40,13 +40,12 @@ function isOperator(text: string): text is Operator {
   return OPERATORS.includes(text);
 }
 
-/** One requirement up to the comma or the end. */
 const REQUIREMENT =
   /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 
 /**
- * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`; null if it is
- * invalid. Rejects `<` and `>`, which no selector of a workload can hold. An empty string returns an empty list.
+ * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`. Returns an empty
+ * list for an empty string, null for an invalid one. Rejects `<` and `>`, which no selector of a workload can contain.
  * Source: apimachinery pkg/labels/selector.go, Parse.
  */
 export function parseSelector(text: string): LabelSelector | null {
@@ -76,7 +75,7 @@ function readRequirement(match: RegExpExecArray): LabelRequirement | null {
   return { key, operator: membership === 'in' ? 'In' : 'NotIn', values };
 }
 
-/** Formats a selector for `kubectl -l`. */
+/** In the syntax of `kubectl -l`. */
 export function formatSelector(selector: LabelSelector): string {
   return selector.map(formatRequirement).join(',');
 }
@@ -96,7 +95,6 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** Returns whether the labels fulfill all requirements. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
   return selector.every((requirement) => isFulfilled(requirement, labels[requirement.key]));
 }

@@ -1,17 +1,16 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Delays between retries after consecutive failures. */
 export interface Backoff {
   /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` caps d for this call only. */
   readonly next: (maxMs?: number) => number;
 }
 
-/** A failure after this time without one starts with the first delay again. */
+/** After this time without a failure, the first delay is used again. */
 const HEALTHY_MS = 120_000;
 
 /**
- * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure.
- * Source: client-go tools/cache/reflector.go; reliability.md, K11.
+ * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure. Source: client-go
+ * tools/cache/reflector.go; reliability.md, K11.
  */
 export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Backoff {
   let delayMs = firstMs;

@@ -3,14 +3,13 @@ import type { Clock } from '../../units/clock.js';
 
 const IDLE_MS = 150_000;
 
-/** A watch received nothing for 150 s, not even a bookmark. */
 export class IdleError extends Error {
   override name = 'IdleError';
 }
 
 /**
  * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A hung server
- * keeps its connection alive, so only missing events show it. Source: reliability.md, K12 and K14.
+ * keeps its connection alive, so only the absence of events shows it. Source: reliability.md, K12 and K14.
  */
 export async function withIdleLimit(
   {

@@ -5,7 +5,10 @@ import type { Clock } from '../../units/clock.js';
 import type { Connection, TlsMaterial } from '../access/connection.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
-/** Requests that share connections and a rate limit. A blocked lane does not delay the others. Source: reliability.md, K16. */
+/**
+ * The requests of a lane share connections and a rate limit. A blocked lane does not delay the others. Source:
+ * reliability.md, K16.
+ */
 export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status';
 
 interface LaneBudget {
@@ -20,31 +23,29 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
   list: { sockets: 4, perSecond: 20, burst: 40 },
-  // Each watch keeps its connection: with a limit the last watch would wait forever.
+  // Each watch keeps its connection, so with a limit the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // A hundred pod deletion costs at a time: the PATCH of replicas that follows must not queue behind them.
+  // Separate from `write`: a PATCH of replicas must not queue behind a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // The status of scaler objects may be late.
+  // The status of Scaler objects may be late.
   status: { sockets: 1, perSecond: 5, burst: 10 },
 };
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];
 
-export interface LaneAgents {
+interface LaneAgents {
   readonly http: Readonly<Record<Lane, HttpAgent>>;
   readonly https: Readonly<Record<Lane, HttpsAgent>>;
-  /** Closes idle connections; a connection in use closes after its request. */
+  /** Closes idle connections. A connection in use closes after its request. */
   readonly drain: () => void;
   readonly destroy: () => void;
 }
 
-/** Returns one token bucket per lane. */
 export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBucket>> {
   return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
 }
 
-/** `tls` null: plain http. */
 function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane(
@@ -86,7 +87,7 @@ export interface AgentSource {
   readonly close: () => void;
 }
 
-/** Returns agents for the current certificates; the agents of replaced certificates close after their last request. */
+/** Returns agents for the current certificates. The agents of replaced certificates close after their last request. */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;
   let agents: LaneAgents | null = null;

@@ -4,17 +4,20 @@ import { asObject, type JsonObject } from '../json.js';
 import { KubernetesError } from '../types.js';
 import type { Lane } from './lanes.js';
 
-/** A pod has 300 items. Larger answers are never parsed: parsing takes 20 times their size in memory. */
+/** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly doing: string;
   readonly method: string;
   readonly lane: Lane;
 }
 
-/** Parses the body of a 2xx response. Throws `bad_answer` for partial content and anything but one bounded object. */
+/**
+ * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is one bounded
+ * object.
+ */
 export function parseAnswer(request: AnsweredRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
     new KubernetesError('bad_answer', `${request.doing}: ${status}, but ${why}`);
@@ -34,7 +37,7 @@ export function parseAnswer(request: AnsweredRequest, status: number, body: Buff
   return object;
 }
 
-/** 203 comes from a proxy that changed the response, 201 and 202 from writes. 206 is partial content. */
+/** A proxy that changed the response answers 203; writes answer 201 and 202. Partial content has 206. */
 function isComplete({ method }: AnsweredRequest, status: number): boolean {
   return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Distinguishes a lasting 403 from one of an API server that has just started and has not loaded its RBAC rules. */
+/** Distinguishes a lasting 403 from that of an API server that has just started and has not loaded its RBAC rules. */
 export interface Refusals {
   /** Records a 403. Returns whether it is lasting: the fourth or later in a row, at least 15 s after the first. */
   readonly note: () => boolean;
-  /** Resets: the request was allowed, or failed for another reason. */
+  /** Call it if the request was allowed, or failed for another reason. */
   readonly clear: () => void;
-  /** Returns milliseconds until the retry after a 403 that may not last: 3 s to 6 s. */
+  /** Returns the milliseconds until the retry after a 403 that may not last: 3 s to 6 s. */
   readonly retryMs: () => number;
 }
 
@@ -15,7 +15,6 @@ const BELIEVED_MS = 15_000;
 const BELIEVED_TRIES = 4;
 const RETRY_MS = 3000;
 
-/** Returns a tracker for one kind of request. */
 export function createRefusals(clock: Clock): Refusals {
   let tries = 0;
   let firstMs = 0;

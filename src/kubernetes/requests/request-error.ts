@@ -7,24 +7,25 @@ import { errorFacts } from '../error-facts.js';
 import { asObject, countIn, textIn } from '../json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../types.js';
 
-/** In characters. */
 const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
-/** A response of the API server, or of a proxy in front of it, that is not a success. */
-export interface Refusal {
-  /** `reading scale of deployment shop/web`. */
+interface Refusal {
+  /** For example `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | null;
   readonly now: Instant;
-  /** Redacted from the message: a server may echo it. */
+  /** Redacted from the message, because a server may echo it. */
   readonly secret: string | null;
 }
 
-/** Returns the error of a response, `DOING: 403 Forbidden: MESSAGE`. Source of the kinds: reliability.md, 1.3. */
+/**
+ * Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. Source of the kinds:
+ * reliability.md, 1.3.
+ */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
   const words = redact(serverMessage(body), secret);
@@ -56,7 +57,10 @@ function kindOfStatus(status: number): KubernetesErrorKind {
   }
 }
 
-/** Returns the error of a request without a usable response. Keeps only code and message of `cause`, which may hold a token. */
+/**
+ * Returns the error of a request without a usable response. Keeps only code and message of `cause`, which may hold a
+ * token.
+ */
 export function connectionError(
   doing: string,
   cause: unknown,
@@ -64,14 +68,13 @@ export function connectionError(
 ): KubernetesError {
   if (context.signal.aborted) return abortError(doing, context.signal);
   const { code, message } = errorFacts(cause);
-  // An AggregateError of several addresses has no message.
+  // An AggregateError for several addresses has no message.
   const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
   const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
   const kind = words.includes('maxContentLength') ? 'bad_answer' : 'connection';
   return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
 }
 
-/** Returns the error of an aborted request: `timeout` after its deadline, else `canceled`. */
 export function abortError(doing: string, signal: AbortSignal): KubernetesError {
   const reason: unknown = signal.reason;
   if (reason instanceof DeadlineError)
@@ -79,7 +82,9 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/** Returns the message of a Status object, the error of a service behind the API proxy, or a plain text; nothing of HTML. */
+/**
+ * Returns the message of a Status object, the error of a service behind the API proxy, or plain text; nothing of HTML.
+ */
 function serverMessage(body: string): string {
   let parsed: unknown;
   try {
@@ -111,7 +116,6 @@ export function retryAfterSeconds(header: string | null, now: Instant): number |
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Returns the error of an ERROR event of a watch. */
 export function statusObjectError(doing: string, object: unknown): KubernetesError {
   const status = asObject(object);
   const code = countIn(status, 'code') ?? 0;

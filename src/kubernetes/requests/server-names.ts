@@ -1,11 +1,14 @@
 import { TLSSocket } from 'node:tls';
 import { asObject } from '../json.js';
 
-/** Returns the DNS names in the certificate of the server that `request` was sent to; null if it was not verified. */
+/**
+ * Returns the DNS names in the certificate of the server that answered `request`; null if the certificate was not
+ * verified.
+ */
 export function serverNames(request: unknown): readonly string[] | null {
   const socket = asObject(request)?.['socket'];
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
-  // `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`
+  // For example `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
   const names = socket.getPeerCertificate().subjectaltname ?? '';
   return Array.from(names.matchAll(/(?:^|, )DNS:([A-Za-z0-9.*-]+)(?=,|$)/g), ([, name]) => name ?? '');
 }

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../units/clock.js';
 
-/** A rate limit: a burst of requests, then N per second. */
+/** Allows a burst of requests, then `perSecond`. */
 export interface TokenBucket {
   /** Resolves when a request may be sent, in the order of the calls, or when `signal` is aborted. */
   readonly take: (signal: AbortSignal) => Promise<void>;

@@ -15,14 +15,13 @@ import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../types.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
-/** One request to the API server. */
 export interface KubernetesRequest {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Each segment encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  /** With each segment encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a PATCH is a merge-patch. */
+  /** Sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
   /** For messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
@@ -34,7 +33,7 @@ export interface KubernetesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of one request, for the metrics. `code` is the HTTP status, or the kind of a failure without a status. */
+/** The result of one request, for the metrics. `code`: the HTTP status, or the kind of a failure without a status. */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
@@ -42,29 +41,26 @@ export interface RequestReport {
   readonly seconds: number;
 }
 
-/** Sends requests to one API server. Throws `KubernetesError`, whose messages hold no secret. */
+/** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secret. */
 export interface Transport {
   /**
    * Sends a request and returns the object of the response. Retries once after a 401 if the token has changed. Retries
-   * a GET up to twice after a 429, or a 5xx with a `Retry-After`, that ends before the deadline, and once after a lost
-   * connection. Retries nothing else.
+   * a GET once after a lost connection, and up to twice after a 429, or a 5xx with `Retry-After`, if the wait ends
+   * before the deadline. Retries nothing else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
-  /** Opens a watch. `deadlineMs` covers the response headers; after that `signal` and `close` destroy the connection. */
+  /** `deadlineMs` covers only the response headers. After them, `signal` and `close` destroy the connection. */
   readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
-  /** Closes all connections. */
   readonly close: () => void;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
-  /** Receives the `Date` header of each response. */
   readonly onServerDate?: ((date: string) => void) | undefined;
-  /** Receives the DNS names in the verified certificate of the API server. */
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
-  /** `promscaler/VERSION`. */
+  /** For example `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
 }
 
@@ -91,7 +87,6 @@ const client = axios.create({
   transformResponse: [(body: unknown) => body],
 });
 
-/** Returns a transport that connects with its first request. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const budgets = createLaneBudgets(clock);
@@ -110,7 +105,6 @@ export function createTransport(options: TransportOptions): Transport {
         return await attempt(request, signal);
       } catch (error) {
         const waitMs = retryDelayMs(request, { error, attempts, clock });
-        // Fail now rather than at the deadline.
         if (waitMs === null || clock.monotonicMs() + waitMs >= endMs) throw error;
         if (waitMs > 0) await sleep(clock, waitMs, signal);
         if (signal.aborted) throw error;
@@ -155,7 +149,6 @@ interface Sending extends TransportOptions {
   readonly responseType: 'arraybuffer' | 'stream';
 }
 
-/** Sends once, and once more after a 401 if the token has changed. */
 function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
   const { connection, signal } = sending;
   const read = (fresh: boolean): Promise<string | null> =>
@@ -207,7 +200,7 @@ async function sendOnce(
       httpsAgent: agents.https[request.lane],
     });
     report(String(response.status));
-    // Reading the certificate of every response would be wasted: it rarely changes.
+    // The certificate rarely changes, so reading it from every response would be a waste.
     const names = request.lane === 'list' ? serverNames(response.request) : null;
     if (names !== null) sending.onServerNames?.(names);
     const date: unknown = response.headers['date'];
@@ -231,7 +224,7 @@ function axiosRequest(
     method: request.method,
     responseType,
     signal,
-    // A watch is not compressed: each event must be readable when it arrives.
+    // Without compression, so that each event can be read when it arrives.
     decompress: !isStream,
     maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
     headers: {
@@ -273,14 +266,13 @@ function refusal(request: KubernetesRequest, exchange: Exchange, body: string): 
   });
 }
 
-/** Returns milliseconds until the retry, or null if the request must not be retried. */
 function retryDelayMs(
   request: KubernetesRequest,
   { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },
 ): number | null {
   if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
-  // Only the next request notices that the server closed an idle connection.
+  // The server may have closed an idle connection, which only the next request notices.
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
   const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;

@@ -7,11 +7,10 @@ const KEEP_ALIVE_MS = 15_000;
 
 export interface WatchStream {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Destroys the connection. */
   readonly close: () => void;
 }
 
-/** Reads at most 64 KiB of a body until `signal` is aborted; returns what was read if that fails. */
+/** Reads at most 64 KiB of a body until `signal` is aborted. If reading fails, returns what was read. */
 export async function readText(body: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -32,14 +31,14 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Returns the body of a watch as a stream; `signal` and `close` destroy its connection. */
+/** `signal` and `close` destroy the connection. */
 export function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
-  // axios sets 60 s on every socket, which notices a dead peer too late.
+  // axios sets a keep-alive of 60 s on every socket, which detects a dead peer too late.
   body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
   if (signal !== undefined) body.on('close', onAbort(signal, stop));
-  // The reader sees the error; without a listener an error between two reads would end the process.
+  // The reader sees the error, but without a listener an error between two reads would end the process.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
 }

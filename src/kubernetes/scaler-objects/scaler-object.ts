@@ -5,7 +5,6 @@ export const SCALER_GROUP = 'promscaler.dev';
 export const SCALER_PLURAL = 'scalers';
 export const SCALER_ROOT = `/apis/${SCALER_GROUP}/v1`;
 
-/** A custom resource that holds a scaler document. */
 export interface ScalerObject extends WatchedObject {
   readonly uid: string;
   readonly generation: number;
@@ -15,7 +14,7 @@ export interface ScalerObject extends WatchedObject {
   readonly status: JsonObject | null;
 }
 
-/** Converts an object; null if it has no name, uid, resourceVersion or generation. */
+/** Returns null if the object has no name, uid, resourceVersion or generation. */
 export function readScalerObject(object: JsonObject): ScalerObject | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name] = [textIn(metadata, 'namespace'), textIn(metadata, 'name')];
@@ -35,7 +34,10 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
   };
 }
 
-/** JSON.stringify overflows on thousands of levels that JSON.parse accepts: one such object must not fail the list. */
+/**
+ * JSON.stringify overflows on thousands of levels that JSON.parse accepts. One such object must not fail the whole
+ * list.
+ */
 function writeSpec(spec: unknown): string {
   try {
     return JSON.stringify(spec);

@@ -2,7 +2,7 @@ import { isOlder } from '../resource-version.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import type { ScalerObject } from './scaler-object.js';
 
-/** The scaler objects that were seen. A failing watch keeps the last ones. */
+/** The Scaler objects as last read. A failing watch keeps the last ones. */
 export interface ScalerStore {
   /** One per watched namespace, or one for the whole cluster. */
   readonly scopes: readonly ScalerScope[];
@@ -10,7 +10,7 @@ export interface ScalerStore {
   readonly get: (namespace: string, name: string) => ScalerObject | null;
   /** Whether every scope has been listed, so that a missing object does not exist. */
   readonly isComplete: () => boolean;
-  /** Stores the response to a write, before the watch shows it. */
+  /** Stores the response to a write, before the watch reports it. */
   readonly remember: (object: ScalerObject) => void;
   /**
    * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
@@ -19,14 +19,13 @@ export interface ScalerStore {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-export interface ScalerScope {
-  /** Null: the whole cluster. */
+interface ScalerScope {
   readonly namespace: string | null;
   readonly store: ObjectStore<ScalerObject>;
   readonly isListed: () => boolean;
 }
 
-/** Returns an empty store. `namespaces`: the only ones to watch; empty: all. */
+/** `namespaces`: the only ones to watch; empty: all. */
 export function createScalerStore(namespaces: readonly string[]): ScalerStore {
   const listeners = new Set<() => void>();
   const notify = (): void => {

@@ -8,13 +8,13 @@ import { readScalerObject, SCALER_PLURAL, SCALER_ROOT } from './scaler-object.js
 import type { ScalerStore } from './scaler-store.js';
 
 export interface ScalerWatch {
-  /** Lists and watches until `signal` is aborted; never rejects. Logs a failure once and retries forever. */
+  /** Lists and watches until `signal` is aborted. Logs a failure once and retries forever; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Whether every scope has been listed or has failed. */
   readonly isSettled: () => boolean;
 }
 
-export interface ScalerWatchOptions {
+interface ScalerWatchOptions {
   readonly store: ScalerStore;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -39,7 +39,6 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
   };
 }
 
-/** Returns the fix of a failed list or watch of scalers; null for a transient failure. */
 export function fixForScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
   switch (kind) {
     case 'not_found':

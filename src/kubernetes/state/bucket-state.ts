@@ -4,17 +4,14 @@ import type { KubernetesError } from '../types.js';
 import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './choose-writes.js';
 import type { StateMap, StateMapChange } from './state-config-map.js';
 
-/** What is known of one ConfigMap of state, and the write under way. */
+/** What is known of one ConfigMap of the state store, and the write in progress. */
 export interface BucketState<W extends BucketWrite> {
   /** As last read or written; null: not read yet. */
   readonly known: KnownMap | null;
-  /** Why the ConfigMap cannot be used; null while it can. */
   readonly failure: { readonly message: string; readonly atMs: number } | null;
-  /** Our last write may have changed the ConfigMap since it was read. */
+  /** Whether the last write may have changed the ConfigMap since it was read. */
   readonly isStale: boolean;
-  /** The outcome of the last write is unknown. */
   readonly isDoubtful: boolean;
-  /** The last text that this process sent for each key. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }
@@ -24,11 +21,9 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
   readonly readMs: number;
 }
 
-/** A batch that has begun. */
 export interface Writing<W extends BucketWrite> {
-  /** The writes not answered yet. */
   readonly writes: readonly W[];
-  /** Keys that the PATCH under way removes. */
+  /** Keys that the PATCH in flight removes. */
   readonly dropped: readonly string[];
   readonly conflicts: number;
   readonly endMs: number;
@@ -40,7 +35,7 @@ export type BucketEvent<W extends BucketWrite> =
   | { readonly type: 'read-failed'; readonly error: KubernetesError }
   /** `endMs`: no write is sent later, by the monotonic clock. */
   | { readonly type: 'write'; readonly writes: readonly W[]; readonly endMs: number }
-  /** The `read` or `wait` that the last transition asked for has ended. */
+  /** The `read` or `wait` that the last transition requested has ended. */
   | { readonly type: 'retry' }
   | { readonly type: 'patched'; readonly resourceVersion: string }
   | { readonly type: 'patch-failed'; readonly error: KubernetesError };
@@ -56,9 +51,9 @@ export type BucketEffect<W extends BucketWrite> =
   | { readonly type: 'answer'; readonly write: W; readonly result: PutResult }
   /** Answered by the event `patched` or `patch-failed`. */
   | { readonly type: 'patch'; readonly change: StateMapChange }
-  /** Read the ConfigMap, then `retry`. */
+  /** Read the ConfigMap, then dispatch `retry`. */
   | { readonly type: 'read' }
-  /** Wait, then `retry`. */
+  /** Wait, then dispatch `retry`. */
   | { readonly type: 'wait'; readonly ms: number };
 
 export interface BucketContext extends BucketRules {
@@ -75,7 +70,6 @@ export interface Transition<W extends BucketWrite> {
 const RETRY_UNUSABLE_MS = 10_000;
 const RETRY_UNUSABLE_ENTRY_MS = 60_000;
 
-/** The state of a bucket before its first event. */
 export const UNREAD: BucketState<never> = {
   known: null,
   failure: null,
@@ -86,8 +80,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Returns whether the ConfigMap must be read before it is used: it was not read yet, it could not be used 10 s ago, or
- * the entry of `key` could not 60 s ago.
+ * Returns whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago,
+ * or the entry of `key` was invalid at least 60 s ago.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

@@ -12,10 +12,9 @@ import type {
 import { clampFuture, readEntry } from './state-entry.js';
 import { explainStateFailure, STATE_WRITE_MS, type StateMap } from './state-config-map.js';
 
-/** Writes in a row that conflict before the ConfigMap counts as unusable. */
+/** Consecutive conflicts after which the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
 
-/** Returns the state after an event, and what the caller has to do next. */
 export function transition<W extends BucketWrite>(
   state: BucketState<W>,
   event: BucketEvent<W>,
@@ -148,7 +147,7 @@ function afterFailedPatch<W extends BucketWrite>(
   const waitMs = rateLimitMs(error);
   if (waitMs !== null && context.nowMs + waitMs <= state.writing.endMs)
     return { state, effects: [{ type: 'wait', ms: waitMs }] };
-  // One unknown outcome does not make the store unusable: the next read shows it. The second in a row does.
+  // The next read shows an unknown outcome: one such write does not make the store unusable, two in a row do.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
     const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
@@ -159,7 +158,7 @@ function afterFailedPatch<W extends BucketWrite>(
 function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: BucketContext): Transition<W> {
   const conflicts = state.writing.conflicts + 1;
   if (context.nowMs > state.writing.endMs) {
-    // The store can still be used: this process was stopped, or the server is slow.
+    // The store is still usable: this process was suspended, or the server is slow.
     const message = `ConfigMap ${nameOf(context)} was not written within ${STATE_WRITE_MS / 1000} s`;
     return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
   }

@@ -8,22 +8,20 @@ import { transition } from './bucket-transition.js';
 import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './state-config-map.js';
 import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-queue.js';
 
-/** One ConfigMap of state. Its methods reject only after an internal error. */
+/** One ConfigMap of the state store. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
   /** Reads the ConfigMap if a read is due: see `isReadDue`. */
   readonly settle: (key?: string) => Promise<void>;
-  /** Reads the ConfigMap now. Entries that other replicas wrote before that may be overwritten. */
+  /** Reads the ConfigMap now. Entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;
-  /** Why the ConfigMap cannot be used; null while it can. */
   readonly problem: () => string | null;
   readonly get: (key: string) => KnownEntry | undefined;
-  /** Whether this process sent the text. */
   readonly isOwn: (key: string, text: string) => boolean;
-  /** When the ConfigMap was created: a scaler without an entry has no known history before that. */
+  /** When the ConfigMap was created. The history of a scaler without an entry is unknown before that time. */
   readonly createdAt: () => Instant | null;
 }
 
-export interface BucketOptions extends StateMapPlace, BucketRules {
+interface BucketOptions extends StateMapPlace, BucketRules {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -90,7 +88,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     }));
 
   const settle = async (key: string | null = null): Promise<void> => {
-    // A read under way is awaited too: it is about to replace what is known.
+    // Also awaits a read in progress, which is about to replace what is known.
     if (reading !== null || isReadDue(state, key, clock.monotonicMs())) await readOnce();
   };
 

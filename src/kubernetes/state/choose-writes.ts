@@ -3,11 +3,11 @@ import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-en
 export interface KnownEntry {
   readonly text: string;
   readonly content: StoredEntry | EntryProblem;
-  /** Monotonic time when an entry written by another process was first read; null for every other entry. */
+  /** Monotonic time at which an entry written by another process was first read; null for every other entry. */
   readonly foreignSinceMs: number | null;
 }
 
-/** Replaces the entry `base` (null: no entry) with `text`; refused if the ConfigMap holds anything else. */
+/** Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap holds any other entry. */
 export interface BucketWrite {
   readonly key: string;
   readonly base: string | null;
@@ -17,32 +17,30 @@ export interface BucketWrite {
 export type PutResult =
   /** `stored`: the entry as written; null if state is kept in memory only. */
   | { readonly kind: 'written'; readonly stored: string | null }
-  /** Another replica wrote the entry or is the leader: the caller must not act on what it knew before. */
+  /** Another replica wrote the entry or is the leader, so the caller must not act on its older knowledge. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The store is unusable. Source: reliability.md, W11. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface BucketRules {
   readonly name: string;
-  /** Whether this process is the leader now. */
   readonly mayWrite: () => boolean;
   /** Whether a leader of a later term wrote the entry, which must not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
-  /** Whether the scaler of an entry is gone and the entry can be removed. */
+  /** Whether the scaler of an entry no longer exists and the entry can be removed. */
   readonly isSpent: (key: string, entry: StoredEntry) => boolean;
 }
 
-/** Half of what a ConfigMap can hold. Source: reliability.md, W8. */
+/** Half of the maximum size of a ConfigMap. Source: reliability.md, W8. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
 
-export interface ChosenWrites<W extends BucketWrite> {
+interface ChosenWrites<W extends BucketWrite> {
   readonly accepted: readonly W[];
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
-  /** Keys of entries that no scaler needs any more, to be removed with the accepted writes. */
+  /** Keys of entries that no scaler needs anymore, to be removed with the accepted writes. */
   readonly dropped: readonly string[];
 }
 
-/** Splits a batch into the writes that may be sent and those that are answered without a request. */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
   entries: ReadonlyMap<string, KnownEntry>,

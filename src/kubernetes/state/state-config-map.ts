@@ -11,22 +11,20 @@ export interface StateMapPlace {
 
 export interface StateMap {
   readonly resourceVersion: string;
-  /** `metadata.creationTimestamp`; null if missing. */
   readonly createdAt: Instant | null;
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Entries to set (null: to remove) if the ConfigMap still has `resourceVersion`. */
+/** Entries to set (null: to remove), on the condition that the ConfigMap still has `resourceVersion`. */
 export interface StateMapChange {
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** D of reliability.md, W10: a later write is of no use. */
+/** A write that ends later is useless, because its intent is too old by then. Source: reliability.md, W10. */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
-/** Reads a ConfigMap of state with a live GET. Throws `KubernetesError`. */
 export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
   const doing = `reading ${label(place)}`;
   const answer = await place.transport.request({
@@ -48,7 +46,7 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
 
 /**
  * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
- * changed. Never retried here: after a timeout the write may have succeeded.
+ * changed. Never retried here, because after a timeout the write may have succeeded.
  */
 export async function patchStateMap(
   place: StateMapPlace,
@@ -69,7 +67,6 @@ export async function patchStateMap(
   return versionIn(answer, doing);
 }
 
-/** Returns the message of a failure with its fix. */
 export function explainStateFailure(
   { kind, message }: KubernetesError,
   { namespace, name }: Pick<StateMapPlace, 'namespace' | 'name'>,

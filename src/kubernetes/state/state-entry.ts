@@ -10,16 +10,18 @@ export interface Intent {
   readonly epoch: string;
   readonly from: number;
   readonly to: number;
-  /** Counts of earlier PATCHes with the same precondition and an unknown outcome: at most one of all succeeds. */
+  /**
+   * Counts of earlier PATCHes with the same precondition and an unknown outcome. At most one of all PATCHes succeeds.
+   */
   readonly earlier: readonly number[];
   /** The precondition of its PATCH. */
   readonly resourceVersion: string;
-  /** `metadata.generation` of the target before the PATCH, or an older one; null if its kind has none. */
+  /** `metadata.generation` of the target before the PATCH, or an older one; null if the kind has none. */
   readonly generation: number | null;
   readonly at: Instant;
 }
 
-/** Returns every count that an intent may have set, its own first. */
+/** Returns every count that the intent may have set, its own first. */
 export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
@@ -28,25 +30,23 @@ export interface StoredState extends Pick<
   State,
   'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince'
 > {
-  /** `metadata.uid` of the target. */
   readonly uid: string;
-  /** A change with an unknown outcome; null: none. The other fields are from before it. */
+  /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
   readonly intent: Intent | null;
 }
 
 export interface StoredEntry extends StoredState {
-  /** The term of the leader that wrote it. */
   readonly epoch: string;
 }
 
-/** Why an entry is invalid for this version, which then leaves it unchanged. */
+/** An entry that is invalid for this version of promscaler is left unchanged. */
 export interface EntryProblem {
   readonly problem: string;
 }
 
 /** Longer entries are not written. Source: reliability.md, W8. */
 export const MAX_ENTRY_BYTES = 4096;
-/** How far the clock of another writer may be ahead of ours. Source: reliability.md, W14. */
+/** How far the clock of another writer may be ahead of this one. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
 /** More events are merged, so that an entry stays within 4 KiB. */
 const MAX_EVENTS = 64;
@@ -82,9 +82,10 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first, at the later time, which a rate
- * policy counts for longer. `failingSince` is omitted if it makes the entry longer than 4 KiB: a fallback that starts
- * over is late, but an entry that cannot be written blocks scale-down.
+ * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
+ * time of the two, so that rate policies count it for longer rather than shorter. `failingSince` is omitted if it makes
+ * the entry longer than 4 KiB: the fallback then starts late, but an entry that cannot be written would block
+ * scale-down.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   const text = textOf(epoch, state);
@@ -149,7 +150,7 @@ function mergeOldest(events: readonly ScaleEvent[], max: number): readonly Scale
   return left;
 }
 
-/** Parses an entry; returns the problem if it is invalid or of a newer schema version. */
+/** Returns the problem if the entry is invalid or has a newer schema version. */
 export function readEntry(text: string): StoredEntry | EntryProblem {
   let json: unknown;
   try {
@@ -191,8 +192,8 @@ function versionOf(json: unknown): number | null {
 }
 
 /**
- * Returns the entry with each time more than 60 s ahead of `now` replaced by `now`: a window that starts in the future
- * would hold for too long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
+ * Replaces each time more than 60 s ahead of `now` by `now`, because a window that starts in the future would last too
+ * long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
  */
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
@@ -211,10 +212,9 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   };
 }
 
-/** The longest forbidden window. */
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/** Returns whether no window could still use the entry. */
+/** Returns whether no window can use the entry anymore. */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,

@@ -7,9 +7,8 @@ import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state
 import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
-/** The stored state of a scaler. `text` is the entry, the base of the next write; null: no entry. */
+/** The stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
 export type StateReading =
-  /** State is kept in memory only. */
   | { readonly kind: 'off'; readonly text: null }
   /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
   | {
@@ -24,28 +23,29 @@ export type StateReading =
   /** The ConfigMap is unusable, or the entry invalid. */
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
-/** Replaces the entry `base`, the text of the last reading or write. */
-export interface StateWrite {
+/** `base`: the entry to replace, the text of the last reading or write. */
+interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
   readonly state: StoredState;
 }
 
-/** Persists what must survive a crash. Failures are part of the results; nothing throws. Source: reliability.md, W8-W14. */
+/**
+ * Persists what must survive a crash. Nothing throws: failures are part of the results. Source: reliability.md, W8-W14.
+ */
 export interface StateStore {
-  /** Reads all ConfigMaps, at startup. */
   readonly load: () => Promise<void>;
-  /** Reads all ConfigMaps again: to be awaited when this process becomes the leader, before it writes. */
+  /** Reads all ConfigMaps again. A new leader awaits it before it writes. */
   readonly reload: () => Promise<void>;
   /** Reads one ConfigMap again: to be awaited when this process takes over a bucket, before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
-  /** Returns the state of a scaler from memory; only an unusable ConfigMap is read again, at most every 10 s. */
+  /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => Promise<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
   readonly putLater: (write: StateWrite) => void;
-  /** Writes what `putLater` left: before this process exits or stops leading. */
+  /** Writes what `putLater` has queued, before this process exits or stops leading. */
   readonly flush: () => Promise<void>;
   /** The same for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
@@ -53,9 +53,8 @@ export interface StateStore {
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
-export interface StateStoreOptions {
+interface StateStoreOptions {
   readonly transport: Transport;
-  /** The namespace of the service. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -70,12 +69,15 @@ interface BucketLeadership {
   readonly mayWrite: () => boolean;
 }
 
-/** How long an entry outlives its scaler: the longest forbidden window. */
+/** How long an entry outlives its scaler: the maximum forbidden window. */
 const KEEP_MS = 86_400_000;
-/** Longer than a former leader can still believe that it leads. */
+/** Longer than a former leader may still believe that it is the leader. */
 const FORMER_LEADER_MS = 30_000;
 
-/** Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first use. */
+/**
+ * Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first
+ * use.
+ */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
   let knownKeys: ReadonlySet<string> = new Set();
@@ -183,7 +185,7 @@ function tooLong({ namespace, name }: ScalerName): string {
   return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
 }
 
-/** Compares the `leaseTransitions` that terms begin with; false if one of them has none. */
+/** Compares the `leaseTransitions` at the start of the terms; false if one of them has none. */
 function isLaterTerm(term: string, than: string): boolean {
   const [a, b] = [transitionsOf(term), transitionsOf(than)];
   return a !== null && b !== null && a > b;

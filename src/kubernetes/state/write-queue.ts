@@ -1,24 +1,22 @@
 import type { Clock } from '../../units/clock.js';
 import type { BucketWrite, PutResult } from './choose-writes.js';
 
-/** A write, and where its result goes. */
 export interface QueuedWrite extends BucketWrite {
   readonly done: (result: PutResult) => void;
 }
 
-/** Joins the writes of one ConfigMap into batches, one at a time. */
+/** Joins the writes of one ConfigMap into batches, one batch at a time. */
 export interface WriteQueue {
-  /** Writes together with the other writes of this tick or, while a batch is under way, of the next batch. */
+  /** Writes together with the other writes of this tick or, while a batch is in progress, with the next batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
   readonly putLater: (write: BucketWrite) => void;
-  /** Writes what `putLater` left, and waits for all writes. */
   readonly flush: () => Promise<void>;
 }
 
 const LATER_MS = 5000;
 
-/** `writeBatch` answers each write; it rejects, and `onFault` is called, only after an internal error. */
+/** `writeBatch` answers each write. It rejects only after an internal error, which is passed to `onFault`. */
 export function createWriteQueue(
   clock: Clock,
   {
@@ -54,7 +52,7 @@ export function createWriteQueue(
         await writeBatch(takeBatch());
       } while (waiting.length > 0);
     } finally {
-      // In the same tick as the look at `waiting`: a write that came in between would wait forever.
+      // In the same tick as the check of `waiting`: a write added in between would wait forever.
       writing = null;
     }
   };

@@ -8,28 +8,24 @@ import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../types.js';
 
-/** A store, and the reflector that fills it. */
 export interface Informer<S> {
   readonly store: S;
   readonly reflector: Reflector;
 }
 
-/** The informers of one resource: one per namespace, or one for the whole cluster. */
 export interface Informers<S> {
   /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
   /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
-  /** Runs the wanted informers until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
+interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** `/api/v1`, `/apis/apps/v1`. */
   readonly root: string;
   readonly plural: string;
   readonly createStore: () => S;
@@ -46,8 +42,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Watches nothing before `run` and after it. An informer that is no longer wanted runs until the ones that replace it
- * have listed, so that no caller finds an empty store in between.
+ * Watches only during `run`. An informer that is no longer wanted runs until the informers that replace it have listed,
+ * so that no caller finds an empty store in between.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

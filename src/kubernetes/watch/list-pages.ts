@@ -3,22 +3,19 @@ import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
 
-/** A resource, in one namespace or in all. */
 export interface ResourceScope {
-  /** `/apis/apps/v1/namespaces/shop/deployments`. */
+  /** For example `/apis/apps/v1/namespaces/shop/deployments`. */
   readonly path: string;
   /** As in RBAC rules: `deployments`. */
   readonly plural: string;
-  /** Null: the whole cluster. */
   readonly namespace: string | null;
 }
 
-/** Returns `deployments in namespace shop` or `pods in all namespaces`. */
 export function nameScope({ plural, namespace }: ResourceScope): string {
   return `${plural} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }
 
-/** `root` is `/api/v1` or `/apis/GROUP/VERSION`; `namespace` null: the whole cluster. */
+/** `root`: `/api/v1` or `/apis/GROUP/VERSION`. `namespace`: null for the whole cluster. */
 export function resourceScope(root: string, plural: string, namespace: string | null): ResourceScope {
   const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   return { path: `${root}${scope}/${plural}`, plural, namespace };
@@ -29,13 +26,12 @@ const PAGE_SIZE = '500';
 const MAX_PAGES = 2000;
 /** Kubernetes supports 150,000 pods. */
 const MAX_ITEMS = 300_000;
-/** Of the converted objects as JSON: about 75 MB for 150,000 pods. */
+/** Size of the converted objects as JSON; about 75 MB for 150,000 pods. */
 const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
 
-/** A complete list. A watch starts at `resourceVersion`. */
-export interface Listed<T> {
+interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
 }
@@ -51,9 +47,9 @@ export interface Listing<T> {
 }
 
 /**
- * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires, lists
- * again without pages: the token of the 410 would continue inconsistently. Throws `KubernetesError`, also for an endless
- * list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
+ * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires,
+ * lists again without pages, because the token of the 410 would continue inconsistently. Throws `KubernetesError`, also
+ * for an endless list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
   const items: T[] = [];
@@ -76,7 +72,7 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
     if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
     if (kept > MAX_KEPT_CHARACTERS)
       throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
-    // All pages have one version; if they differ, a watch from the oldest misses nothing.
+    // All pages should have the same version. If they differ, a watch from the first one misses nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
@@ -95,7 +91,7 @@ const TOO_LARGE_RETRY_SECONDS = 1;
 
 /**
  * Lists a resource at `version` or later, which the server answers from its watch cache. Tries three times while the
- * cache is behind; then, and if the server rejects the version, lists consistently. Throws `KubernetesError`.
+ * cache is behind. After that, or if the server rejects the version, lists consistently. Throws `KubernetesError`.
  * Source: reliability.md, K3.
  */
 export async function listNotOlder<T>(
@@ -112,7 +108,7 @@ export async function listNotOlder<T>(
       // A list that is too large as a whole may fit in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
-      // With a Retry-After the transport has retried already.
+      // With a Retry-After, the transport has already retried.
       if (error.retryAfterSeconds !== null) break;
       if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_RETRY_SECONDS * 1000, listing.signal);
     }

@@ -4,16 +4,15 @@ export interface WatchedObject {
   readonly resourceVersion: string;
 }
 
-/** The objects that a reflector has seen. */
+/** The objects that a reflector has read. */
 export interface ObjectStore<T extends WatchedObject> {
   readonly get: (namespace: string, name: string) => T | undefined;
-  /** Replaces all objects at once: no reader sees a half-filled store. */
+  /** Replaces all objects at once, so that no reader sees a half-filled store. */
   readonly replace: (objects: readonly T[]) => void;
   readonly put: (object: T) => void;
   readonly remove: (namespace: string, name: string) => void;
 }
 
-/** Returns an empty store, indexed by namespace and name. */
 export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
   let objects = new Map<string, T>();
   return {

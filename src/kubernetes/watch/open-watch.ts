@@ -7,7 +7,7 @@ const WATCH_START_DEADLINE_MS = 30_000;
 export interface WatchRequest {
   /** The watch starts after this resourceVersion. */
   readonly version: string;
-  /** After this time the server ends the watch. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }

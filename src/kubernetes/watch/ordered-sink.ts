@@ -3,7 +3,9 @@ import { compareResourceVersions, isOlder } from '../resource-version.js';
 
 /** Writes to a store so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
-  /** Replaces the store with a list of resourceVersion `version`; events up to that version are dropped from then on. */
+  /**
+   * Replaces the store with a list of resourceVersion `version`. Drops later events that are not newer than the list.
+   */
   readonly replace: (objects: readonly T[], version: string) => void;
   readonly put: (object: T) => void;
   readonly remove: (object: WatchedObject) => void;

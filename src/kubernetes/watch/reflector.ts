@@ -20,7 +20,7 @@ export interface Reflector {
   readonly isSynced: () => boolean;
   /** Seconds since the last event, bookmark or completed list; infinite before the first list. */
   readonly ageSeconds: () => number;
-  /** The last failure since a list or watch succeeded; null for none, and for a 403 that may not last. */
+  /** The last failure since a list or watch succeeded; null: none, or a 403 that may not last. */
   readonly failure: () => KubernetesError | null;
   /** Calls `listener` after each list and each failure. Returns the function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
@@ -32,9 +32,8 @@ export interface ReflectorOptions<T extends WatchedObject> {
   readonly log: Log;
   readonly scope: ResourceScope;
   readonly store: ObjectStore<T>;
-  /** Converts an object; null: it is invalid. */
   readonly convert: (object: JsonObject) => T | null;
-  /** Returns the fix of a failure for the log; null: none. */
+  /** Returns the fix to log with a failure; null: none. */
   readonly fixFor?: (error: KubernetesError) => string | null;
 }
 
@@ -46,15 +45,15 @@ const WATCH_GRACE_SECONDS = 15;
 const LIST_DEADLINE_MS = 300_000;
 /** A watch that ends sooner without an event is a failure: behind a broken proxy it would restart in a busy loop. */
 const SHORT_WATCH_MS = 1000;
-/** Without an event for this long only a list shows the state; it runs before the store counts as stale. */
+/** After this time without an event, only a list shows the state. It runs before the store counts as stale (180 s). */
 const RELIST_AFTER_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
- * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if that
- * version is gone, from the watch cache, which is enough; or if watches receive nothing, then consistently, because the
- * cache may be stale. Source: reliability.md, K1-K12.
+ * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again in two
+ * cases: if that version is gone, from the watch cache, which is enough; and if watches receive nothing, consistently,
+ * because the cache may be stale. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -111,7 +110,6 @@ class ReflectorLoop<T extends WatchedObject> {
     }
   }
 
-  /** Lists or watches once. Returns milliseconds to wait before the next step. */
   async #step(signal: AbortSignal): Promise<number> {
     if (this.ageSeconds > RELIST_AFTER_SECONDS) this.#version = null;
     try {
@@ -125,7 +123,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const from = this.#relistFrom;
-    // Once only: if it fails, the next list is consistent.
+    // Used only once: if the list fails, the next one is consistent.
     this.#relistFrom = null;
     const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
     const { items, resourceVersion } = await withDeadline(this.#clock, deadline, (inTime) => {
@@ -140,7 +138,10 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#notify();
   }
 
-  /** An older list comes from a stale server or a restored cluster; only one that lasts is a restored cluster. */
+  /**
+   * An older list comes from a stale server or a restored cluster. If it stays older for a minute, the cluster was
+   * restored.
+   */
   #refuseOldList(version: string): void {
     const newest = this.#newest;
     const now = this.#clock.monotonicMs();
@@ -234,7 +235,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#sink.remove({ namespace, name, resourceVersion });
   }
 
-  /** Decides how to continue after a failure. Returns milliseconds to wait. */
+  /** Decides how to continue after a failure. Returns the milliseconds to wait. */
   #recover(cause: unknown, verb: Verb): number {
     const error =
       cause instanceof KubernetesError
@@ -262,7 +263,10 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#delays.clear(verb);
   }
 
-  /** Whether the next step must be a list. Other failures continue from the last version, which spares the server a list. */
+  /**
+   * Returns whether the next step must be a list. After other failures the watch continues from the last version, which
+   * saves the server a list.
+   */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;
     if (!(error instanceof WatchEventError)) return error.kind === 'not_found' || error.kind === 'invalid';

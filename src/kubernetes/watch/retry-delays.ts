@@ -5,10 +5,8 @@ import { createRefusals } from '../requests/refusals.js';
 import type { KubernetesError } from '../types.js';
 import { WatchEventError } from './watch-events.js';
 
-/** How long a reflector waits before each retry. */
 export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
-  /** Returns milliseconds to wait after a watch that ended at once without an event. */
   readonly afterShortWatch: () => number;
   /** Records a success of one verb: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;
@@ -16,24 +14,24 @@ export interface RetryDelays {
 
 export type Verb = 'list' | 'watch';
 
-export interface ListOrWatchFailure {
+interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
   /** Milliseconds since the last list; null: none yet. */
   readonly sinceListMs: number | null;
 }
 
-export interface RetryDelay {
+interface RetryDelay {
   readonly ms: number;
   /** False for a 403 that may come from a server that has just started. */
   readonly isLasting: boolean;
 }
 
-/** With jitter, a server that returns is found within twice this time. */
+/** With jitter, a returning server is found within twice this time. */
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
 
-/** Returns the delays of one reflector. Source: reliability.md, 1.3 and K11. */
+/** Source: reliability.md, 1.3 and K11. */
 export function createRetryDelays(clock: Clock): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
@@ -65,8 +63,8 @@ export function createRetryDelays(clock: Clock): RetryDelays {
   };
 
   /**
-   * The first 429 of a watch waits for its `Retry-After` only, those after it at least for a backoff. So does every 429 of
-   * a list, because the transport has sent it three times.
+   * After the first 429 of a watch, waits only for its `Retry-After`; after further ones also for at least a backoff.
+   * The latter applies to every 429 of a list, because the transport has already sent the list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);

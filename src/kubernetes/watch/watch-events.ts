@@ -6,7 +6,7 @@ import { KubernetesError } from '../types.js';
 /** More than any object in etcd has. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
 
-/** One event of a watch. `resourceVersion` is empty if the object has none. */
+/** `resourceVersion` is empty if the object has none. */
 export interface WatchEvent {
   readonly type: 'put' | 'delete' | 'bookmark' | 'unknown';
   readonly object: JsonObject;
@@ -18,7 +18,7 @@ export class WatchEventError extends KubernetesError {}
 
 /**
  * Parses one line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
- * invalid line; a watch from the last version then loses nothing. Source: reliability.md, K8, K9, K19.
+ * invalid line. A watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
  */
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;

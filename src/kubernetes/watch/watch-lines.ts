@@ -15,9 +15,9 @@ export class LineTooLongError extends Error {
 }
 
 /**
- * Yields the lines of a byte stream without blank lines and an incomplete last line. Decodes whole lines, so that a
- * character split across two chunks survives. Not node:readline: an abort after its loop emits an error event that
- * cannot be caught. Throws `LineTooLongError`.
+ * Yields the lines of a byte stream without blank lines and without an incomplete last line. Decodes whole lines,
+ * because a chunk may end within a character. Does not use node:readline: an abort after its loop emits an error event
+ * that cannot be caught. Throws `LineTooLongError`.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let pieces: Uint8Array[] = [];
@@ -39,7 +39,6 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** Returns the error of a stream that failed while its lines were read. */
 export function streamError(doing: string, cause: unknown): KubernetesError {
   const kind = cause instanceof LineTooLongError ? 'bad_answer' : 'connection';
   return new KubernetesError(kind, `${doing}: ${errorFacts(cause).message}`, { cause });

@@ -100,7 +100,7 @@ function loadMsal(): Promise<typeof Msal> {
   return loadPackage('@azure/msal-node', () => import('@azure/msal-node'));
 }
 
-/** Lets the library send its requests with our client. */
+/** Makes the library send its requests with `http`. */
 function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
   const ask = async <T>(
     method: 'GET' | 'POST',

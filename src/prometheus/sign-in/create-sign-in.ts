@@ -7,7 +7,7 @@ import type { SignIn } from '../authentication.js';
 import type { Environment } from './environment.js';
 import { createSigV4 } from './sigv4.js';
 
-/** Creates the authentication method of the config. Sends nothing and loads no library before the first request. */
+/** Sends nothing and loads no library before the first request. */
 export function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
   switch (config.way) {
     case 'oauth2':

@@ -8,9 +8,7 @@ import type { SignIn } from '../authentication.js';
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
 const REQUEST_MS = 5000;
-/**
- * Tokens of the metadata server and of Google's token endpoint last an hour; for others it is the shortest lifetime.
- */
+/** The metadata server and Google's token endpoint issue tokens for an hour, other issuers at least for that long. */
 const LIFETIME_MS = 3_600_000;
 
 /**
@@ -20,7 +18,7 @@ const LIFETIME_MS = 3_600_000;
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {
     const { GoogleAuth } = await loadPackage('google-auth-library', () => import('google-auth-library'));
-    // A new one each time: it would return its old token again.
+    // A new object each time, because an old one would return its old token again.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
       // Not sent with a query. If it is unset, the library looks for it for seconds, also by running gcloud.

@@ -4,13 +4,13 @@ import { CredentialError } from '../credential-files.js';
 
 export interface Fetched<T> {
   readonly value: T;
-  /** Milliseconds from now; null: unknown, the value is fetched again after five minutes. */
+  /** Milliseconds from now. Null: unknown; the value is fetched again after five minutes. */
   readonly lifetimeMs: number | null;
 }
 
 /** A token, or keys, that are fetched again before they expire. */
 export interface Renewed<T> {
-  /** Throws a `CredentialError`, or the reason of `signal` once that is aborted. */
+  /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly get: (signal: AbortSignal) => Promise<T>;
   /** Reports that the value was rejected. Returns whether `get` returns, or will return, another one. */
   readonly refuse: (value: T) => boolean;
@@ -18,9 +18,9 @@ export interface Renewed<T> {
 
 /** For all requests of one renewal, including the retries of the library. */
 const FETCH_MS = 10_000;
-/** After a rejection, the queries of a round do not all request a new value. */
+/** After a failed fetch: the queries of a round must not each fetch again. */
 const RETRY_MS = 5000;
-/** A value that is rejected while it is young has not expired: a new one would not help. */
+/** A value that is rejected this early has not expired, so a new one would not help. */
 const YOUNG_MS = 30_000;
 const UNKNOWN_LIFETIME_MS = 300_000;
 const MARGIN_MS = 60_000;
@@ -28,8 +28,8 @@ const MARGIN_SHARE = 0.2;
 
 /**
  * Keeps the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
- * that is later. The old value is used meanwhile: no query waits, and a shorter outage has no effect. One fetch at a
- * time. `what` begins each message.
+ * that is later. The old value is used meanwhile, so that no query waits and a shorter outage has no effect. One fetch
+ * at a time. `what` begins each message.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;
@@ -97,7 +97,7 @@ function valueOf<T>(current: Kept<T> | null, failure: { readonly error: Credenti
   return current.value;
 }
 
-/** Returns the result of `work`, or throws the reason of `signal` once it is aborted: some libraries ignore signals. */
+/** Returns the result of `work`, or throws the reason of `signal` once it is aborted. Some libraries ignore signals. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
@@ -119,7 +119,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
   });
 }
 
-/** Errors of libraries contain requests, answers and tokens: only the names in them are passed on. */
+/** Errors of libraries contain requests, responses and tokens, so only the names in them are used. */
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));

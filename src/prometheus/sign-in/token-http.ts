@@ -9,19 +9,18 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For a POST. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly body: string;
 }
 
 /**
- * Sends the requests of the libraries that let us send them: like requests to a data source, without redirects and
+ * Sends the requests of libraries that accept an HTTP client: like requests to a data source, without redirects and
  * proxies. Throws a `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;

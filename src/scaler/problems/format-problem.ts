@@ -4,7 +4,7 @@ const WIDEST_LINE = 120;
 const KEPT_BEFORE_CARET = 60;
 
 /**
- * Returns a problem without a final newline: file, line, column and message, then the source line with a caret.
+ * Returns file, line, column and message, then the source line with a caret. No final newline.
  *
  *     scalers/web.yaml:12:16: error: spec.minReplicas is 5, must be at most spec.maxReplicas (3) [replica-bounds]
  *       12 |   minReplicas: 5
@@ -22,7 +22,6 @@ export function formatProblem(problem: Problem): string {
   return `${head}\n${gutter} | ${printable(text)}\n${' '.repeat(gutter.length)} | ${indent}^`;
 }
 
-/** Cuts a long line around its caret. */
 function cutLine(line: string, column: number): { readonly text: string; readonly column: number } {
   if (line.length <= WIDEST_LINE) return { text: line, column };
   const from = Math.max(0, column - 1 - KEPT_BEFORE_CARET);
@@ -34,8 +33,8 @@ function cutLine(line: string, column: number): { readonly text: string; readonl
   };
 }
 
-/** Replaces control characters of a document by one character each: they must not reach a terminal. */
+/** Replaces each control character of a document: they must not reach a terminal. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are what is taken out
+  // eslint-disable-next-line no-control-regex -- these characters are replaced
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
 }

@@ -1,8 +1,7 @@
 const LONGEST_MESSAGE = 200;
 
 /**
- * Returns the message of `internal-error`. A document that triggers a bug is rejected like an invalid one: the service
- * that reads other documents must go on.
+ * A document that triggers a bug is rejected like an invalid one: the service must continue to read other documents.
  */
 export function internalErrorMessage(cause: unknown): string {
   const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);

@@ -1,17 +1,16 @@
 import { type Finding, capFindings } from './finding.js';
 import type { Place, Problem } from './problem.js';
 
-/** A document as it was read, before it is checked. */
 export interface LocatedDocument {
   /** Plain JSON; undefined if the document could not be read. */
   readonly value: unknown;
-  /** Problems found while reading. A YAML document with duplicate keys has both these and a value. */
+  /** Problems found while reading. A YAML document with duplicate keys has problems and a value. */
   readonly problems: readonly Problem[];
-  /** Returns the problem of a finding: with the file and, for a YAML text, line and column. */
+  /** Adds the file to a finding and, for a YAML text, line and column. */
   readonly place: (finding: Finding) => Problem;
 }
 
-/** Returns the problems of at most `MAX_FINDINGS` findings, sorted by line and column. */
+/** Returns at most `MAX_FINDINGS` problems, sorted by line and column. */
 export function placeAll(findings: readonly Finding[], place: LocatedDocument['place']): readonly Problem[] {
   return capFindings(findings)
     .map(place)

@@ -1,8 +1,8 @@
 /**
- * `shape`: the document has no meaning. `rule`: it is rejected as a configuration, but a snapshot with it can be
- * replayed. `warning`: it is accepted.
+ * `shape`: the document cannot be interpreted. `rule`: rejected as a configuration, but accepted in a snapshot for
+ * replay. `warning`: accepted.
  */
-export type ProblemClass = 'shape' | 'rule' | 'warning';
+type ProblemClass = 'shape' | 'rule' | 'warning';
 
 const CLASSES = {
   'yaml-syntax': 'shape',
@@ -77,5 +77,5 @@ const CLASSES = {
 
 export type ProblemCode = keyof typeof CLASSES;
 
-/** All codes with their class, in the order of docs/reference/problems.md. */
+/** In the order of docs/reference/problems.md. */
 export const PROBLEM_CLASSES: Readonly<Record<ProblemCode, ProblemClass>> = CLASSES;

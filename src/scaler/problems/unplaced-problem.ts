@@ -2,11 +2,11 @@ import { type Finding, formatPath } from './finding.js';
 import { PROBLEM_CLASSES } from './problem-codes.js';
 import type { Problem } from './problem.js';
 
-/** A message may repeat a name of the document, and a path its keys, of up to 1 MiB. */
+/** Messages and paths can contain names and keys of the document, of up to 1 MiB. */
 const LONGEST_MESSAGE = 1000;
 const LONGEST_PATH = 500;
 
-/** Returns the problem of a finding without line and column: of a file as a whole, or of a value that has no text. */
+/** Returns a problem without line and column: of a whole file, or of a value without source text. */
 export function unplacedProblem(
   { code, message, path = [] }: Pick<Finding, 'code' | 'message'> & Partial<Pick<Finding, 'path'>>,
   file: string | null = null,

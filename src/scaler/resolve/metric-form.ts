@@ -2,7 +2,6 @@ import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { MetricTargetInput } from '../schema/metric-schema.js';
 import type { MetricType } from '../spec.js';
 
-/** The member of a metric that holds its settings. */
 export type MetricMember = 'resource' | 'containerResource' | 'pods' | 'object' | 'external';
 
 export const TYPE_OF_MEMBER = {
@@ -26,14 +25,14 @@ export const MEMBER_OF_TARGET = {
 
 export const TARGET_TYPES = Object.keys(MEMBER_OF_TARGET) as readonly TargetType[];
 
-/** Returns the member that is set, or null if there is none or more than one. */
+/** Returns the member that is set, or null if none or several are set. */
 export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   const present = MEMBERS.filter((member) => metric[member] !== undefined);
   const [only] = present;
   return present.length === 1 && only !== undefined ? only : null;
 }
 
-/** Returns the target of a metric, with the form of autoscaling/v2beta1 (`targetAverageValue`) rewritten. */
+/** Returns the target of a metric. Rewrites the form of autoscaling/v2beta1 (`targetAverageValue`). */
 export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   const body = metric.resource ?? metric.containerResource;
   if (body !== undefined) {
@@ -43,7 +42,7 @@ export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   return (metric.pods ?? metric.object ?? metric.external)?.target ?? {};
 }
 
-/** Returns the type of a target by the member that is set, or null if there is none or more than one. */
+/** Derives the type from the member that is set; null if none or several are set. */
 export function targetTypeOf(target: Loose<MetricTargetInput>): TargetType | null {
   const present = TARGET_TYPES.filter((type) => target[MEMBER_OF_TARGET[type]] !== undefined);
   const [only] = present;

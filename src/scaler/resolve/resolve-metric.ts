@@ -8,13 +8,13 @@ import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetR
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** Returns the name of a metric with a query: `metric.name`, else the first metric name in the query; null: neither. */
+/** Returns `metric.name`, else the first metric name in the query; null if there is neither. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }
 
 /**
- * Returns what identifies a metric together with its type: `NAME`, or `CONTAINER/NAME`; null: unknown. Source:
+ * Returns what identifies a metric together with its type: `NAME` or `CONTAINER/NAME`; null if unknown. Source:
  * contract.md section 5.
  */
 export function identityOf(metric: Loose<MetricInput>): string | null {
@@ -28,7 +28,7 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
   return body === undefined ? null : queriedName(body);
 }
 
-/** The default of the HPA for a document without metrics: CPU at 80 % of the requests. */
+/** As in the HPA, the default for a document without metrics: CPU at 80 % of the requests. */
 export const DEFAULT_METRIC: MetricSpec = {
   type: 'Resource',
   name: 'cpu',
@@ -37,7 +37,7 @@ export const DEFAULT_METRIC: MetricSpec = {
   source: BUILT_IN.source,
 };
 
-/** Returns a metric with short forms expanded. The input must have passed the schema and `checkMetricForm`. */
+/** Expands short forms. The input must have passed the schema and `checkMetricForm`. */
 export function resolveMetric(metric: MetricInput): MetricSpec {
   const member = memberOf(metric);
   const target = resolveTarget(metric);
@@ -88,12 +88,11 @@ function resolveQueried(body: Queried): {
 } {
   const { query, source = BUILT_IN.source } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
-  // A snapshot may have a query that is not PromQL, and has no metric name to take.
+  // A snapshot may have a query that is not PromQL and contains no metric name.
   const name = queriedName(body) ?? 'unnamed';
   return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
 }
 
-/** Returns the requirements of a selector, those of `matchLabels` first. */
 function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
     key,
@@ -106,7 +105,7 @@ function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelecto
   return [...labels, ...expressions];
 }
 
-/** Returns a reference with its defaults. Deployment and ReplicaSet were first in extensions/v1beta1. */
+/** Sets defaults. Replaces extensions/v1beta1, the former group of Deployment and ReplicaSet. */
 export function resolveReference(reference: {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;

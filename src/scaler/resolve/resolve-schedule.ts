@@ -3,7 +3,7 @@ import type { Schedule } from '../../schedules/schedule.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** Returns a schedule with its defaults. The input must have passed its rules. Throws `Error` for an invalid date. */
+/** Sets defaults. The input must have passed the rules. Throws `Error` for an invalid date. */
 export function resolveSchedule(input: ScheduleInput): Schedule {
   const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
   return {
@@ -17,7 +17,7 @@ export function resolveSchedule(input: ScheduleInput): Schedule {
     dates: (input.dates ?? []).map((range) => {
       const occurrence = parseRange(range.start, range.end, timeZone);
       if (occurrence === null)
-        throw new Error(`schedule ${name}: ${range.start} to ${range.end} is no range`);
+        throw new Error(`schedule ${name}: ${range.start} to ${range.end} is not a range`);
       return occurrence;
     }),
   };

@@ -15,7 +15,7 @@ import type {
   ScalingRules,
 } from '../spec.js';
 
-/** The default policies of `behavior`. Source: algorithm.md, point 29. */
+/** Default policies of `behavior`. Source: algorithm.md, point 29. */
 const UP_POLICIES: readonly ScalingPolicy[] = [
   { type: 'Pods', value: 4, periodSeconds: 15 },
   { type: 'Percent', value: 100, periodSeconds: 15 },
@@ -23,8 +23,8 @@ const UP_POLICIES: readonly ScalingPolicy[] = [
 const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
 /**
- * Returns a spec with short forms expanded, defaults set and quantities in milli-units. The input must have passed the
- * schema and `checkMetricForm`. Throws `Error` if it has not.
+ * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema
+ * and `checkMetricForm`; throws `Error` otherwise.
  */
 export function resolveSpec(input: SpecInput): ScalerSpec {
   const preset = input.preset ?? BUILT_IN.preset;
@@ -65,7 +65,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
 }
 
 /**
- * Returns the fraction of a tolerance. Plain decimals are exact, quantities with a suffix are rounded to milli-units.
+ * Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units.
  */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;

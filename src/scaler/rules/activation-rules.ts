@@ -2,7 +2,6 @@ import { type Finding, finding } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 
-/** Warns of an activation that has no effect. */
 export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
   const metrics = spec.metrics ?? [];
   const index = metrics.findIndex((metric) => activationOf(metric) !== undefined);
@@ -11,13 +10,13 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
   if (index >= 0 && !goesToZero) {
     const member = metrics[index]?.object === undefined ? 'external' : 'object';
     const path = ['spec', 'metrics', index, member, 'activation'];
-    const message = `spec.metrics[${index}].${member}.activation does nothing: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
+    const message = `spec.metrics[${index}].${member}.activation has no effect: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  // A written default misleads no one.
+  // A default that is written out misleads no one.
   const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
-  const message = 'spec.cooldownSeconds does nothing: no metric has an activation';
+  const message = 'spec.cooldownSeconds has no effect: no metric has an activation';
   return [finding('activation-unused', ['spec', 'cooldownSeconds'], message)];
 }
 

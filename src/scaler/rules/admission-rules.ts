@@ -3,25 +3,22 @@ import { didYouMean } from '../problems/nearest.js';
 import { isPlainObject, valueAt } from '../plain-json.js';
 import { MAX_METRICS } from '../schema/field-types.js';
 
-/** The part of the service config that documents are checked against. */
 export interface ServiceFacts {
   readonly sources: readonly {
     readonly name: string;
     /** Default: prometheus. */
     readonly flavor?: string;
-    /** Namespaces whose documents may use it; empty: all. */
+    /** Namespaces whose documents may use the data source; empty: all. */
     readonly namespaces: readonly string[];
   }[];
   /** Watched namespaces; empty: all. */
   readonly namespaces: readonly string[];
 }
 
-/** Whether queries of a data source are MetricsQL. */
 export function isMetricsql(service: Pick<ServiceFacts, 'sources'> | undefined, source = 'default'): boolean {
   return service?.sources.find(({ name }) => name === source)?.flavor === 'victoriametrics';
 }
 
-/** Checks that a document's namespace is watched and may use its data sources. */
 export function checkAdmission(document: unknown, service: ServiceFacts): readonly Finding[] {
   const findings: Finding[] = [];
   const namespace = valueAt(document, ['metadata', 'namespace']);
@@ -64,6 +61,6 @@ function checkSource(
   }
   if (typeof namespace !== 'string' || known.namespaces.length === 0 || known.namespaces.includes(namespace))
     return [];
-  const message = `${formatPath(path)}: the data source ${source} is not for namespace ${namespace} (prometheus.${source}.namespaces)`;
+  const message = `${formatPath(path)}: the data source ${source} is not available in namespace ${namespace} (prometheus.${source}.namespaces)`;
   return [finding('source-not-admitted', path, message)];
 }

@@ -16,7 +16,7 @@ import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/doc
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * Checks all rules over several fields on everything that could be read. `service` has the flavor of each data source;
+ * Checks all rules across fields, on everything that could be read. `service` has the flavor of each data source;
  * default: prometheus. Source: contract.md section 2.
  */
 export function checkRules(
@@ -57,7 +57,6 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   return findings;
 }
 
-/** Returns the path of the first `minReplicas` of 0. */
 function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
   if (minReplicas === 0) return ['spec', 'minReplicas'];
   const index = (schedules ?? []).findIndex((schedule) => schedule?.minReplicas === 0);
@@ -67,7 +66,7 @@ function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
 function checkTarget({ scaleTargetRef }: LooseSpec): readonly Finding[] {
   if (scaleTargetRef?.kind !== 'DaemonSet') return [];
   const message =
-    'spec.scaleTargetRef.kind is DaemonSet: it runs one pod on each node and has no replicas that could be scaled';
+    'spec.scaleTargetRef.kind is DaemonSet: it runs one pod on each node and has no replicas to scale';
   return [finding('daemon-set', ['spec', 'scaleTargetRef', 'kind'], message)];
 }
 
@@ -86,7 +85,9 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
     });
 }
 
-/** CHPA's limit is `max(minimum, trunc(factor x replicas))`: with factor 1 only the minimum allows a scale-up. */
+/**
+ * The limit of CHPA is `max(minimum, trunc(factor x replicas))`: with factor 1, only the minimum allows a scale-up.
+ */
 function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
   const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
@@ -97,7 +98,7 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
 }
 
-/** Without stabilization, one bad result scales down. Source: reliability.md, decision 4. */
+/** Without stabilization, a single wrong result scales down. Source: reliability.md, decision 4. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
   if (downscaleConfirmation !== undefined) return [];
@@ -141,7 +142,7 @@ function checkMetrics(
   return findings;
 }
 
-/** Type and identity of a metric, which must be unique. */
+/** Type and identity, which must be unique in a document. */
 function metricKey(metric: Loose<MetricInput>): string | null {
   const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
   const member = members.find((candidate) => metric[candidate] !== undefined);

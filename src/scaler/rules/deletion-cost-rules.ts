@@ -7,10 +7,7 @@ import type { Loose, SpecInput } from '../schema/document-schema.js';
 const PATH = ['spec', 'podDeletionCost'];
 const QUERY = [...PATH, 'query'];
 
-/**
- * Checks that `podDeletionCost` has a query whose series have pods, and a target whose controller reads the
- * annotation.
- */
+/** Checks that the query returns series per pod, and that the controller of the target reads the annotation. */
 export function checkDeletionCost(
   spec: Loose<SpecInput>,
   isBroken: IsBroken,
@@ -31,7 +28,7 @@ export function checkDeletionCost(
   return findings;
 }
 
-/** Only the ReplicaSet controller reads the annotation; Deployments use it. */
+/** Only the ReplicaSet controller, which Deployments use, reads the annotation. */
 function checkTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
   const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });
   const isApps = apiVersion.startsWith('apps/');

@@ -4,7 +4,6 @@ import type { Loose, SpecInput } from '../schema/document-schema.js';
 
 const PATH = ['spec', 'fallback'];
 
-/** Checks that `fallback` is complete and within the bounds. */
 export function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
   const { fallback } = spec;
   if (fallback === undefined || (Object.keys(fallback).length === 0 && !isBroken(PATH))) return [];

@@ -19,7 +19,6 @@ const ALLOWED_TARGETS: Readonly<Record<MetricType, readonly TargetType[]>> = {
   External: ['Value', 'AverageValue'],
 };
 
-/** Checks `type`, the member and the target of a metric. */
 export function checkMetricForm(
   metric: Loose<MetricInput>,
   path: Path,
@@ -121,7 +120,7 @@ function checkTarget(
   ];
 }
 
-/** A finding about an object as a whole points at its key. */
+/** A finding about a whole object points at its key. */
 function atKey(code: ProblemCode, path: Path, message: string): Finding {
   return { ...finding(code, path, message), at: 'key' };
 }

@@ -6,10 +6,9 @@ import { BUILT_IN } from '../schema/presets.js';
 
 const DAY_MS = 86_400_000;
 
-/** Longer lists are rejected by the schema. */
+/** The schema rejects longer lists. */
 const MAX_ENTRIES = 400;
 
-/** Warns of each exception and date of a schedule that is in the past. */
 export function findPastDates(document: unknown, now: Instant): readonly Finding[] {
   const schedules = valueAt(document, ['spec', 'schedules']);
   if (!Array.isArray(schedules)) return [];
@@ -52,5 +51,5 @@ function pastRanges(dates: unknown, { timeZone, now, path }: Where): readonly Fi
 }
 
 function isOver(path: Path, text: string): Finding {
-  return finding('schedule-past', path, `${formatPath(path)} (${text}) is over`);
+  return finding('schedule-past', path, `${formatPath(path)} (${text}) is in the past`);
 }

@@ -8,7 +8,7 @@ import { type Finding, type Path, finding, formatPath } from '../problems/findin
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-export interface LocatedQuery {
+interface LocatedQuery {
   readonly query: string;
   readonly path: Path;
   readonly isMetricsql: boolean;
@@ -16,7 +16,7 @@ export interface LocatedQuery {
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
 
-/** Checks types and labels of a query's result, and its treatment of missing data, by the syntax tree. */
+/** Uses the syntax tree to check types and labels of the result, and the treatment of missing data. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
@@ -37,7 +37,7 @@ export function checkQueryResult(
   ];
 }
 
-/** Checks the types of operands and of the result. The server rejects such queries. */
+/** The server would reject a query with wrong types. */
 export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
@@ -59,7 +59,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   return [finding('query-type', path, message)];
 }
 
-/** A constant in place of missing data turns a failed scrape into no load. */
+/** With a constant in place of missing data, a failed scrape looks like no load. */
 function checkFiller(
   { query, path }: LocatedQuery,
   { filler }: QueryFacts,
@@ -81,7 +81,6 @@ function checkFiller(
   return [{ ...finding('vector-zero', path, message), offset: from }];
 }
 
-/** Checks that the result of a query per pod has the label `pod`. */
 export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const facts = analyzeQuery(query);
   if (facts === null || mayHave(facts.labels, 'pod')) return [];
@@ -120,7 +119,7 @@ function checkSelectorLabels(
   return [...labelFindings, ...expressionFindings];
 }
 
-/** Where the outermost comparison is false there is no series, and the replica count is held. */
+/** If the outermost comparison is false, there is no series and the replica count is held. */
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
@@ -136,7 +135,7 @@ function checkFilter(
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }
 
-/** `x >= 0`, `x > -1` and `x != -1` remove only values that do not occur; `x == x` removes NaN. */
+/** `x >= 0`, `x > -1` and `x != -1` remove only values that do not occur; `x == x` removes only NaN. */
 function keepsValues(
   query: string,
   expressions: readonly Expression[],
@@ -149,7 +148,7 @@ function keepsValues(
   return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
 }
 
-/** Both sides can never have equal labels: one has none, the other is aggregated by some. */
+/** The two sides can never have equal labels: one side has no labels, the other is aggregated by some. */
 function checkMatching(
   { path, isMetricsql, query }: LocatedQuery,
   { unmatched, expressions }: QueryFacts,
@@ -165,7 +164,7 @@ function checkMatching(
 
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
-/** `$pods` is a regular expression: no pod has this string as its name. */
+/** `$pods` is a regular expression: no pod has that name. */
 export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {

@@ -10,19 +10,16 @@ import { checkQueryResult, checkPatterns, checkTypes } from './query-result-rule
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-/** Variables of queries. Source: contract.md section 2. */
+/** Source: contract.md section 2. */
 export const QUERY_VARIABLES: readonly string[] = ['namespace', 'name', 'pods', 'object'];
 
-export interface QueryOptions {
-  /** Whether `describedObject` is set. */
+interface QueryOptions {
   readonly hasObject: boolean;
-  /** Whether the data source is VictoriaMetrics. */
   readonly isMetricsql: boolean;
 }
 
 type LooseBody = Loose<NonNullable<MetricInput['object']>>;
 
-/** Checks the query of a Pods, Object or External metric and the fields next to it. */
 export function checkMetricQuery(
   metric: Loose<MetricInput>,
   path: Path,
@@ -32,7 +29,6 @@ export function checkMetricQuery(
     service,
   }: {
     readonly isBroken: (path: Path) => boolean;
-    /** Whether member and target are valid. */
     readonly isWellFormed: boolean;
     readonly service: Pick<ServiceFacts, 'sources'> | undefined;
   },
@@ -61,7 +57,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** Null if the type of the metric is not certain. */
+    /** Null if the type of the metric is uncertain. */
     readonly member: 'pods' | 'object' | 'external' | null;
   },
 ): readonly Finding[] {
@@ -77,7 +73,7 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // A rejected query gets no warnings.
+  // No warnings for a rejected query.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
       ...checkQueryResult(
@@ -87,15 +83,15 @@ function checkQuery(
       ),
     );
   if (hasSyntax && queriedName(body) === null && !isBroken([...path, 'metric'])) {
-    const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} names no metric to take it from`;
+    const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} has no metric name to use as the default`;
     findings.push(finding('missing-metric-name', [...path, 'metric', 'name'], message));
   }
   return findings;
 }
 
 /**
- * Checks a query whose values are not a metric: in a guard or a timestamp `or vector(0)` is safe, it means "false" and
- * "very old".
+ * Checks a query whose value is not a metric. Here `or vector(0)` is safe: in a guard it means "false", in a
+ * timestamp "very old".
  */
 export function checkSideQuery(
   query: string | undefined,
@@ -112,7 +108,7 @@ export function checkSideQuery(
   ];
 }
 
-/** Checks the syntax. An unknown name is a warning: a newer server may know it. */
+/** Unknown names are warnings: a newer server may know them. */
 export function checkPromql(
   query: string,
   path: Path,

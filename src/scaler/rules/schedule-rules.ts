@@ -13,7 +13,7 @@ import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** Detecting that an expression never fires takes 5 to 40 ms. After this many, other schedules are not checked. */
+/** Detecting that an expression never fires takes 5 to 40 ms. After this many, further schedules are not checked. */
 const MAX_WRONG_CRONS = 3;
 
 type LooseSchedule = Loose<ScheduleInput>;
@@ -23,7 +23,6 @@ interface Place {
   readonly isBroken: IsBroken;
 }
 
-/** Checks the schedules of a spec beyond their schema. */
 export function checkSchedules(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
   const seen = new Set<string>();
   let wrongCrons = 0;
@@ -87,7 +86,7 @@ function checkCron(expression: string | undefined, timeZone: string, path: Path)
   }
 }
 
-/** `0 0 * * 1-5` as start and end covers the weekends, too. Exceptions make gaps. */
+/** `0 0 * * 1-5` as start and end includes weekends. Exceptions make gaps. */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,
   timeZone: string,

@@ -2,17 +2,17 @@ import { parseQuantity } from '../../units/quantity.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from '../problems/finding.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 
-/** Smallest plausible memory target per pod: 1 MiB, in thousandths of a byte. */
+/** The smallest plausible memory target per pod: 1 MiB, in thousandths of a byte. */
 const LEAST_MEMORY = 1_048_576_000n;
 
-/** Largest plausible CPU target per pod: 256 cores, in millicores. */
+/** The largest plausible CPU target per pod: 256 cores, in millicores. */
 const MOST_CPU = 256_000n;
 
 const DIGITS = /^\d+(?:\.\d+)?/;
 
 /**
- * Warns of a memory target in bytes that means megabytes, such as `500m` (half a byte), and of CPU in cores that means
- * millicores.
+ * Warns about a memory target that is probably in megabytes, such as `500m` (half a byte), and about a CPU target
+ * that is probably in millicores.
  */
 export function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
   const member = metric.resource === undefined ? 'containerResource' : 'resource';

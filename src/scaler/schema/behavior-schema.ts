@@ -3,7 +3,7 @@ import { MAX_POLICIES, seconds, toleranceValue } from './field-types.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { BUILT_IN } from './presets.js';
 
-/** What a direction says of its two fields whose defaults differ. */
+/** Metadata of the two fields whose defaults depend on the direction. */
 interface DirectionTexts {
   readonly stabilizationWindowSeconds: { readonly description: string; readonly default?: number };
   readonly policies: { readonly description: string };
@@ -51,7 +51,6 @@ const scaleDown = scalingRules({
   policies: { description: 'Limits on the change within a period. Default: 100 percent in 15 seconds.' },
 });
 
-/** The field `behavior`. */
 export const behavior = z.strictObject({
   scaleUp: scaleUp.optional().meta({ description: 'Rules for scale-up.' }),
   scaleDown: scaleDown.optional().meta({ description: 'Rules for scale-down.' }),

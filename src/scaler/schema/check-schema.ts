@@ -12,17 +12,16 @@ import { isOfSeconds, numberHint, quantityHint } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 
-export interface Checked<T> {
+interface Checked<T> {
   readonly findings: readonly Finding[];
-  /** Null if there are findings. */
   readonly value: T | null;
-  /** The value without invalid parts, for further rules. */
+  /** The value without its invalid parts. */
   readonly readable: unknown;
 }
 
 /**
- * Checks a plain value against a schema and returns a sentence for each issue, in which `show` formats the value. zod
- * skips refinements of an object with type errors, so rules over several fields are functions of `readable` instead.
+ * Checks a plain value against a schema. `show` formats values in messages. Zod skips refinements of an object with
+ * type errors, so rules across fields are functions of `readable` instead.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
@@ -34,7 +33,7 @@ export function checkSchema<T>(
   const findings: Finding[] = [];
   let readable = value;
   for (const issue of result.error.issues) {
-    // Each step copies the value without the invalid part. That takes too long for hundreds of thousands.
+    // Each step copies the value, which would take too long for hundreds of thousands of issues.
     if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
@@ -51,7 +50,7 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Fields of a KEDA ScaledObject whose names are not similar to the right ones. */
+/** Fields of a ScaledObject of KEDA whose names are not similar to ours. */
 const KEDA_FIELDS = [
   [
     'spec.triggers',
@@ -62,7 +61,6 @@ const KEDA_FIELDS = [
   ['spec.advanced', '; behavior is a field of spec'],
 ] as const;
 
-/** Fields of other APIs, and what to write instead. */
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
   ['kind', '; this is a scaler document: name its file or directory in scalers.paths of the service config'],
   [
@@ -102,7 +100,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'invalid_type': {
       const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
       const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
-      // A hint repeats the value: only if the value may be shown.
+      // A hint repeats the value, which may be a secret.
       const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
       const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
       return finding('wrong-type', path, `${shown}, must be ${rule}`);
@@ -146,7 +144,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
   }
 }
 
-/** For "true" where true is allowed. */
+/** For "true" in quotes where true is allowed. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
   return isQuoted ? ': remove the quotes' : '';
@@ -165,7 +163,7 @@ function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
   return issue.issues[0]?.message ?? 'is not allowed';
 }
 
-/** A refinement may set its code in `params.code`. */
+/** A refinement may set a code in `params.code`. */
 function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
   const code: unknown = issue.params?.['code'];
   return code === 'wrong-url' ? code : 'wrong-quantity';
@@ -181,8 +179,8 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Returns the fields of the schema at `path`; empty if they are not fixed. */
-export function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
+/** Returns the field names of the schema at `path`; empty if they are not fixed. */
+function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
   const found = schemaAt(schema, path);
   return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];
 }

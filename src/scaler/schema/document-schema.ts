@@ -19,7 +19,6 @@ export const API_VERSION = 'promscaler.dev/v1';
 
 const HPA = PRESETS.hpa;
 
-/** The sentence on the other presets' values of a field. */
 function otherPresets(field: keyof PresetValues): string {
   return `Presets chpa: ${String(PRESETS.chpa[field])}, hpa-1.11: ${String(PRESETS['hpa-1.11'][field])}.`;
 }
@@ -51,7 +50,7 @@ const downscaleConfirmation = z.strictObject({
   }),
 });
 
-/** `{}` is the same as unset. Missing parts are reported by rules/fallback-rules.ts. */
+/** `{}` means unset. rules/fallback-rules.ts reports missing fields. */
 const fallback = z.strictObject({
   afterSeconds: seconds(0, 86_400).optional().meta({
     description: 'Seconds that a metric must have been without a value. Required.',
@@ -66,7 +65,7 @@ const fallback = z.strictObject({
   }),
 });
 
-/** `{}` is the same as unset. A missing query is reported by rules/deletion-cost-rules.ts. */
+/** `{}` means unset. rules/deletion-cost-rules.ts reports a missing query. */
 const podDeletionCost = z.strictObject({
   query: promql.optional().meta({
     description: 'PromQL query that returns one series per pod, with the label pod. Required.',
@@ -83,7 +82,7 @@ const podDeletionCost = z.strictObject({
 
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
-/** Every field of `spec` that has a default, or is optional in the service config's `defaults`. */
+/** The fields of `spec` that are optional in a document or in `defaults` of the service config. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
     description: 'Set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12.',
@@ -185,7 +184,7 @@ const defaultableFields = {
     description: 'Decide, export and explain, but never patch.',
     default: BUILT_IN.dryRun,
   }),
-  // Editors need the type: zod omits it for a list of literals of two types.
+  // The type is for editors: zod omits it for literals of two types.
   paused: z
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
@@ -199,7 +198,7 @@ const defaultableFields = {
     default: {},
   }),
   schedules: z.array(schedule).max(50).optional().meta({
-    description: 'Times with other values of minReplicas and maxReplicas.',
+    description: 'Periods with other values of minReplicas and maxReplicas.',
     default: [],
   }),
   podDeletionCost: podDeletionCost.optional().meta({
@@ -215,7 +214,7 @@ const specSchema = z.strictObject({
   ...defaultableFields,
 });
 
-/** The service config's `defaults`: any field of `spec`. Its fields have no defaults of their own. */
+/** `defaults` of the service config: any field of `spec`, without default values. */
 export const defaultsSchema = z.strictObject({
   scaleTargetRef: targetRef.partial().optional().meta(TARGET_REF),
   maxReplicas: maxReplicas.optional().meta(MAX_REPLICAS_FIELD),
@@ -229,7 +228,7 @@ const metadata = z.strictObject({
   annotations: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
 });
 
-/** A scaler document. Each field has its description and default as metadata, which `schema` prints. */
+/** Each field has its description and default as metadata, which `promscaler schema` prints. */
 export const documentSchema = z
   .strictObject({
     apiVersion: z.literal(API_VERSION).meta({ description: 'API version of the document.' }),
@@ -242,12 +241,12 @@ export const documentSchema = z
   })
   .meta({ title: 'promscaler scaler document' });
 
-/** A document that the schema accepts, short forms as written. */
+/** A valid document as written, with short forms. */
 export type DocumentInput = z.infer<typeof documentSchema>;
 export type SpecInput = DocumentInput['spec'];
 export type MetricInput = z.infer<typeof metric>;
 
-/** As much of `T` as could be read: every part may be missing. */
+/** The part of `T` that could be read: anything may be missing. */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? readonly (Loose<Item> | undefined)[]
   : T extends object

@@ -4,25 +4,28 @@ import { parseQuantity } from '../../units/quantity.js';
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** Far more than a document needs. Each metric costs a query per period, the others cost work per decision or series. */
+/**
+ * Far more than a document needs. Each metric costs a query per period; the others cost work per decision or per
+ * series.
+ */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;
 export const MAX_REQUIREMENTS = 50;
 export const MAX_VALUES = 1000;
 
-/** A DNS-1123 subdomain of at most 253 characters: the name of a Kubernetes object. */
+/** A DNS-1123 subdomain, such as the name of a Kubernetes object. */
 export const objectName = z
   .string()
   .max(253)
   .regex(SUBDOMAIN, { error: 'must be a name of lowercase letters, digits, "-" and "."' });
 
-/** A DNS-1123 label of at most 63 characters: the name of a namespace, container or data source. */
+/** A DNS-1123 label, such as the name of a namespace or container. */
 export const labelName = z
   .string()
   .max(63)
   .regex(LABEL, { error: 'must be a name of lowercase letters, digits and "-"' });
 
-/** `GROUP/VERSION`, or `VERSION` of the core group. */
+/** `GROUP/VERSION`, or `VERSION` for the core group. */
 export const apiVersion = z
   .string()
   .max(317)
@@ -35,7 +38,6 @@ export const kind = z
   .max(63)
   .regex(/^[A-Z][A-Za-z0-9]*$/, { error: 'must be a kind, such as Deployment' });
 
-/** A PromQL query. */
 export const promql = z.string().min(1).max(65_536);
 
 const NOT_POSITIVE = 'must be a quantity above 0, such as 50, "500m" or "1Gi"';
@@ -45,24 +47,22 @@ function isExact(value: string | number): boolean {
   return typeof value === 'string' || !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
-/** A Kubernetes quantity above 0. A plain number is accepted up to 2^53-1: above that a double loses digits. */
+/** A plain number must be below 2^53: above it, a double loses digits. */
 export const positiveQuantity = z
   .union([z.string(), z.number()], { error: NOT_POSITIVE })
   .refine((value) => isExact(value) && (parseQuantity(value) ?? 0n) > 0n, { error: NOT_POSITIVE });
 
 const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';
 
-/** A Kubernetes quantity of at least 0. */
 export const quantity = z
   .union([z.string(), z.number()], { error: NEGATIVE })
   .refine((value) => isExact(value) && (parseQuantity(value) ?? -1n) >= 0n, { error: NEGATIVE });
 
-/** A fraction as a number or a quantity of at least 0: 0.1 or `100m`. */
+/** A fraction of at least 0, as a number or a quantity: 0.1 or `100m`. */
 export const toleranceValue = z
   .union([z.string(), z.number()], { error: NOT_QUANTITY })
   .refine((value) => isExact(value) && (parseQuantity(value) ?? -1n) >= 0n, { error: NOT_QUANTITY });
 
-/** Whole seconds from `min` to `max`. */
 export function seconds(min: number, max: number): z.ZodInt {
   return z.int().min(min).max(max);
 }

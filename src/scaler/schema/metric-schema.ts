@@ -28,7 +28,7 @@ const metricTarget = z.strictObject({
   }),
 });
 
-/** `targetAverage...` is the form of autoscaling/v2beta1, in which CHPA documents are written. */
+/** `targetAverage...` is the form of autoscaling/v2beta1, which CHPA documents use. */
 const resourceFields = {
   name: z.enum(['cpu', 'memory']).meta({ description: 'Name of the resource.' }),
   target: metricTarget.optional().meta({
@@ -64,7 +64,7 @@ const labelSelector = z.strictObject({
     .meta({ description: 'Requirements on labels. All must be met.' }),
 });
 
-/** `query` is required by the rule missing-query, whose message says what to do. */
+/** The rule missing-query requires `query`, with a message that says what to add. */
 const queryFields = {
   metric: z
     .strictObject({
@@ -141,7 +141,7 @@ const describedObject = z.strictObject({
   name: objectName.meta({ description: 'Name of the object.' }),
 });
 
-/** One entry of `metrics`. That exactly one member is set is checked by rules/metric-form-rules.ts. */
+/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one member is set. */
 export const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional().meta({
     description: 'Type of the metric. Default: the type of the member that is set.',

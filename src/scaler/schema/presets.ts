@@ -1,6 +1,6 @@
 import type { Preset, ScalerSpec } from '../spec.js';
 
-/** The fields on which presets differ. Null: the preset does not set the field, so `BUILT_IN` applies. */
+/** Null: the preset does not set the field, so `BUILT_IN` applies. */
 export interface PresetValues {
   readonly scaleUpLimitFactor: number | null;
   readonly scaleUpLimitMinimum: number | null;
@@ -10,7 +10,7 @@ export interface PresetValues {
   readonly downscaleStabilizationSeconds: number;
 }
 
-/** The defaults on which the presets differ. Source: contract.md section 2. */
+/** Source: contract.md section 2. */
 export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   hpa: {
     scaleUpLimitFactor: null,
@@ -38,7 +38,7 @@ export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   },
 };
 
-/** Defaults that are the same with every preset; those of fields that the HPA has are its own. */
+/** Defaults of all presets. Fields of the HPA have the defaults of the HPA. */
 export const BUILT_IN = {
   preset: 'hpa',
   targetApiVersion: 'apps/v1',

@@ -3,7 +3,7 @@ import { labelName, seconds } from './field-types.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { BUILT_IN } from './presets.js';
 
-/** Cron expressions and dates are strings here. rules/schedule-rules.ts parses them. */
+/** Cron expressions and dates are only strings here; rules/schedule-rules.ts parses them. */
 const scheduleText = z.string().min(1).max(200);
 
 const dateRange = z.strictObject({
@@ -15,7 +15,6 @@ const dateRange = z.strictObject({
   }),
 });
 
-/** One entry of `schedules`. */
 export const schedule = z.strictObject({
   name: labelName.meta({ description: 'Name of the schedule, unique in the document.' }),
   start: scheduleText.optional().meta({

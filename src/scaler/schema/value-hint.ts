@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Path } from '../problems/finding.js';
 
-/** Longer strings are not numbers with a typo. */
+/** A longer string is not a number with a typo. */
 const LONGEST = 40;
 
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns what to write instead of a string where a number is required, as the end of a message: `: remove the
- * quotes`, `: write 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty if the
- * string means no valid value.
+ * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write
+ * 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty if the string is no valid
+ * value in any form.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
@@ -22,7 +22,7 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
   return fittingHint(meant, field, `write ${meant}`, `${text} is ${meant} ${unit}`);
 }
 
-/** Returns the fix if the field accepts the number, else the bound that it violates. */
+/** Returns the fix if the field accepts the number, else the bound that the number violates. */
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
@@ -36,7 +36,6 @@ function boundOf(issue: z.core.$ZodIssue): string | null {
   return issue.code === 'too_big' ? `at most ${String(issue.maximum)}` : null;
 }
 
-/** Whether a field is in seconds, by its name. */
 export function isOfSeconds(path: Path): boolean {
   return /seconds$/i.test(String(path.at(-1)));
 }
@@ -48,7 +47,7 @@ function isOfPercent(path: Path): boolean {
 const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
 const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
 
-/** Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
+/** Reads a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
 function secondsIn(text: string): number | null {
   const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
@@ -67,8 +66,8 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * Returns what to write instead of a string that is not a quantity, as the end of a message: `: write 500M (powers of
- * 1000) or 500Mi (powers of 1024)` for `500MB`. Empty if there is no guess.
+ * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or
+ * 500Mi (powers of 1024)` for `500MB`. Empty without a guess.
  */
 export function quantityHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || value.length > LONGEST) return '';
@@ -85,9 +84,9 @@ export function quantityHint(value: unknown, path: Path): string {
     : `: write ${first} (powers of 1000) or ${second} (powers of 1024)`;
 }
 
-/** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` and `mb`, Gi for `gi` and `GiB`. */
+/** Returns the Kubernetes suffixes that a unit may mean, such as M and Mi for `MB` or `mb`, Gi for `gi` or `GiB`. */
 function unitsMeant(unit: string): readonly string[] {
-  // The suffix is valid: there is only a space before it.
+  // The suffix is valid; only the space before it is not.
   if (parseQuantity(`1${unit}`) !== null) return [unit];
   const match = /^([kmgtpe]?)(i?)(b|bytes?)?$/i.exec(unit);
   if (match === null) return [];

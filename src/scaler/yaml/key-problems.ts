@@ -1,18 +1,17 @@
 import { type Document, isScalar, visit } from 'yaml';
 
-/** More than any document needs, and few enough that a linear search for a key is fast. */
+/** More than any document needs, and few enough for a fast linear search. */
 export const MAX_KEYS = 1000;
 
-/** A problem with a key of an object, at the offset of the key. */
-export interface KeyProblem {
+interface KeyProblem {
   readonly kind: 'duplicate' | 'too-many';
   readonly message: string;
   readonly offset: number;
 }
 
 /**
- * Finds duplicate keys, and objects with more than `MAX_KEYS`. One pass: the parser's own check compares each key with
- * every other, which takes minutes for a file of 60,000.
+ * Finds duplicate keys, and objects with more than `MAX_KEYS`, in one pass: the check of the parser compares each key
+ * with every other, which takes minutes for a file with 60,000 keys.
  */
 export function findKeyProblems(document: Document): readonly KeyProblem[] {
   const problems: KeyProblem[] = [];

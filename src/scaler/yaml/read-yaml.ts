@@ -20,16 +20,26 @@ import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Problem } from '../problems/problem.js';
 import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
-import { findYamlLimit } from './yaml-limits.js';
+import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 
-/** The size limit of a ConfigMap. */
-export const MAX_FILE_BYTES = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 
-/** Limit per file and for all files together. */
+/** The maximum size of a ConfigMap. */
+export const MAX_FILE_BYTES = MEBIBYTE;
+
+/** Per file, and for all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
-/** A longer line is not shown with a problem. */
 const LONGEST_LINE = 10_000;
+
+/** Limits of a text. Default: those of scaler documents. */
+export interface YamlBounds {
+  readonly bytes: number;
+  /** Per document. */
+  readonly tokens: number;
+}
+
+const DOCUMENT_BOUNDS: YamlBounds = { bytes: MAX_FILE_BYTES, tokens: MAX_TOKENS };
 
 interface Source {
   readonly text: string;
@@ -38,33 +48,41 @@ interface Source {
 }
 
 /**
- * Returns the documents of a YAML 1.2 text without empty ones. Rejects, with their place, syntax errors, duplicate
- * keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and a
- * document of more than 64 levels or 20,000 tokens. `file` is the name to show.
+ * Returns the documents of a YAML 1.2 text except empty ones. Rejects, with a place, syntax errors, duplicate keys,
+ * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents of more
+ * than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
-export function readYaml(text: string, file: string | null): readonly LocatedDocument[] {
-  return [...eachYamlDocument(text, file)];
+export function readYaml(
+  text: string,
+  file: string | null,
+  bounds: YamlBounds = DOCUMENT_BOUNDS,
+): readonly LocatedDocument[] {
+  return [...eachYamlDocument(text, file, bounds)];
 }
 
-/** Yields the documents on demand. A failure of the parser is a problem, too. */
-export function* eachYamlDocument(text: string, file: string | null): Generator<LocatedDocument> {
+/** Parses documents on demand. A failure of the parser is a problem, too. */
+export function* eachYamlDocument(
+  text: string,
+  file: string | null,
+  bounds: YamlBounds = DOCUMENT_BOUNDS,
+): Generator<LocatedDocument> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
-    yield* readSource(source);
+    yield* readSource(source, bounds);
   } catch (cause) {
     yield refused(source, 'internal-error', internalErrorMessage(cause), null);
   }
 }
 
-function* readSource(source: Source): Generator<LocatedDocument> {
+function* readSource(source: Source, bounds: YamlBounds): Generator<LocatedDocument> {
   const { text } = source;
   const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MAX_FILE_BYTES) {
-    const message = `the file has ${bytes} bytes, must be at most ${MAX_FILE_BYTES} (1 MiB)`;
-    yield refused(source, 'yaml-size', message, null);
+  if (bytes > bounds.bytes) {
+    const size = `${bounds.bytes} (${bounds.bytes / MEBIBYTE} MiB)`;
+    yield refused(source, 'yaml-size', `the file has ${bytes} bytes, must be at most ${size}`, null);
     return;
   }
-  const limit = findYamlLimit(text);
+  const limit = findYamlLimit(text, bounds.tokens);
   if (limit !== null) {
     source.lines.addNewLine(0);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
@@ -104,7 +122,7 @@ function readDocument(document: Document, source: Source): LocatedDocument {
   if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key');
   return {
-    // With a duplicate key, the last value counts.
+    // The last of several duplicate keys applies.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
     place: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
@@ -117,7 +135,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Returns the first problem of each code: others usually follow from it. */
+/** Returns the first problem of each code: later ones usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -135,7 +153,7 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** Fixes for common mistakes with queries, by the message of the parser. */
+/** Hints for common mistakes with queries, by the message of the parser. Each has an example. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
@@ -193,7 +211,7 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-/** Returns the offset of a finding, or that of the last key on its path that exists. */
+/** Returns the offset of a finding, or of the last existing key on its path. */
 function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
   let node: unknown = document.contents;
   let last = startOf(node) ?? 0;
@@ -204,7 +222,6 @@ function findOffset(document: Document, source: Source, { path, at, offset }: Fi
     const key = startOf(next.key);
     if (isEnd && (at === 'key' || startOf(next.value) === null)) return key ?? startOf(next.value) ?? last;
     node = next.value;
-    // Entries of a list have no key.
     last = key ?? startOf(node) ?? last;
   }
   if (offset !== null && node instanceof Scalar) return offsetInText(source.text, node, offset);
@@ -226,7 +243,7 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Returns null for a missing node or an empty value, which has no text. */
+/** Returns null for a missing node, and for an empty value, which has no source text. */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;

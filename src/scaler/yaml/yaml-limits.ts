@@ -1,33 +1,34 @@
 import { Lexer } from 'yaml';
 import { MAX_DEPTH } from '../plain-json.js';
 
-/** A limit that a YAML text is past. */
-export interface YamlLimit {
+interface YamlLimit {
   readonly code: 'too-deep' | 'yaml-size';
   readonly message: string;
-  /** Of the first token that is past it, in UTF-16 units. */
+  /** Of the first token above the limit, in UTF-16 units. */
   readonly offset: number;
 }
 
 /**
- * The most tokens of one document, blanks and line ends among them; a document with every field has some 500. The
- * parser takes 2 us and 500 bytes of memory for each, 10 us before it is compiled.
+ * Maximum number of tokens of a document, including whitespace and line breaks; a document with every field has about
+ * 500. Each takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
  */
-const MAX_TOKENS = 20_000;
+export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
-/** The lexer's marks for the start of a document, of a scalar and of an error in a flow: they are no text. */
+/**
+ * Marks of the lexer for the start of a document, of a scalar and of an error in a flow collection: they are not part
+ * of the text.
+ */
 const MARKS: ReadonlySet<string> = new Set(['\x02', START_OF_SCALAR, '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
- * The first place where a document of a YAML text is nested deeper than 64 levels or has more tokens than are parsed;
- * null: there is none. Found without parsing: a parser of nested text would fill the stack with a document of some
- * thousand levels before it could refuse it. A block counts for each column that it is indented to, a flow collection
- * for each bracket that is open in its document; a list at the column of its key is one level deeper than counted.
+ * Returns the first limit that a document of a YAML text exceeds, or null. Only splits the text into tokens: parsing
+ * a document of some thousand levels would overflow the stack. The depth is the number of columns to which blocks are
+ * indented plus the number of open brackets; a list at the column of its key is one level deeper than this.
  */
-export function findYamlLimit(text: string): YamlLimit | null {
+export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   const columns: number[] = [];
   let flow = 0;
   let offset = 0;
@@ -45,7 +46,7 @@ export function findYamlLimit(text: string): YamlLimit | null {
       flow = 0;
     }
     tokens += 1;
-    if (tokens > MAX_TOKENS) return tooLong(offset);
+    if (tokens > mostTokens) return tooLong(offset, mostTokens);
     if (token === '{' || token === '[') flow += 1;
     else if ((token === '}' || token === ']') && flow > 0) flow -= 1;
     else if (flow === 0 && BLOCK_SCALAR_HEADER.test(token)) blockScalar = 'header';
@@ -59,7 +60,7 @@ export function findYamlLimit(text: string): YamlLimit | null {
     const newline = token.lastIndexOf('\n');
     column = newline < 0 ? column + token.length : token.length - newline - 1;
     offset += token.length;
-    // What follows "- " or "? " in a line opens a block of its own.
+    // After "- " or "? ", the rest of the line begins a block.
     isFirst = newline >= 0 || (isBlank && isFirst) || token === '-' || token === '?';
   }
   return null;
@@ -69,7 +70,7 @@ function tooDeep(offset: number): YamlLimit {
   return { code: 'too-deep', message: `nested deeper than ${MAX_DEPTH} levels`, offset };
 }
 
-function tooLong(offset: number): YamlLimit {
-  const message = `a document has more than ${MAX_TOKENS} tokens (words, signs, blanks and line ends)`;
+function tooLong(offset: number, mostTokens: number): YamlLimit {
+  const message = `a document has more than ${mostTokens} tokens (words, signs, blanks and line ends)`;
   return { code: 'yaml-size', message, offset };
 }

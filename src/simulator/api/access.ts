@@ -7,7 +7,10 @@ const ANYBODY: Subject = {
   rules: [{ apiGroups: ['*'], resources: ['*', '*/scale', '*/status'], verbs: ['*'] }],
 };
 
-/** Who is behind an `Authorization` header; 401 for a token that is neither known nor issued, where any are known. */
+/**
+ * Returns the subject of an `Authorization` header. Throws 401 for a token that is neither configured nor issued,
+ * unless `rbac` is empty.
+ */
 export function authenticate(
   rbac: Rbac,
   issued: ReadonlyMap<string, string>,
@@ -22,7 +25,7 @@ export function authenticate(
   return Object.values(rbac).find((one) => one.user === user) ?? { user, rules: [] };
 }
 
-/** Answers a SelfSubjectAccessReview (`kubectl auth can-i`) from the rules. */
+/** Answers a SelfSubjectAccessReview (`kubectl auth can-i`). */
 export function reviewAccess(subject: Subject, review: JsonObject): JsonObject {
   const asked = objectAt(review, 'spec', 'resourceAttributes');
   const allowed = isAllowed(subject.rules, {
@@ -42,7 +45,7 @@ export function reviewAccess(subject: Subject, review: JsonObject): JsonObject {
   };
 }
 
-/** Answers a SelfSubjectRulesReview (`kubectl auth can-i --list`) for a namespace from the rules. */
+/** Answers a SelfSubjectRulesReview (`kubectl auth can-i --list`) for a namespace. */
 export function reviewRules(subject: Subject, namespace: string): JsonObject {
   const rules = subject.rules.filter((rule) => rule.namespaces?.includes(namespace) ?? true);
   return {

@@ -2,7 +2,7 @@ import { type JsonObject, stringAt } from '../json.js';
 import { reviewAccess, reviewRules } from './access.js';
 import type { ApiContext } from './context.js';
 import { discover } from './discovery.js';
-import type { Exchange } from './exchange.js';
+import type { ApiRequest } from './exchange.js';
 import type { Reply, Sent } from './handle.js';
 import { describeOpenApi } from './openapi.js';
 import { parseBody } from './parse-body.js';
@@ -13,26 +13,25 @@ import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
 const REVIEWS = '/apis/authorization.k8s.io/v1/';
 
-/** Answers the probes, which need no token; null for anything else. */
-export function answerProbe({ address }: Pick<Exchange, 'address'>): Reply | null {
+/** Answers the probes, which need no token. Returns null for any other path. */
+export function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
   const path = address.pathname.replace(/\/$/, '');
   return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
 }
 
-/** Answers what is no resource: discovery, access reviews, and 404 for any other path. Throws `StatusError`. */
+/** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
 export function answerOther(
   context: ApiContext,
   subject: Subject,
-  { request, address, sent }: Pick<Exchange, 'request' | 'address' | 'sent'>,
+  { method, host, address, sent }: Pick<ApiRequest, 'method' | 'host' | 'address' | 'sent'>,
 ): Reply {
   const path = address.pathname.replace(/\/$/, '');
-  if (path.startsWith(REVIEWS))
-    return answerReview(subject, path.slice(REVIEWS.length), request.method ?? 'GET', sent);
+  if (path.startsWith(REVIEWS)) return answerReview(subject, path.slice(REVIEWS.length), method, sent);
   const found =
-    discover(context.catalog, path, context.advertisedAddress ?? request.headers.host ?? '') ??
+    discover(context.catalog, path, context.advertisedAddress ?? host) ??
     describeOpenApi(context.catalog, path);
   if (found !== null) return { code: 200, body: JSON.stringify(found) };
-  // Within a group that is served the group answers, elsewhere nobody does.
+  // The real server answers with a Status only below a group that it serves.
   if (isServed(context, path)) throw noSuchResource();
   return { code: 404, body: '404 page not found\n' };
 }

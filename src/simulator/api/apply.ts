@@ -11,16 +11,15 @@ import {
 import { type KubeObject, timestamp } from '../objects/kube-object.js';
 import { StatusError } from '../objects/status-error.js';
 
-/** What server-side apply makes of an object: what it sets, and who owns what then. */
 export interface Applied {
   readonly object: JsonObject;
   readonly ownerships: readonly Ownership[];
 }
 
 /**
- * Merges a configuration into an object. The manager owns exactly what it sets; what it set before and sets no more is
- * removed, unless another owns it, too. Throws 409 where another manager owns a field that gets another value, unless
- * the writer is forced: then the other one loses it.
+ * Merges a configuration into an object. The manager owns exactly what it sets; what it no longer sets is removed,
+ * unless another manager owns it as well. Throws 409 if another manager owns a field whose value changes, unless the
+ * writer is forced: then the other manager loses the field.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },
@@ -77,7 +76,7 @@ function ownerText({ manager, subresource, operation, apiVersion }: Ownership): 
   return `"${manager}"${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }
 
-/** A configuration over a value: objects, maps and lists with keys are merged, everything else is replaced. */
+/** Merges objects, maps and lists with keys; replaces everything else. */
 function mergeTyped(type: Type, live: Json | undefined, configured: Json): Json {
   const wanted = childrenOf(type, configured);
   const present = live === undefined ? null : childrenOf(type, live);
@@ -115,7 +114,7 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
   return Object.fromEntries(rest.map(([step, member]) => [step.slice('f:'.length), member]));
 }
 
-/** Throws 400 where a configuration cannot be applied whatever the object is. */
+/** Throws 400 for a configuration that is invalid for any object. */
 export function checkConfiguration(
   configuration: JsonObject,
   wanted: { readonly apiVersion: string; readonly kind: string },

@@ -2,8 +2,8 @@ import { type Json, type JsonObject, isObject, listAt, numberAt, objectAt, strin
 import type { KubeObject } from '../objects/kube-object.js';
 
 /**
- * Where autoscaling/v1 keeps the metrics that have no field of their own.
- * Source: pkg/apis/autoscaling/annotations.go and v1/conversion.go.
+ * The annotation in which autoscaling/v1 keeps the metrics that have no field. Source:
+ * pkg/apis/autoscaling/annotations.go and v1/conversion.go.
  */
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
@@ -31,7 +31,7 @@ export function autoscalerToV1(object: KubeObject): KubeObject {
   };
 }
 
-/** Returns what is stored for an autoscaler in autoscaling/v1: metrics of the annotation first, cpu behind them. */
+/** Returns the stored form of an autoscaler in autoscaling/v1: metrics of the annotation first, then cpu. */
 export function autoscalerFromV1(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
   const target = { type: 'Utilization', averageUtilization: percent };
@@ -59,7 +59,7 @@ function annotated({ metadata }: KubeObject, text: string | undefined): KubeObje
   return { ...metadata, annotations };
 }
 
-/** Null where there is none that can be read: the annotation stays as it is then. */
+/** Returns null if the annotation is absent or unreadable; it is then kept as it is. */
 function readKept(text: string | null): readonly Json[] | null {
   try {
     const value = JSON.parse(text ?? 'null') as unknown;
@@ -69,7 +69,7 @@ function readKept(text: string | null): readonly Json[] | null {
   }
 }
 
-/** The member of a metric's type: `containerResource` of ContainerResource. */
+/** Returns the field for a metric's type: `containerResource` for ContainerResource. */
 function memberOf(metric: Json): string {
   const type = stringAt(metric, 'type') ?? '';
   return type.slice(0, 1).toLowerCase() + type.slice(1);

@@ -13,7 +13,7 @@ import { COLUMN_TEXTS } from './column-texts.js';
 import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 
-/** One column of `kubectl get`; priority 1 is shown by `-o wide` only. */
+/** A column of `kubectl get`; `-o wide` also prints those with priority 1. */
 export interface Column {
   readonly name: string;
   readonly priority?: number;
@@ -23,7 +23,7 @@ export interface Column {
   readonly cell: (object: KubeObject, nowMs: number) => Json;
 }
 
-/** A definition without columns has the age alone; one with columns names it itself. */
+/** A CustomResourceDefinition without columns has Age only; one with columns names Age itself. */
 export function columnsOf({ columns, plural }: Resource): readonly Column[] {
   if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
   if (columns.length === 0) return [NAME, AGE];
@@ -43,8 +43,8 @@ function definedColumn(column: JsonObject): Column {
   };
 }
 
-/** Time as kubectl writes ages: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
-export function shortDuration(ms: number): string {
+/** Formats a duration like kubectl: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
+function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);
@@ -158,7 +158,6 @@ const replicaSet: readonly Column[] = [
   SELECTOR,
 ];
 
-/** What an empty cell says. */
 const NONE = '<none>';
 
 const BARE_POD_COLUMNS: readonly Column[] = [

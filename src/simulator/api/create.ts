@@ -25,21 +25,19 @@ import { fromWire } from './wire.js';
 
 const NAMESPACES = '/namespaces';
 
-/** Where an object is to be. */
 export interface Place {
   readonly resource: Resource;
   readonly namespace: string | null;
 }
 
-/** What is stored beside what the client sent. */
 export interface Creation {
-  /** Keeps the status, as if its controller had written it: for what a cluster starts with. */
+  /** Keeps the status, as if a controller had written it: for objects that exist from the start. */
   readonly keepsStatus?: boolean;
-  /** The owners of the fields, where server-side apply knows them. */
+  /** The owners of the fields, if server-side apply has computed them. */
   readonly ownerships?: readonly Ownership[];
 }
 
-/** Creates an object from a manifest; 404 without its namespace, 409 where the name is taken. */
+/** Creates an object from a manifest. Throws 404 if its namespace does not exist, 409 if the name is taken. */
 export function createObject(
   context: ApiContext,
   { resource, namespace: path }: Place,
@@ -75,7 +73,7 @@ function emptyStatus(resource: Resource): JsonObject | undefined {
   return status === undefined ? undefined : objectAt(status);
 }
 
-/** With a name, a uid and a time, in a namespace that is there. */
+/** Adds name, uid and creation time. The namespace must exist. */
 function identify(
   context: ApiContext,
   { resource, namespace }: Place,
@@ -131,14 +129,14 @@ function checkNamespace(
   throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
 }
 
-/** What decides whether an object is refused, and how that is put. */
+/** What validation depends on besides the object. */
 export interface Admission {
   readonly writer: Writer;
   readonly arrival: Arrival;
   readonly cel: CelEvaluator | null;
 }
 
-/** The object as it is stored, complete; throws where it is refused. */
+/** Returns the complete object as it is stored. Throws if it is invalid. */
 export function prepare(
   resource: Resource,
   object: KubeObject,
@@ -159,7 +157,7 @@ export function prepare(
   return admitCustom(resource, complete, { writer, arrival, cel, before });
 }
 
-/** The object with the owners of what this write changes. */
+/** Returns the object with the writer as the owner of what changed. */
 export function own(
   resource: Resource,
   before: KubeObject | null,
@@ -169,7 +167,7 @@ export function own(
   return ownChanges({ type: storedType(resource), before, empty: emptyObject(resource), after }, writer);
 }
 
-/** Stores it, unless the answer alone is wanted. */
+/** Stores the object, except in a dry run. */
 export function keep(
   { store }: ApiContext,
   object: KubeObject,

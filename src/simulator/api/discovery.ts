@@ -4,7 +4,6 @@ import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
-/** What the server calls itself in `/version`. */
 const SERVER_VERSION: JsonObject = {
   major: '1',
   minor: '32',
@@ -17,7 +16,7 @@ const SERVER_VERSION: JsonObject = {
   platform: 'simulated/any',
 };
 
-/** The answer to a discovery path in the plain (not aggregated) form; null for any other path. */
+/** Answers a discovery path in the unaggregated form. Returns null for any other path. */
 export function discover(catalog: Catalog, path: string, host: string): JsonObject | null {
   const [root, group, version, ...rest] = path.split('/').filter((part) => part !== '');
   if (rest.length > 0) return null;

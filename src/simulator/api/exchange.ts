@@ -7,25 +7,31 @@ import type { ResourceRequest } from './request.js';
 import type { Rbac } from './rules.js';
 import type { Watches } from './watch.js';
 
-/** What the API server is made of. */
 export interface ApiParts {
   readonly context: ApiContext;
   readonly rbac: () => Rbac;
   readonly faults: FaultPlan;
   readonly log: RequestLog;
   readonly watches: Watches;
-  /** Takes back a timer when the simulator closes. */
+  /** Registers the cancellation of a timer, called when the simulator closes. */
   readonly onClose: (stop: () => void) => void;
 }
 
-/** One request and where its answer goes. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** A request to the API, independent of how it arrived: over HTTP or by a call in the same process. */
+export interface ApiRequest {
+  readonly method: string;
   readonly address: URL;
+  /** The `Host` header; empty without one. */
+  readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
-  /** Null for what is no resource. */
+  /** Null if the path is not that of a resource. */
   readonly parsed: ResourceRequest | null;
+}
+
+/** A request over HTTP and its response. */
+export interface Exchange extends ApiRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly arrived: Pick<Parameters<RequestLog['add']>[0], 'at' | 'monotonicMs'>;
 }

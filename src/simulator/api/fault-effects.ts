@@ -7,7 +7,6 @@ import type { ResourceRequest } from './request.js';
 import { accessOf, forbidden } from './rules.js';
 import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects/status-error.js';
 
-/** How the server answers a request without a fault. */
 export interface Serving {
   readonly parts: ApiParts;
   readonly respond: (parts: ApiParts, exchange: Exchange) => void;
@@ -19,7 +18,6 @@ export interface Serving {
   ) => void;
 }
 
-/** Does to a request what a fault says. */
 export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffect): void {
   const { parts, respond, carryOut, note } = server;
   const { response, parsed } = exchange;
@@ -67,7 +65,7 @@ export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffec
   }
 }
 
-/** As while its roles and bindings are not read yet: nobody may do anything, in the words of RBAC. */
+/** Like a real server before it has read its roles and bindings: RBAC denies everything. */
 function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): void {
   const { parsed, authorization } = exchange;
   let error: StatusError;
@@ -82,7 +80,7 @@ function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): 
   response.end(JSON.stringify(error.status));
 }
 
-/** As API priority and fairness refuses: plain text, and when to come again. */
+/** Like API priority and fairness: plain text with `Retry-After`. */
 function throttle(response: ServerResponse, retryAfterSeconds: number): void {
   response.writeHead(429, {
     'content-type': 'text/plain; charset=utf-8',
@@ -112,7 +110,7 @@ function refuse(
   response.end(body);
 }
 
-/** Carries the write out with other replicas, as an admission webhook may; the answer shows them. */
+/** Stores the write with other replicas, as an admission webhook may; the response shows them. */
 function overrideReplicas(
   { parts, respond }: Serving,
   exchange: Exchange,

@@ -1,21 +1,18 @@
 import type { Verb } from './request.js';
 
-/** Which requests (or watch events) a fault is for; what is absent matches everything. */
+/** Selects requests or watch events; an absent field matches everything. */
 export interface FaultMatch {
   readonly verbs?: readonly Verb[];
-  /** Plural, e.g. `pods`. */
   readonly resource?: string;
-  /** `scale`; empty for the object itself. */
+  /** `scale`; empty: the object itself. */
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** A part of the user agent. */
   readonly userAgent?: string;
 }
 
-/** What happens to a request. */
 export type FaultEffect =
-  /** Is answered with this, and not carried out. Without a body: a Status of that code. */
+  /** Responds with this and changes nothing. Without a body: a Status of that code. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
@@ -23,27 +20,26 @@ export type FaultEffect =
       readonly body?: string;
       readonly reason?: string;
     }
-  /** Is carried out and answered after this time. */
+  /** Carries out and answers the request after this time. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The connection ends at once; nothing is carried out. */
+  /** Closes the connection and changes nothing. */
   | { readonly kind: 'drop' }
-  /** Is carried out, then the connection ends without an answer. */
+  /** Carries out the request, then closes the connection without a response. */
   | { readonly kind: 'lose-answer' }
-  /** Is answered 504 and carried out this much later. */
+  /** Responds with 504, and carries out the request this much later. */
   | { readonly kind: 'apply-late'; readonly ms: number }
-  /** Is never answered, nor carried out. */
+  /** Neither answers nor carries out the request. */
   | { readonly kind: 'stall' }
-  /** Is answered 403, as by a server whose roles and bindings are not read yet. */
+  /** Responds with 403, like a server that has not read its roles and bindings yet. */
   | { readonly kind: 'forbid' }
-  /** Is answered 429 with `Retry-After` (default 1), as by API priority and fairness. */
+  /** Responds with 429 and `Retry-After` (default 1), like API priority and fairness. */
   | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
-  /** A webhook: the object is stored with these replicas instead. */
+  /** Stores the object with these replicas, like an admission webhook. */
   | { readonly kind: 'override-replicas'; readonly replicas: number };
 
-/** What happens to the events of a watch. */
 export type EventFault = 'swallow' | 'duplicate';
 
-/** A request or an event, as faults look at it. */
+/** The fields of a request or watch event that a fault can match. */
 export interface Subject {
   readonly verb: Verb;
   readonly resource: string;
@@ -59,42 +55,40 @@ interface Planned<E> {
   left: number;
 }
 
-/** Takes a fault back. */
-export type Mend = () => void;
+export type RemoveFault = () => void;
 
-/** The faults that are in force. Requests meet the first that matches; a fault ends after `times`. */
+/** The faults in effect. A request meets the first that matches; a fault ends after `times` uses. */
 export class FaultPlan {
   readonly #requests = new Set<Planned<FaultEffect>>();
   readonly #events = new Set<Planned<EventFault>>();
 
-  /** From now on, matching requests meet `effect`, `times` times (default: until it is taken back). */
-  add(match: FaultMatch, effect: FaultEffect, times = Number.POSITIVE_INFINITY): Mend {
+  /** Adds a fault for `times` requests; default: until the returned function removes it. */
+  add(match: FaultMatch, effect: FaultEffect, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#requests, { match, effect, left: times });
   }
 
-  /** From now on, matching watch events are swallowed or sent twice, `times` times. */
-  addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): Mend {
+  /** Drops or duplicates `times` watch events; default: until the returned function removes the fault. */
+  addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#events, { match, effect, left: times });
   }
 
-  /** What the request meets; null for nothing. Counts it. */
+  /** Returns the fault for a request, or null, and counts the use. */
   takeForRequest(subject: Subject): FaultEffect | null {
     return take(this.#requests, subject);
   }
 
-  /** What the event meets; null for nothing. Counts it. */
+  /** Returns the fault for a watch event, or null, and counts the use. */
   takeForEvent(subject: Subject): EventFault | null {
     return take(this.#events, subject);
   }
 
-  /** Takes all faults back. */
   clear(): void {
     this.#requests.clear();
     this.#events.clear();
   }
 }
 
-function plan<E>(faults: Set<Planned<E>>, fault: Planned<E>): Mend {
+function plan<E>(faults: Set<Planned<E>>, fault: Planned<E>): RemoveFault {
   faults.add(fault);
   return () => faults.delete(fault);
 }
@@ -109,7 +103,6 @@ function take<E>(faults: Set<Planned<E>>, subject: Subject): E | null {
   return null;
 }
 
-/** Whether a request, event or watch is meant. */
 export function matches(match: FaultMatch, subject: Subject): boolean {
   return (
     (match.verbs?.includes(subject.verb) ?? true) &&

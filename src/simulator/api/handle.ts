@@ -16,24 +16,25 @@ import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-
 import { issueToken } from './tokens.js';
 import { type Written, patchObject, updateObject } from './write.js';
 
-/** What is sent back. */
 export interface Reply {
   readonly code: number;
   readonly body: string;
-  /** Sentences for `Warning` headers. */
   readonly warnings?: readonly string[];
 }
 
-/** The parts of an HTTP request that matter beside its address. */
+/** The parts of an HTTP request besides method and URL. */
 export interface Sent {
-  /** As UTF-8; a protobuf body as Latin-1, a character a byte. */
+  /** UTF-8; a protobuf body as Latin-1, one character per byte. */
   readonly body: string;
   readonly contentType: string;
   readonly accept: string;
   readonly userAgent: string;
 }
 
-/** Kinds whose deletion is answered with the object; that of others with a Status, unless they are only marked. */
+/**
+ * Deletion responds with the object for these kinds, otherwise with a Status, or with the object while it only has a
+ * deletionTimestamp.
+ */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 
 function readBody({ body, contentType }: Sent): JsonObject {
@@ -41,7 +42,7 @@ function readBody({ body, contentType }: Sent): JsonObject {
   return parseBody(body, contentType);
 }
 
-/** Carries out a request to a resource; a watch is not answered here. Throws `StatusError`. */
+/** Carries out a request to a resource, except a watch. Throws `StatusError`. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
   const { verb } = request;
   const form = negotiate(sent.accept);

@@ -6,23 +6,22 @@ import { matchOf } from '../objects/selectors.js';
 import { nameOf } from './preconditions.js';
 import { StatusError, badRequest, notFound, serverFault, tooLarge, tooOld } from '../objects/status-error.js';
 
-/** One page of a list. */
 export interface Page {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   /** Empty on the last page. */
   readonly continueToken: string;
-  /** Null where it is not known (with a selector) or nothing remains. */
+  /** Null if unknown (with a selector) or if no item remains. */
   readonly remainingItemCount: number | null;
 }
 
-/** A page token: which revision, and the last key that was given. Revision -1 goes on at the present. */
+/** A continue token: the revision of the list and the last key returned. Revision -1: the present. */
 interface Token {
   readonly revision: number;
   readonly after: string;
 }
 
-/** One object, or 404. A `resourceVersion` that has not been reached is 504. */
+/** Returns an object. Throws 404, or 504 for a `resourceVersion` that has not been reached. */
 export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
   const { resource, namespace, query, subresource } = request;
   const name = request.name ?? '';
@@ -35,9 +34,9 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 }
 
 /**
- * A list at one revision, in pages where `limit` asks for them. `resourceVersion` unset, `0` and a reached number
- * give the present (`Exact`: that revision). 410 where a page token is older than the history, 504 where the
- * version has not been reached.
+ * Returns a list at one revision, in pages of `limit`. With `resourceVersion` unset, `0` or a reached revision it shows
+ * the present, with `Exact` that revision. Throws 410 for a continue token older than the history, 504 for a revision
+ * that has not been reached.
  */
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
@@ -80,7 +79,7 @@ function cutPage(
   return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
 }
 
-/** Reads a `resourceVersion`: -1 for unset; 500 where it is no number, as the real server has it. */
+/** Parses a `resourceVersion`; -1 if unset. Throws 500 if it is not a number, like the real server. */
 export function readRevision(text: string | null): number {
   if (text === null || text === '') return -1;
   const revision = Number(text);
@@ -145,7 +144,7 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The answer carries a token that goes on at the present: complete, but of two moments. Clients should not use it. */
+/** Returns 410 with a token that continues at the present: the list is complete, but inconsistent. */
 function expired(token: Token): StatusError {
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

@@ -1,9 +1,9 @@
 import { notAcceptable } from '../objects/status-error.js';
 
-/** In which form a client wants objects: whole, as rows for people, or their metadata alone. */
+/** The form of the response: whole objects, a table, or metadata only. */
 export type Form = 'object' | 'table' | 'metadata';
 
-/** Returns the first form of an `Accept` header that can be given, always in JSON. Throws 406 where there is none. */
+/** Returns the first supported form of an `Accept` header, always as JSON. Throws 406 if there is none. */
 export function negotiate(accept: string): Form {
   if (accept.trim() === '') return 'object';
   for (const clause of accept.split(',')) {

@@ -3,7 +3,7 @@ import { type JsonObject, isObject, stringAt } from '../json.js';
 import type { Resource } from '../objects/resources.js';
 import { badRequest } from '../objects/status-error.js';
 
-/** A body that is an object, in JSON or YAML; 400 otherwise. An empty body is an empty object. */
+/** Parses a body in JSON or YAML that must be an object; empty: an empty object. Throws 400. */
 export function parseBody(text: string, contentType = ''): JsonObject {
   if (text.trim() === '') return {};
   let value: unknown;
@@ -16,7 +16,7 @@ export function parseBody(text: string, contentType = ''): JsonObject {
   return value;
 }
 
-/** A body that may also be a list, as a JSON patch is. */
+/** Parses a body that is an object or, as in a JSON patch, a list. Throws 400. */
 export function parsePatch(text: string): JsonObject | readonly JsonObject[] {
   let value: unknown;
   try {
@@ -33,7 +33,7 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && isObject(value as JsonObject);
 }
 
-/** The kind in a body must be that of the resource; absent is taken as meant. */
+/** Throws 400 if the body has another kind or apiVersion than the resource. Absent ones are accepted. */
 export function checkKind(resource: Resource, apiVersion: string, body: JsonObject): void {
   const kind = stringAt(body, 'kind') ?? resource.kind;
   const version = stringAt(body, 'apiVersion') ?? apiVersion;

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../json.js';
 import { StatusError, badRequest } from '../objects/status-error.js';
 
-/** RFC 7386: objects are merged, null removes, everything else replaces. */
+/** Applies a JSON merge patch (RFC 7386). */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result: Record<string, Json | undefined> = isObject(target) ? { ...target } : {};
@@ -17,8 +17,8 @@ function without(object: JsonObject, member: string): JsonObject {
 }
 
 /**
- * RFC 6902. A wrong patch is 400; a `test` that does not hold, and an operation on what is not there, is 422, as the
- * real server answers.
+ * Applies a JSON patch (RFC 6902). Like the real server, throws 400 for an invalid patch, and 422 for a failed `test`
+ * or an operation on a path that does not exist.
  */
 export function jsonPatch(target: Json, patch: Json): Json {
   if (!isList(patch)) throw badRequest('error decoding patch: a JSON patch is a list of operations');

@@ -10,7 +10,7 @@ import {
   uidConflict,
 } from '../objects/status-error.js';
 
-/** What a write is about, as its path has it. */
+/** The target of a write, by its path. */
 export interface Addressed {
   readonly resource: Resource;
   readonly subresource: string;
@@ -18,14 +18,14 @@ export interface Addressed {
   readonly name: string;
 }
 
-/** How messages and details call it; the uid is compared under the name of the subresource, too. */
+/** Returns the name for messages and details. The uid check alone names the subresource as well. */
 export function nameOf({ resource, subresource, name }: Addressed, isWithSubresource = false): ObjectName {
   const plural =
     isWithSubresource && subresource !== '' ? `${resource.plural}/${subresource}` : resource.plural;
   return { resource: plural, group: resource.group, name };
 }
 
-/** Throws 409 where uid or resourceVersion of a write are not those of the stored object, 400 for another name. */
+/** Throws 409 if uid or resourceVersion differ from those of the stored object, 400 for another name. */
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)
@@ -35,7 +35,7 @@ export function checkPreconditions(target: Addressed, current: KubeObject, wante
   checkAddress(target, wanted);
 }
 
-/** Throws 400 where an object names itself otherwise than its path. */
+/** Throws 400 if name or namespace differ from those of the path. */
 export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject): void {
   const own = stringAt(wanted, 'metadata', 'name') ?? name;
   if (own !== name)
@@ -45,7 +45,7 @@ export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Throws 422 for a PUT without a resourceVersion of a kind that takes none without. */
+/** Throws 422 for a PUT without a resourceVersion, for kinds that require one. */
 export function requireVersion({ resource, name }: Addressed, body: JsonObject): void {
   const isStrict =
     resource.isCustom || resource.kind === 'Lease' || resource.kind === 'CustomResourceDefinition';
@@ -56,7 +56,7 @@ export function requireVersion({ resource, name }: Addressed, body: JsonObject):
   ]);
 }
 
-/** Throws 409 where the preconditions of DeleteOptions do not hold. */
+/** Throws 409 if the preconditions of DeleteOptions do not hold. */
 export function checkDeletion({ resource, name }: Addressed, current: KubeObject, options: JsonObject): void {
   const { kind, group } = resource;
   const refuse = (what: string, why: string, wanted: string, actual: string): never => {

@@ -1,4 +1,4 @@
-/** What the bytes of a field mean. `skip`: nothing that a client may set. */
+/** The type of a field. `skip`: nothing that a client can set. */
 export type Wire =
   | 'string'
   | 'bytes'
@@ -9,7 +9,7 @@ export type Wire =
   | { readonly list: Wire }
   | { readonly map: Wire };
 
-/** The fields of a message by number: the name in JSON and what the bytes mean. */
+/** Name in JSON and type of each field, by field number. */
 export type Message = Readonly<Record<number, readonly [name: string, wire: Wire]>>;
 
 const STRINGS: Wire = { map: 'string' };
@@ -88,8 +88,8 @@ const METRIC: Message = {
 };
 
 /**
- * The kinds that `kubectl create`, `autoscale` and `create token` send in protobuf, as far as they set fields. By
- * apiVersion and kind. Source: the generated.proto of k8s.io/api and k8s.io/apimachinery.
+ * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, by apiVersion and kind, with the
+ * fields that these commands set. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
  */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['v1/Namespace', object({ 2: ['spec', 'skip'], 3: ['status', 'skip'] })],

@@ -2,29 +2,25 @@ import { type Json, type JsonObject, isList, isObject } from '../json.js';
 import { MESSAGES, type Message, type Wire } from './protobuf-messages.js';
 import { badRequest, unsupportedMediaType } from '../objects/status-error.js';
 
-/** The first bytes of every protobuf body of Kubernetes. */
 const MAGIC = 'k8s\0';
 /** The fields of `ResourceAttributes` by number; source: k8s.io/api authorization/v1/generated.proto. */
 const ATTRIBUTES = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 
-/**
- * A SelfSubjectAccessReview in protobuf, as `kubectl auth can-i` sends it, in the form of its JSON. Throws 400 where it is
- * none.
- */
+/** Decodes a SelfSubjectAccessReview, which `kubectl auth can-i` sends as protobuf. Throws 400 if it is invalid. */
 export function decodeReview(bytes: Buffer): JsonObject {
   const attributes = textsOf(lastOf(lastOf(messageOf(bytes, 2), 2), 1));
   const named = ATTRIBUTES.map((name, index) => [name, attributes.get(index + 1) ?? ''] as const);
   return { spec: { resourceAttributes: Object.fromEntries(named) } };
 }
 
-/** A SelfSubjectRulesReview in protobuf, as `kubectl auth can-i --list` sends it. Throws 400 where it is none. */
+/** Decodes a SelfSubjectRulesReview (`kubectl auth can-i --list`). Throws 400 if it is invalid. */
 export function decodeRulesReview(bytes: Buffer): JsonObject {
   return { spec: { namespace: lastOf(lastOf(messageOf(bytes, 2), 2), 1).toString() } };
 }
 
 /**
- * A manifest in protobuf, as `kubectl create` sends it, in the form of its JSON. Throws 415 for a kind or a field that is
- * not understood in this form, 400 for what is no protobuf.
+ * Decodes a manifest, as `kubectl create` sends it. Throws 415 for an unsupported kind or field, 400 for invalid
+ * protobuf.
  */
 export function decodeManifest(bytes: Buffer): JsonObject {
   const names = textsOf(messageOf(bytes, 1));
@@ -34,7 +30,7 @@ export function decodeManifest(bytes: Buffer): JsonObject {
   return { ...readMessage(message, messageOf(bytes, 2)), apiVersion, kind };
 }
 
-/** The part of the envelope that every body has: 1 names the type, 2 is the object. */
+/** Returns a field of the envelope: 1 is the type, 2 the object. */
 function messageOf(bytes: Buffer, part: 1 | 2): Buffer {
   if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
     throw badRequest('the body is no Kubernetes protobuf');
@@ -52,7 +48,7 @@ function readMessage(message: Message, bytes: Buffer): JsonObject {
   for (const { number, value } of fieldsOf(bytes)) {
     const field = message[number];
     if (field === undefined) {
-      // What is not set is sent all the same, as an empty value.
+      // The encoding of Go sends unset fields as empty values.
       if (isEmptyMessage(value)) continue;
       throw unsupportedMediaType(['application/json', 'application/yaml']);
     }
@@ -63,7 +59,6 @@ function readMessage(message: Message, bytes: Buffer): JsonObject {
   return result;
 }
 
-/** Empty, or made of empty values alone. */
 function isEmptyMessage(value: Buffer | bigint): boolean {
   if (!Buffer.isBuffer(value)) return value === 0n;
   if (value.length === 0) return true;
@@ -86,7 +81,7 @@ function readField(wire: Wire, value: Buffer | bigint, before: Json | undefined)
   return { ...(isObject(before) ? before : {}), [name]: member };
 }
 
-/** A message whose one field has no name stands for its value. */
+/** A message with a single unnamed field is encoded as the value of that field. */
 function unwrapped(message: JsonObject): Json {
   return message[''] ?? message;
 }
@@ -118,7 +113,7 @@ function fieldsOf(message: Buffer): readonly WireField[] {
   return fields;
 }
 
-/** The bytes of the last length-delimited field of this number; none where it is absent. */
+/** Returns the bytes of the last length-delimited field of this number; empty if it is absent. */
 function lastOf(message: Buffer, wanted: number): Buffer {
   const found = fieldsOf(message).findLast(({ number }) => number === wanted)?.value;
   return Buffer.isBuffer(found) ? found : Buffer.alloc(0);

@@ -4,16 +4,16 @@ import { type KubeObject, timestamp, withMetadata } from '../objects/kube-object
 import { type Addressed, checkDeletion, nameOf } from './preconditions.js';
 import { notFound } from '../objects/status-error.js';
 
-/** What a deletion gave: the object, and whether it is only marked so far. */
+/** The object, and whether it only has a deletionTimestamp so far. */
 export interface Removed {
   readonly object: KubeObject;
   readonly isMarked: boolean;
 }
 
 /**
- * Deletes an object, if the preconditions of the DeleteOptions hold. A pod that a workload owns is only marked: its
- * controller ends it after a moment, unless its grace period is 0. A namespace is marked, too, and goes when everything in
- * it is gone; so is an object with finalizers, until they are gone.
+ * Deletes an object if the preconditions of the DeleteOptions hold. A pod with an owner only gets a deletionTimestamp
+ * (its controller removes it), unless its grace period is 0; likewise a namespace, until it is empty, and an object
+ * with finalizers, until they are removed.
  */
 export function deleteObject(
   context: ApiContext,
@@ -37,7 +37,7 @@ export function deleteObject(
   return { object: withMetadata(dated, { resourceVersion }), isMarked };
 }
 
-/** Only pods take their time; one that runs nowhere yet has nothing to end. */
+/** Only pods have a grace period; one that is not running yet needs none. */
 function graceOf(kind: string, current: KubeObject, options: JsonObject): number | null {
   if (kind !== 'Pod') return null;
   const isRunning = (stringAt(current, 'spec', 'nodeName') ?? '') !== '';

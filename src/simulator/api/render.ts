@@ -10,7 +10,6 @@ interface Surroundings {
   readonly included: Included;
 }
 
-/** Writes answers in one form. */
 export interface Rendering extends Surroundings {
   readonly one: (resource: Resource, object: KubeObject, around: Surroundings) => string;
   readonly many: (
@@ -20,13 +19,12 @@ export interface Rendering extends Surroundings {
   ) => string;
 }
 
-/** Reads `includeObject`; anything else than the known words is the default. */
+/** Reads `includeObject`; an unknown value is the default. */
 export function includedObject(query: URLSearchParams): Included {
   const wanted = query.get('includeObject');
   return wanted === 'None' || wanted === 'Object' ? wanted : 'Metadata';
 }
 
-/** How each form is written. */
 export const RENDERINGS: Readonly<Record<Form, Pick<Rendering, 'one' | 'many'>>> = {
   object: {
     one: wireText,
@@ -55,7 +53,6 @@ export const RENDERINGS: Readonly<Record<Form, Pick<Rendering, 'one' | 'many'>>>
   },
 };
 
-/** An object without all but its metadata. */
 function metadataOf(resource: Resource, object: KubeObject): JsonObject {
   return {
     kind: 'PartialObjectMetadata',

@@ -1,22 +1,22 @@
 import type { Catalog, Resource } from '../objects/resources.js';
 
-/** What a request wants to do, as authorization and the log see it. */
+/** The verb, as in RBAC rules. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** A request to a resource, read from its method and address. */
+/** A request to a resource, parsed from method and URL. */
 export interface ResourceRequest {
   readonly verb: Verb;
   readonly resource: Resource;
-  /** `scale`, `status` or another; empty for the object itself. */
+  /** `scale`, `status` or another; empty: the object itself. */
   readonly subresource: string;
-  /** Null for all namespaces or an object of the whole cluster. */
+  /** Null for all namespaces or a cluster-scoped object. */
   readonly namespace: string | null;
   /** Null for a collection. */
   readonly name: string | null;
   readonly query: URLSearchParams;
 }
 
-/** Reads a request; null where no resource is served at the address. */
+/** Parses a request. Returns null if no resource is served at the path. */
 export function parseRequest(catalog: Catalog, method: string, address: URL): ResourceRequest | null {
   const path = decodePath(address.pathname);
   if (path === null) return null;
@@ -45,7 +45,7 @@ function decodePath(pathname: string): string[] | null {
   }
 }
 
-/** `namespaces/NAME` alone and its `status` and `finalize` are the namespace itself, not something within it. */
+/** `namespaces/NAME`, with `status` or `finalize`, is the namespace itself, not a resource in it. */
 function splitNamespace(
   group: string,
   parts: readonly string[],
@@ -75,7 +75,7 @@ function verbOf(method: string, name: string | null, query: URLSearchParams): Ve
   }
 }
 
-/** How the server reads a boolean of a query. */
+/** Parses a boolean query parameter like the server. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value !== 'false';
 }

@@ -1,19 +1,18 @@
 import type { ResourceRequest } from './request.js';
 import { StatusError } from '../objects/status-error.js';
 
-/** What a subject may do; `*` stands for everything in each list. */
+/** An RBAC rule; `*` matches everything in each list. */
 export interface Rule {
   readonly apiGroups: readonly string[];
-  /** `deployments`, `deployments/scale`; a star with `/scale` behind it is every resource's scale. */
+  /** `deployments`, `deployments/scale`; a star followed by `/scale`: the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Namespaces it holds in; absent: everywhere, lists over all namespaces included. */
+  /** Namespaces that the rule applies to; absent: all, and lists over all namespaces. */
   readonly namespaces?: readonly string[];
-  /** Names it holds for; absent: all. */
   readonly resourceNames?: readonly string[];
 }
 
-/** Who a bearer token stands for. */
+/** The user of a bearer token. */
 export interface Subject {
   readonly user: string;
   readonly rules: readonly Rule[];
@@ -22,7 +21,6 @@ export interface Subject {
 /** Subjects by bearer token. Empty: everything is allowed, with or without a token. */
 export type Rbac = Readonly<Record<string, Subject>>;
 
-/** What is asked for, in the words of a rule. */
 export interface Access {
   readonly verb: string;
   readonly group: string;
@@ -32,7 +30,6 @@ export interface Access {
   readonly name: string | null;
 }
 
-/** Whether one of the rules allows it. */
 export function isAllowed(rules: readonly Rule[], access: Access): boolean {
   const { resource, subresource } = access;
   const wanted = subresource === '' ? [resource] : [`${resource}/${subresource}`, `*/${subresource}`];
@@ -52,12 +49,11 @@ function includes(list: readonly string[], value: string): boolean {
   return list.includes('*') || list.includes(value);
 }
 
-/** What a request asks for. */
 export function accessOf({ verb, resource, subresource, namespace, name }: ResourceRequest): Access {
   return { verb, group: resource.group, resource: resource.plural, subresource, namespace, name };
 }
 
-/** 403 in the words of the real server. */
+/** Returns 403 with the message of the real server. */
 export function forbidden(user: string, access: Access): StatusError {
   const { verb, group, resource, subresource, namespace, name } = access;
   const object = group === '' ? resource : `${resource}.${group}`;

@@ -3,8 +3,8 @@ import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import { selectorText } from '../objects/selectors.js';
 
 /**
- * The `/scale` of an object: autoscaling/v1, whatever kind it is of. As on a real server, numbers that are 0 are left
- * out of the spec, and `status.replicas` is always there. An object without `spec.replicas` counts as 1.
+ * Returns the `/scale` of an object, in autoscaling/v1 for every kind. Like a real server, omits numbers that are 0
+ * from the spec, never from the status. Without `spec.replicas` an object has 1 replica.
  */
 export function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -18,13 +18,13 @@ export function scaleOf(object: KubeObject): KubeObject {
   });
 }
 
-/** A custom resource shows the selector its controller wrote into the status; the others show that of the spec. */
+/** The selector of a custom resource is in its status, written by its controller. */
 function selectorOf(object: KubeObject): string | undefined {
   const text = stringAt(object, 'status', 'selector') ?? selectorText(objectAt(object, 'spec', 'selector'));
   return text === '' ? undefined : text;
 }
 
-/** The object with the replicas that a Scale wants; a Scale without them wants 0. */
+/** Returns the object with the replicas of a Scale; absent: 0. */
 export function withScale(object: KubeObject, scale: JsonObject): KubeObject {
   const replicas = numberAt(scale, 'spec', 'replicas') ?? 0;
   return { ...object, spec: { ...objectAt(object, 'spec'), replicas } };

@@ -1,25 +1,22 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { splitToken } from '../kubeconfig.js';
-import { authenticate } from './access.js';
-import { answerOther, answerProbe } from './answer-other.js';
+import { tooLargeBody } from '../objects/status-error.js';
+import { answerRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';
 import { meetFault } from './fault-effects.js';
-import type { Subject as FaultSubject } from './faults.js';
-import { type Reply, type Sent, answerResource } from './handle.js';
-import { negotiate } from './negotiate.js';
-import { RENDERINGS, includedObject } from './render.js';
-import type { KubeObject } from '../objects/kube-object.js';
+import type { Reply } from './handle.js';
 import { type ResourceRequest, parseRequest } from './request.js';
-import { type Subject, accessOf, forbidden, isAllowed } from './rules.js';
-import { StatusError, makeStatus, tooLargeBody } from '../objects/status-error.js';
+import type { WatchPeer } from './watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
+/** A watch client that does not read is disconnected: its events would fill the memory. */
+const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
-/** How long a real server waits for its cache to reach a version. */
+/** The time that a real server waits for its cache to reach a revision. */
 const FRESHNESS_MS = 3000;
 
-/** The HTTP server of the Kubernetes API. Not listening yet. */
+/** Creates the HTTP server of the Kubernetes API. It does not listen yet. */
 export function makeApiServer(parts: ApiParts): Server {
   return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     receive(parts, request, response).catch(() => response.destroy());
@@ -45,15 +42,17 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
     accept: request.headers.accept ?? '',
     userAgent: request.headers['user-agent'] ?? '',
   };
-  const parsed = parseRequest(catalog, request.method ?? 'GET', address);
+  const method = request.method ?? 'GET';
+  const parsed = parseRequest(catalog, method, address);
   const authorization = token === null ? request.headers.authorization : `Bearer ${token}`;
-  const exchange = { request, response, address, authorization, sent, parsed, arrived };
+  const host = request.headers.host ?? '';
+  const exchange = { method, address, host, authorization, sent, parsed, request, response, arrived };
   const fault = parsed === null ? null : parts.faults.takeForRequest(subjectOf(parsed, sent));
   if (fault === null) respond(parts, exchange);
-  else meetFault({ parts, respond, carryOut, note }, exchange, fault);
+  else meetFault({ parts, respond, carryOut: answerRequest, note }, exchange, fault);
 }
 
-/** Null for a body that is too large; the rest of it is read and thrown away. */
+/** Returns null for a body that is too large, after discarding the rest of it. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -65,14 +64,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return size > LARGEST_BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
-function subjectOf(
-  { verb, resource, subresource, namespace, name }: ResourceRequest,
-  { userAgent }: Sent,
-): FaultSubject {
-  return { verb, resource: resource.plural, subresource, namespace, name, userAgent };
-}
-
-/** Carries out the request and sends the answer; a read of a version to come waits for it a while. */
+/** Carries out the request and responds. A read of a future revision waits for it, up to `FRESHNESS_MS`. */
 function respond(parts: ApiParts, exchange: Exchange): void {
   const { parsed } = exchange;
   if (parsed?.verb === 'watch') {
@@ -103,16 +95,16 @@ function isOfFuture({ verb, query }: ResourceRequest, revision: number): boolean
 
 function answer(parts: ApiParts, exchange: Exchange): void {
   const { response } = exchange;
-  const reply = carryOut(parts, exchange);
+  const reply = answerRequest(parts, exchange);
   note(parts, exchange, { code: reply.code, isApplied: reply.code < 400 });
   if (response.destroyed) return;
   const warnings = (reply.warnings ?? []).slice(0, MOST_WARNINGS).map(warningHeader);
   if (warnings.length > 0) response.setHeader('warning', warnings);
   response.writeHead(reply.code, { 'content-type': contentType(reply) });
-  response.end(exchange.request.method === 'HEAD' ? undefined : reply.body);
+  response.end(exchange.method === 'HEAD' ? undefined : reply.body);
 }
 
-/** A header holds printable ASCII alone; field names of a client may be anything. */
+/** A header is printable ASCII, unlike the field names that a client sends. */
 function warningHeader(text: string): string {
   const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
   return `299 - ${JSON.stringify(printable)}`;
@@ -122,48 +114,29 @@ function contentType(reply: Reply): string {
   return reply.body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
 }
 
-function carryOut(parts: ApiParts, { request, address, authorization, sent, parsed }: Exchange): Reply {
-  const { context } = parts;
-  try {
-    const probed = answerProbe({ address });
-    if (probed !== null) return probed;
-    const subject = authenticate(parts.rbac(), context.tokens, authorization);
-    if (parsed === null) return answerOther(context, subject, { request, address, sent });
-    authorize(subject, parsed);
-    return answerResource(parts.context, parsed, sent);
-  } catch (error) {
-    return failure(error);
-  }
-}
-
-function authorize(subject: Subject, parsed: ResourceRequest): void {
-  const access = accessOf(parsed);
-  if (!isAllowed(subject.rules, access)) throw forbidden(subject.user, access);
-}
-
-function failure(error: unknown): Reply {
-  if (error instanceof StatusError) return { code: error.code, body: JSON.stringify(error.status) };
-  const message = `Internal error occurred: ${String(error)}`;
-  return { code: 500, body: JSON.stringify(makeStatus({ code: 500, reason: 'InternalError', message })) };
-}
-
 function startWatch(parts: ApiParts, exchange: Exchange, parsed: ResourceRequest): void {
-  const { authorization, response, sent } = exchange;
-  const { context } = parts;
-  try {
-    authorize(authenticate(parts.rbac(), context.tokens, authorization), parsed);
-    const { one } = RENDERINGS[negotiate(sent.accept)];
-    const included = includedObject(parsed.query);
-    const render = (object: KubeObject): string =>
-      one(parsed.resource, object, { nowMs: context.clock.now(), included });
-    parts.watches.start(parsed, subjectOf(parsed, sent), response, render);
-    note(parts, exchange, { code: 200, isApplied: false });
-  } catch (error) {
-    const reply = failure(error);
-    note(parts, exchange, { code: reply.code, isApplied: false });
-    if (response.headersSent) response.destroy();
-    else response.writeHead(reply.code, { 'content-type': 'application/json' }).end(reply.body);
-  }
+  const { response } = exchange;
+  const refusal = openWatch(parts, exchange, parsed, peerOf(response));
+  note(parts, exchange, { code: refusal?.code ?? 200, isApplied: false });
+  if (refusal === null) return;
+  if (response.headersSent) response.destroy();
+  else response.writeHead(refusal.code, { 'content-type': 'application/json' }).end(refusal.body);
+}
+
+function peerOf(response: ServerResponse): WatchPeer {
+  return {
+    accept: () => {
+      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
+      response.flushHeaders();
+    },
+    send: (line) => {
+      if (response.writableLength > LONGEST_QUEUE_BYTES) response.destroy();
+      else response.write(line);
+    },
+    end: () => response.end(),
+    destroy: () => response.destroy(),
+    onClose: (callback) => response.on('close', callback),
+  };
 }
 
 function note(
@@ -171,11 +144,11 @@ function note(
   exchange: Exchange,
   outcome: { readonly code: number | null; readonly isApplied: boolean },
 ): void {
-  const { request, address, sent, parsed, arrived } = exchange;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const { method, address, sent, parsed, arrived } = exchange;
+  const isRead = method === 'GET' || method === 'HEAD';
   parts.log.add({
     ...arrived,
-    method: request.method ?? 'GET',
+    method,
     path: address.pathname + address.search,
     verb: parsed?.verb ?? null,
     resource: parsed?.resource.plural ?? '',

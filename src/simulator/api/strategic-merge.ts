@@ -5,7 +5,10 @@ const ORDER = '$setElementOrder/';
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 const RETAIN = '$retainKeys';
 
-/** As a JSON merge patch, but lists of items with a key (containers, env, conditions ...) are merged by the first key of it. */
+/**
+ * Applies a strategic merge patch: a JSON merge patch, but lists with merge keys (containers, env, conditions) are
+ * merged by the first of these.
+ */
 export function strategicMergePatch(type: Type, target: Json | undefined, patch: Json): Json {
   if (isList(patch)) return mergeLists(type, isList(target) ? target : [], patch);
   if (!isObject(patch)) return patch;
@@ -52,7 +55,7 @@ function mergeLists(type: Type, target: readonly Json[], patch: readonly Json[])
   return result;
 }
 
-/** Lists in the order that `$setElementOrder` states; what it does not name comes last. */
+/** Sorts lists as `$setElementOrder` states; items that it does not name come last. */
 function inOrder(type: Type, object: Record<string, Json | undefined>, patch: JsonObject): JsonObject {
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(ORDER) || !isList(order)) continue;

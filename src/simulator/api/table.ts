@@ -4,10 +4,9 @@ import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 import { toWire } from './wire.js';
 
-/** What a row of a table has of its object. */
 export type Included = 'None' | 'Metadata' | 'Object';
 
-/** The objects as a `Table`, with the columns of the real server for the kinds people look at. */
+/** Returns the objects as a `Table`; common kinds have the columns of the real server. */
 export function tableOf(
   resource: Resource,
   objects: readonly KubeObject[],

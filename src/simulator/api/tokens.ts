@@ -7,8 +7,8 @@ const LEAST_SECONDS = 600;
 const DEFAULT_SECONDS = 3600;
 
 /**
- * Answers a TokenRequest for a ServiceAccount. The token stands for `system:serviceaccount:NAMESPACE:NAME`, with the rules
- * that a subject of that name has.
+ * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME`, with the
+ * rules of the subject of that name.
  */
 export function issueToken(
   { store, tokens, clock, random }: ApiContext,

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { isTrue } from './request.js';
 import type { ResourceRequest } from './request.js';
 import type { ApiContext } from './context.js';
@@ -12,13 +11,24 @@ import { makeStatus, tooOld } from '../objects/status-error.js';
 import type { Change } from '../objects/store.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 1800;
-/** A client that does not read is cut off rather than kept in memory. */
-const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Writes one object of an event: plain or as a table row. */
+/** Serializes the object of an event: as it is, or as a row of a table. */
 export type Render = (object: KubeObject) => string;
+
+/** The connection of a watch's client. */
+export interface WatchPeer {
+  /** Sends the status and the headers. */
+  readonly accept: () => void;
+  readonly send: (line: string) => void;
+  /** Ends the stream in order. */
+  readonly end: () => void;
+  /** Breaks the connection. */
+  readonly destroy: () => void;
+  /** Calls `callback` once the connection is closed, by either side. */
+  readonly onClose: (callback: () => void) => void;
+}
 
 interface Watcher {
   readonly subject: Subject;
@@ -28,7 +38,6 @@ interface Watcher {
   isSilent: boolean;
 }
 
-/** The watches that are open. */
 export class Watches {
   readonly #context: ApiContext;
   readonly #faults: FaultPlan;
@@ -41,26 +50,25 @@ export class Watches {
     this.#bookmarkMs = bookmarkSeconds * 1000;
   }
 
-  /** How many watches are open. */
   get count(): number {
     return this.#open.size;
   }
 
-  /** Ends matching watches: in order, or by breaking the connection. Gives how many. */
+  /** Ends matching watches regularly or by breaking the connection. Returns their number. */
   close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher[how]();
     return chosen.length;
   }
 
-  /** Matching watches stay open and say nothing more, as through a half-open connection. Gives how many. */
+  /** Stops all events of matching watches, like a half-open connection. Returns their number. */
   silence(match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.isSilent = true;
     return chosen.length;
   }
 
-  /** Sends an ERROR event with a Status of this code to matching watches and ends them. Gives how many. */
+  /** Sends an ERROR event with a Status of this code to matching watches and ends them. Returns their number. */
   sendError(code: number, reason: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     const object = makeStatus({ code, reason, message: `simulated ${reason}` });
@@ -71,22 +79,21 @@ export class Watches {
     return chosen.length;
   }
 
-  /** Sends a line as it is to matching watches: garbage, a split character, a foreign event. */
+  /** Sends any bytes to matching watches: garbage, a split character, an unknown event. Returns their number. */
   sendRaw(text: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.send(text);
     return chosen.length;
   }
 
-  /** Answers a watch and keeps it open until its timeout, its client or a fault ends it. */
-  start(request: ResourceRequest, subject: Subject, response: ServerResponse, render: Render): void {
+  /** Answers a watch, until its timeout, its client or a fault ends it. */
+  start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
     const { query } = request;
     const from = readRevision(query.get('resourceVersion'));
     const match = matchOf(query, request.resource);
-    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
-    response.flushHeaders();
+    peer.accept();
     const stops: (() => void)[] = [];
-    const watcher = this.#register(subject, response, stops);
+    const watcher = this.#register(subject, peer, stops);
     const deliver = (change: Change): void => this.#deliver({ watcher, request, match, render }, change);
     const missed = this.#catchUp({ watcher, request, match, render }, from);
     if (missed === null) return;
@@ -97,17 +104,15 @@ export class Watches {
     stops.push(this.#context.clock.after(seconds * 1000, () => watcher.end()));
   }
 
-  #register(subject: Subject, response: ServerResponse, stops: (() => void)[]): Watcher {
+  #register(subject: Subject, peer: WatchPeer, stops: (() => void)[]): Watcher {
     const watcher: Watcher = {
       subject,
       isSilent: false,
       send: (text) => {
-        if (watcher.isSilent) return;
-        if (response.writableLength > LONGEST_QUEUE_BYTES) response.destroy();
-        else response.write(text);
+        if (!watcher.isSilent) peer.send(text);
       },
-      end: () => response.end(),
-      destroy: () => response.destroy(),
+      end: peer.end,
+      destroy: peer.destroy,
     };
     this.#open.add(watcher);
     const stop = (): void => {
@@ -115,7 +120,7 @@ export class Watches {
       for (const each of stops.splice(0)) each();
     };
     const end = watcher.end;
-    response.on('close', stop);
+    peer.onClose(stop);
     return Object.assign(watcher, {
       end: () => {
         stop();
@@ -124,7 +129,10 @@ export class Watches {
     });
   }
 
-  /** What happened since `from`: events for it, or (unset, 0) what there is now. Null where the watch ended at once. */
+  /**
+   * Returns the changes after `from`, or an ADDED change for each object if it is unset or 0. Returns null if the watch
+   * has already ended.
+   */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
     const { watcher, request, match, render } = stream;
@@ -211,7 +219,10 @@ function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boo
   );
 }
 
-/** With a selector, an object that begins or ceases to match is added or deleted; null where it never matched. */
+/**
+ * With a selector, an object that starts to match is added, and one that stops is deleted. Returns null if it never
+ * matched.
+ */
 function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
   const matchedBefore = previous !== null && match(previous);
   const matchesNow = type !== 'DELETED' && match(object);

@@ -12,8 +12,8 @@ interface Texts {
 const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
 
 /**
- * An object as the group and version of `resource` write it. Events are stored in one form (core) and served in two,
- * HorizontalPodAutoscalers in v2 and served in v1, too.
+ * Returns an object in the group and version of `resource`. Events are stored as core events and served in two groups,
+ * HorizontalPodAutoscalers are stored in v2 and also served in v1.
  */
 export function toWire(resource: Resource, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(resource);
@@ -22,20 +22,20 @@ export function toWire(resource: Resource, object: KubeObject): KubeObject {
   return isFirstAutoscaler(resource) ? autoscalerToV1(object) : { ...object, apiVersion };
 }
 
-/** An object that a client sent, in the form that is stored. */
+/** Returns the stored form of an object that a client sent. */
 export function fromWire(resource: Resource, object: KubeObject): KubeObject {
   if (resource.group === 'events.k8s.io') return eventToCore(object);
   return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;
 }
 
-/** The JSON text of an object, written once however many clients get it. */
+/** Returns the JSON of an object, serialized once for all clients. */
 export function wireText(resource: Resource, object: KubeObject): string {
   const texts = textsOf(resource, object);
   texts.whole ??= JSON.stringify(shownObject(resource, object));
   return texts.whole;
 }
 
-/** As `wireText`, for an item of a list: built-in kinds name neither kind nor apiVersion there. */
+/** Like `wireText`, for an item of a list: items of built-in kinds have no kind and apiVersion. */
 export function itemText(resource: Resource, object: KubeObject): string {
   if (knownType(apiVersionOf(resource), resource.kind) === null) return wireText(resource, object);
   const texts = textsOf(resource, object);
@@ -47,7 +47,7 @@ export function itemText(resource: Resource, object: KubeObject): string {
   return texts.item;
 }
 
-/** What a dry run would create has no version yet. */
+/** An object from a dry run has no resourceVersion. */
 function shownObject(resource: Resource, object: KubeObject): JsonObject {
   const shown = toWire(resource, object);
   if (shown.metadata.resourceVersion !== '') return shown;

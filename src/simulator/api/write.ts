@@ -19,16 +19,14 @@ import { strategicMergePatch } from './strategic-merge.js';
 import type { Arrival } from '../objects/strict-fields.js';
 import { toWire } from './wire.js';
 
-/** What a write gave. */
 export interface Written {
   readonly object: KubeObject;
   readonly isCreated: boolean;
 }
 
-/** Kinds that a PUT creates where they are not there yet. */
+/** Kinds that PUT creates if they do not exist. */
 const CREATED_BY_PUT: readonly string[] = ['Lease', 'Event'];
 
-/** Replaces an object, its status or its scale (PUT). */
 export function updateObject(
   context: ApiContext,
   target: Addressed,
@@ -46,7 +44,9 @@ export function updateObject(
   return { object: change(context, target, how, writer), isCreated: false };
 }
 
-/** Applies a patch of one of four forms; 415 for any other. */
+/**
+ * Applies a merge patch, JSON patch, strategic merge patch or apply configuration. Throws 415 for any other media type.
+ */
 export function patchObject(
   context: ApiContext,
   target: Addressed,
@@ -84,7 +84,7 @@ function patcherOf(
   ]);
 }
 
-/** Server-side apply: makes the object or changes it, see `applyConfiguration`. */
+/** Server-side apply; see `applyConfiguration`. */
 function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer: Writer): Written {
   const { resource, subresource, namespace, name } = target;
   const apiVersion = apiVersionOf(resource);
@@ -170,12 +170,12 @@ function changed(
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
-  // What a controller wrote may lack defaults: a write that changes nothing does not add them.
+  // Objects that a controller wrote may lack defaults; a write without changes does not add them.
   if (sameJson(shown, wanted)) return current;
   return prepare(resource, merge(current, read, target), current, reading);
 }
 
-/** What is stored: only the part that the path speaks of changes, and identity never does. */
+/** Takes from the request only what its path may change, and never the identity. */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
   if (subresource === 'status') return { ...shown, status: read['status'] };

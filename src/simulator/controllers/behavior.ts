@@ -4,23 +4,23 @@ import { type Curve, constant } from '../model/curves.js';
 import type { LoadSource } from '../model/load.js';
 import type { PodTiming } from '../model/workload.js';
 
-/** How the pods of a workload behave: what no manifest says. */
+/** The behavior of a workload's pods, which no manifest states. */
 export interface Behavior {
   readonly timing: PodTiming;
   readonly cpuSecondsPerRequest: number;
-  /** Requests (or messages) per second that one pod serves at most. */
+  /** The most requests (or messages) per second that one pod serves. */
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
   /** Working set of a pod without requests; each request per second adds `memoryBytesPerRequestRate`. */
   readonly memoryBytes: number;
   readonly memoryBytesPerRequestRate: number;
-  /** The name of the queue that the workload consumes; null where it answers requests. */
+  /** The queue that the workload consumes; null if it serves requests. */
   readonly queue: string | null;
-  /** Requests (or messages) per second over the seconds since the load was set. */
+  /** Requests (or messages) per second, by the seconds since the load was set. */
   readonly load: Curve;
 }
 
-/** A web service that nobody asks anything: 50 ms of a core per request, 2 s to start, 3 s to be ready. */
+/** A web service without load: 50 ms of a core per request, 2 s to start, 3 s to be ready. */
 export const DEFAULT_BEHAVIOR: Behavior = {
   timing: { startSeconds: 2, readySeconds: 3, terminationSeconds: 2, jitterRatio: 0 },
   cpuSecondsPerRequest: 0.05,
@@ -32,7 +32,7 @@ export const DEFAULT_BEHAVIOR: Behavior = {
   load: constant(0),
 };
 
-/** The load of a workload whose pods are made from `template`, with its curve from `offsetSeconds` on. */
+/** Returns the load of pods made from `template`; the curve starts at `offsetSeconds`. */
 export function loadSource(behavior: Behavior, template: JsonObject, offsetSeconds: number): LoadSource {
   const { cpuSecondsPerRequest, requestsPerSecondPerPod, idleCores, load } = behavior;
   return {
@@ -42,7 +42,7 @@ export function loadSource(behavior: Behavior, template: JsonObject, offsetSecon
   };
 }
 
-/** The limits of all containers together; Infinity as soon as one has none. */
+/** Returns the sum of the cpu limits, Infinity if a container has none. */
 function cpuLimit(template: JsonObject): number {
   let cores = 0;
   for (const container of listAt(template, 'spec', 'containers')) {

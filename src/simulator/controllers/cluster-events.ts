@@ -2,10 +2,9 @@ import type { ClusterState } from '../objects/cluster-state.js';
 import { type KubeObject, asKubeObject, makeUid, timestamp } from '../objects/kube-object.js';
 
 const EVENTS = '/events';
-/** A real server forgets events after an hour; here the oldest go when there are more than this. */
+/** Above this number the oldest events are removed; a real server removes them after an hour. */
 const MOST_EVENTS = 5000;
 
-/** Writes an Event of a controller about an object. */
 export function recordEvent(
   { store, random }: ClusterState,
   about: KubeObject,

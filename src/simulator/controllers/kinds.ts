@@ -3,7 +3,6 @@ import { templateHash } from '../model/names.js';
 import type { PodTiming, WorkloadSpec } from '../model/workload.js';
 import type { KubeObject } from '../objects/kube-object.js';
 
-/** How a kind of workload keeps its pods. */
 export interface WorkloadKind {
   readonly kind: string;
   readonly apiVersion: string;
@@ -11,7 +10,6 @@ export interface WorkloadKind {
   readonly style: 'replicasets' | 'ordered' | 'plain';
 }
 
-/** The kinds that have a controller. */
 export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
   { kind: 'Deployment', apiVersion: 'apps/v1', storage: 'apps/deployments', style: 'replicasets' },
   {
@@ -25,7 +23,7 @@ export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
   { kind: 'ReplicationController', apiVersion: 'v1', storage: '/replicationcontrollers', style: 'plain' },
 ];
 
-/** Reads what the pure model needs from a workload's object. */
+/** Reads the input of the model from a workload's object. */
 export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
   return {
@@ -40,12 +38,14 @@ export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: Po
   };
 }
 
-/** The pod template of a workload. */
 export function templateOf(object: KubeObject): JsonObject {
   return objectAt(object, 'spec', 'template');
 }
 
-/** 25 % each unless said otherwise; surge rounds up, unavailable down, and never both are 0. Recreate ends all first. */
+/**
+ * Resolves surge and unavailable pods, default 25 %: surge rounds up, unavailable down, and unavailable is 1 if both
+ * are 0. Recreate deletes all pods first.
+ */
 function surgeOf(object: KubeObject, replicas: number): Pick<WorkloadSpec, 'maxSurge' | 'maxUnavailable'> {
   if (stringAt(object, 'spec', 'strategy', 'type') === 'Recreate')
     return { maxSurge: 0, maxUnavailable: replicas };
@@ -61,7 +61,7 @@ function resolve(value: Json | undefined, replicas: number, round: (share: numbe
   return round((Number(percent) * replicas) / 100);
 }
 
-/** The object that controls this one, as `KIND/NAME`; null where it stands alone. */
+/** Returns the controller among the owners, or null. */
 export function controllerOf(object: KubeObject): { readonly kind: string; readonly name: string } | null {
   for (const owner of listAt(object, 'metadata', 'ownerReferences')) {
     const kind = stringAt(owner, 'kind');
@@ -71,7 +71,7 @@ export function controllerOf(object: KubeObject): { readonly kind: string; reado
   return null;
 }
 
-/** What an owned object names its owner with. */
+/** Returns the entry of `ownerReferences` for this owner. */
 export function ownerReference(owner: KubeObject): JsonObject {
   const { apiVersion, kind } = owner;
   const { name, uid } = owner.metadata;

@@ -1,7 +1,6 @@
 import { type JsonObject } from '../json.js';
 import { WORKLOAD_KINDS } from './kinds.js';
 
-/** A container of a pod template, with quantities as in a manifest. */
 export interface ContainerOptions {
   readonly name: string;
   readonly image?: string;
@@ -11,18 +10,16 @@ export interface ContainerOptions {
   readonly memoryLimit?: string;
 }
 
-/** The kinds that the simulator makes. */
 export type WorkloadKindName =
   'Deployment' | 'StatefulSet' | 'ReplicaSet' | 'ReplicationController' | 'Rollout';
 
-/** What the manifest of a workload is made from. */
 export interface ManifestOptions {
   /** Default `Deployment`. */
   readonly kind?: WorkloadKindName;
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** Default: one, `app`, with a request of 500m and 256Mi and a limit of 1 and 512Mi. */
+  /** Default: one container, `app`, that requests 500m and 256Mi and is limited to 1 and 512Mi. */
   readonly containers?: readonly ContainerOptions[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -32,7 +29,7 @@ const ONE_CONTAINER: readonly ContainerOptions[] = [
   { name: 'app', cpuRequest: '500m', cpuLimit: '1', memoryRequest: '256Mi', memoryLimit: '512Mi' },
 ];
 
-/** The manifest of a workload, its pods labeled `app: NAME`. */
+/** Returns the manifest of a workload whose pods are labeled `app: NAME`. */
 export function makeManifest(options: ManifestOptions): JsonObject {
   const { kind = 'Deployment', namespace, name, replicas, containers = ONE_CONTAINER } = options;
   const labels = { app: name, ...options.labels };

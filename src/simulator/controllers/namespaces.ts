@@ -3,20 +3,20 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { Schedule } from './schedule.js';
 
 const NAMESPACES = '/namespaces';
-/** How long the controller takes to notice, and to look again while pods are on their way out. */
+/** The delay of the first attempt and between attempts while pods terminate. */
 const REACTION_MS = 100;
-/** The grace period of a pod: what its controller has not ended by then goes all the same. */
+/** The grace period of pods. Those that remain after it are removed. */
 const GRACE_MS = 30_000;
 
 /**
- * Empties namespaces that were deleted and removes them when nothing is left. What a workload owns (pods, ReplicaSets)
- * is left to the workload's controller, which takes its time to end them.
+ * Empties deleted namespaces and then removes them. Pods and ReplicaSets are left to the controller of their workload,
+ * which terminates them with a delay.
  */
 export class NamespaceController {
   readonly #context: ClusterState;
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
-  /** When the emptying of each began, by the monotonic clock. */
+  /** Start of the emptying of each namespace, by the monotonic clock. */
   readonly #startMs = new Map<string, number>();
 
   constructor(context: ClusterState) {
@@ -31,7 +31,7 @@ export class NamespaceController {
     });
   }
 
-  /** Takes back all timers. */
+  /** Cancels all timers. */
   close(): void {
     this.#schedule.close();
     this.#unsubscribe();

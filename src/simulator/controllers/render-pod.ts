@@ -5,15 +5,13 @@ import { admittedPodSpec } from '../kinds/defaults.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { ownerReference } from './kinds.js';
 
-/** What a pod's object is made from. */
 export interface PodSource {
   readonly pod: PodState;
-  /** The ReplicaSet, StatefulSet ... that owns it. */
   readonly owner: KubeObject;
   readonly template: JsonObject;
-  /** Labels beside those of the template: hash, ordinal. */
+  /** Labels in addition to those of the template: hash, ordinal. */
   readonly labels: JsonObject;
-  /** The pod as it is stored; null for a new one. What others wrote into its metadata is kept. */
+  /** The stored pod, whose metadata is kept; null for a new one. */
   readonly stored: KubeObject | null;
   readonly uid: string;
   readonly podIp: string;
@@ -22,14 +20,13 @@ export interface PodSource {
 
 const ADMITTED = new WeakMap<JsonObject, JsonObject>();
 
-/** Computed once a template: all its pods share it. */
+/** Cached per template: all its pods share the spec. */
 function admittedSpec(spec: JsonObject): JsonObject {
   const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
   ADMITTED.set(spec, known);
   return known;
 }
 
-/** The object of a pod in its present phase. */
 export function renderPod(source: PodSource, now: Instant): KubeObject {
   const { pod, owner, template, labels, stored, uid, nodeName } = source;
   const terminating =
@@ -62,7 +59,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   });
 }
 
-/** In the scheduler's words. The embedded cluster has one node, which is full of what pods request. */
+/** The message of the scheduler. The cluster has one node, and the requests of its pods fill it. */
 const UNSCHEDULABLE = {
   reason: 'Unschedulable',
   message: '0/1 nodes are available: 1 Insufficient cpu.',

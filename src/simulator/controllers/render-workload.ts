@@ -6,14 +6,13 @@ import { type PodState, phaseOf } from '../model/pods.js';
 import type { WorkloadSpec } from '../model/workload.js';
 import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';
 
-/** How many pods there are of each sort. */
 export interface Counts {
   readonly living: number;
   readonly current: number;
   readonly ready: number;
 }
 
-/** Counts pods; `revision` tells which are current. Those on their way out do not count. */
+/** Counts pods, without terminating ones; those of `revision` are updated. */
 export function countPods(pods: readonly PodState[], revision: string, now: Instant): Counts {
   const living = pods.filter((pod) => pod.deletedAt === null);
   return {
@@ -23,7 +22,6 @@ export function countPods(pods: readonly PodState[], revision: string, now: Inst
   };
 }
 
-/** What a status is made from. */
 export interface StatusSource {
   readonly kind: WorkloadKind;
   readonly object: KubeObject;
@@ -31,7 +29,7 @@ export interface StatusSource {
   readonly counts: Counts;
 }
 
-/** The status that the controller of a kind writes. Counts of 0 are left out, as on a real server. */
+/** Returns the status that the controller of a kind writes. Like a real server, omits counts of 0. */
 export function renderStatus(source: StatusSource, now: Instant): JsonObject {
   const { object, spec, counts } = source;
   const { style, kind } = source.kind;
@@ -87,7 +85,7 @@ function conditionsOf({ object, spec, counts }: StatusSource, now: Instant): rea
   ];
 }
 
-/** Keeps the times of a condition that is as it was. */
+/** Keeps the times of an unchanged condition. */
 function condition(
   object: KubeObject,
   now: Instant,
@@ -105,7 +103,7 @@ function condition(
   };
 }
 
-/** The ReplicaSet of one template of a Deployment (or Rollout). */
+/** Returns the ReplicaSet of one template of a Deployment or Rollout. */
 export function renderReplicaSet(
   owner: KubeObject,
   source: {
@@ -113,7 +111,7 @@ export function renderReplicaSet(
     readonly counts: Counts;
     readonly stored: KubeObject | null;
     readonly uid: string;
-    /** The number of the template, from 1. */
+    /** The revision of the template, from 1. */
     readonly revisionNumber: number;
   },
   now: Instant,

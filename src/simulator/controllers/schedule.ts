@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Times are rounded up to this, so that what falls due together is done together. */
+/** Times are rounded up to multiples of this, so that tasks due together run together. */
 const GRAIN_MS = 20;
 
-/** Calls back with a key when its time has come; a key has one time, the earliest it was given. */
+/** Calls back with a key at its time. A key has one time, the earliest that was set. */
 export class Schedule {
   readonly #clock: Clock;
   readonly #callback: (key: string) => void;
@@ -15,7 +15,7 @@ export class Schedule {
     this.#callback = callback;
   }
 
-  /** Calls back after `ms` (Infinity: never), unless it does so earlier anyhow. */
+  /** Schedules a callback after `ms` (Infinity: none), unless an earlier one is scheduled. */
   add(key: string, ms: number): void {
     if (!Number.isFinite(ms)) return;
     const nowMs = this.#clock.monotonicMs();
@@ -31,7 +31,7 @@ export class Schedule {
     } else bucket.keys.add(key);
   }
 
-  /** Takes back all timers. */
+  /** Cancels all timers. */
   close(): void {
     for (const { cancel } of this.#buckets.values()) cancel();
     this.#buckets.clear();

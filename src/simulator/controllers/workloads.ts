@@ -11,14 +11,13 @@ import type { Runtime } from './runtime.js';
 import { Schedule } from './schedule.js';
 import { Writer } from './writer.js';
 
-/** How long a controller takes to notice a change. */
+/** The time that a controller takes to react to a change. */
 const REACTION_MS = 20;
 const PODS = '/pods';
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
 /**
- * The controllers of all workloads: each change of an object, and each moment a pod's life goes on, is worked on alone;
- * what does not change costs nothing.
+ * The controllers of all workloads. A workload costs time only when an object changes or a pod enters its next phase.
  */
 export class WorkloadControllers {
   readonly #context: ClusterState;
@@ -43,17 +42,16 @@ export class WorkloadControllers {
     this.#unsubscribe.push(context.store.subscribe(PODS, (change) => this.#onPod(change)));
   }
 
-  /** All workloads, those on their way out included. */
+  /** All workloads, including deleted ones with terminating pods. */
   get runtimes(): Iterable<Runtime> {
     return this.#runtimes.values();
   }
 
-  /** Seconds since the start. */
   get elapsedSeconds(): number {
     return (this.#context.clock.monotonicMs() - this.#startMs) / 1000;
   }
 
-  /** The workload of this name and kind (any kind without); throws `Error` where there is none. */
+  /** Returns the workload of this name and kind (default: any). Throws `Error` if there is none. */
   find(namespace: string, name: string, kind?: string): Runtime {
     for (const runtime of this.#runtimes.values()) {
       const isNamed = runtime.namespace === namespace && runtime.name === name;
@@ -62,12 +60,12 @@ export class WorkloadControllers {
     throw new Error(`finding workload ${namespace}/${name}: there is none`);
   }
 
-  /** The workload of a pod; null where there is no such pod. */
+  /** Returns the workload of a pod, or null. */
   runtimeOfPod(namespace: string, podName: string): Runtime | null {
     return this.#runtimes.get(this.#ownerOfPod.get(keyOf(namespace, podName)) ?? '') ?? null;
   }
 
-  /** Brings counters and backlogs of a workload up to the present. */
+  /** Advances the counters and backlog of a workload to the present. */
   accrue(runtime: Runtime): void {
     const template = runtime.object === null ? {} : templateOf(runtime.object);
     runtime.source ??= loadSource(runtime.behavior, template, runtime.loadOffsetSeconds);
@@ -76,7 +74,7 @@ export class WorkloadControllers {
     runtime.load = advanceLoad(runtime.source, runtime.load, this.elapsedSeconds, readyPods);
   }
 
-  /** Changes how the pods of a workload behave; a new `load` starts at its second 0 now. */
+  /** Changes the behavior of pods. A new `load` starts at its second 0 now. */
   setBehavior(runtime: Runtime, change: Partial<Behavior>): void {
     this.accrue(runtime);
     runtime.behavior = { ...runtime.behavior, ...change };
@@ -85,7 +83,7 @@ export class WorkloadControllers {
     this.#schedule.add(runtimeKey(runtime), 0);
   }
 
-  /** Makes a pod unready for good, or heals it. */
+  /** Makes a pod permanently unready, or ready again. */
   breakPod(namespace: string, podName: string, isBroken: boolean): void {
     const runtime = this.runtimeOfPod(namespace, podName);
     if (runtime === null) throw new Error(`breaking pod ${namespace}/${podName}: there is none`);
@@ -93,7 +91,7 @@ export class WorkloadControllers {
     this.#settle(runtimeKey(runtime));
   }
 
-  /** Gives a new workload pods that are ready already and `ageSeconds` old. */
+  /** Creates the pods of a new workload, ready and `ageSeconds` old. */
   settleAsOld(runtime: Runtime, ageSeconds: number): void {
     const { clock, random } = this.#context;
     if (runtime.object === null) return;
@@ -102,7 +100,7 @@ export class WorkloadControllers {
     this.#settle(runtimeKey(runtime));
   }
 
-  /** Takes back all timers and subscriptions. */
+  /** Cancels all timers and subscriptions. */
   close(): void {
     this.#schedule.close();
     for (const stop of this.#unsubscribe) stop();
@@ -142,7 +140,7 @@ export class WorkloadControllers {
     return runtime;
   }
 
-  /** A client deleted a pod or wrote its deletion cost. */
+  /** Handles changes by clients: deletion of a pod and its deletion cost. */
   #onPod({ type, object }: Change): void {
     if (this.#isWriting) return;
     const { clock, random } = this.#context;

@@ -12,10 +12,10 @@ import type { Runtime } from './runtime.js';
 const PODS = '/pods';
 const REPLICA_SETS = 'apps/replicasets';
 const REVISION = 'deployment.kubernetes.io/revision';
-/** As `revisionHistoryLimit` of a Deployment. */
+/** Default of `revisionHistoryLimit` of a Deployment. */
 const OLD_REPLICA_SETS = 10;
 
-/** Brings the stored objects of a workload into line with its pods. Writes only what differs. */
+/** Updates the stored objects of a workload to its pods. Writes only what differs. */
 export class Writer {
   readonly #context: ClusterState;
   #podCount = 0;
@@ -24,7 +24,7 @@ export class Writer {
     this.#context = context;
   }
 
-  /** Writes ReplicaSets, pods and status; tells which pods are new and which are gone. */
+  /** Writes ReplicaSets, pods and status. Returns the names of new and of removed pods. */
   write(runtime: Runtime): { readonly added: readonly string[]; readonly removed: readonly string[] } {
     const now = this.#context.clock.now();
     const owners = runtime.kind.style === 'replicasets' ? this.#writeReplicaSets(runtime, now) : null;
@@ -53,7 +53,7 @@ export class Writer {
     if (stored === null && (owner === null || pod.deletedAt !== null)) return;
     this.#podCount += 1;
     const serial = this.#podCount;
-    // An owner that is gone already is only named by pods that stand there, and those keep their metadata.
+    // Only a stored pod can have an owner that no longer exists, and its metadata is kept.
     const named = owner ?? stored;
     if (named === null) return;
     const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
@@ -81,7 +81,10 @@ export class Writer {
     this.#context.store.remove(PODS, runtime.namespace, name);
   }
 
-  /** One ReplicaSet for each template that has pods, the present one and some old ones; by hash. */
+  /**
+   * Writes the ReplicaSets: one for each template that has pods, the current one and some old ones. Returns them by
+   * hash.
+   */
   #writeReplicaSets(runtime: Runtime, now: Instant): ReadonlyMap<string, KubeObject> {
     const { store, random } = this.#context;
     const { object, namespace, name } = runtime;
@@ -113,7 +116,7 @@ export class Writer {
         next = withRevision(next, highest + 1);
       if (stored === null || !sameJson(stored, next)) {
         next = store.put(REPLICA_SETS, next);
-        this.#tellScaling(runtime, stored, next, now);
+        this.#recordScaling(runtime, stored, next, now);
       }
       owned.set(hash, next);
       if (isCurrent) this.#writeRevision(runtime, revisionOf(next));
@@ -133,7 +136,7 @@ export class Writer {
     return found;
   }
 
-  /** Removes those without pods, oldest first, until `kept` are left. */
+  /** Removes ReplicaSets without pods, oldest first, until `kept` are left. */
   #removeReplicaSets(runtime: Runtime, kept: number): void {
     const known = [...this.#replicaSetsOf(runtime)].sort((a, b) => revisionOf(a) - revisionOf(b));
     const isLast = runtime.object === null;
@@ -144,12 +147,12 @@ export class Writer {
     }
   }
 
-  #tellScaling(runtime: Runtime, before: KubeObject | null, after: KubeObject, now: Instant): void {
+  #recordScaling(runtime: Runtime, before: KubeObject | null, after: KubeObject, now: Instant): void {
     runtime.replicaSets.add(after.metadata.name);
     const from = numberAt(before ?? undefined, 'spec', 'replicas') ?? 0;
     const to = numberAt(after, 'spec', 'replicas') ?? 0;
     const hash = hashOf(after);
-    // A workload that was there before the simulator began was scaled at a time nobody saw.
+    // A workload that exists from the start was scaled before it.
     const isOld = before === null && runtime.pods.some((pod) => pod.revision === hash && pod.createdAt < now);
     if (from === to || runtime.object === null || isOld) return;
     recordEvent(this.#context, runtime.object, {
@@ -178,7 +181,7 @@ export class Writer {
   }
 }
 
-/** Keeps the counters of a pod: they run while it is ready. */
+/** Starts or stops the counters of a pod, which run while it is ready. */
 function meter(runtime: Runtime, name: string, isReady: boolean): void {
   const known = runtime.meters.get(name);
   const { totals } = runtime.load;

@@ -11,9 +11,8 @@ import { fieldProblems } from './field-problems.js';
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
- * A custom resource as it is stored: without the fields that its schema does not know, with the defaults that it states.
- * Throws 422 where the schema or, once that holds, its rules in CEL do not allow it, and what `reportUnknown` throws for
- * unknown fields.
+ * Returns a custom resource as it is stored: without fields that its schema does not have, with the defaults of the
+ * schema. Throws 422 if the schema or, after that, its CEL rules are violated, and as `reportUnknown` does.
  */
 export function admitCustom(
   resource: Resource,
@@ -21,9 +20,8 @@ export function admitCustom(
   options: {
     readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
     readonly arrival: Arrival;
-    /** Evaluates rules; null: they are not carried out. */
+    /** Evaluates CEL rules; null: they are not checked. */
     readonly cel: CelEvaluator | null;
-    /** The stored object; null for a new one. */
     readonly before: KubeObject | null;
   },
 ): KubeObject {
@@ -43,9 +41,9 @@ export function admitCustom(
 }
 
 interface Pruning {
-  /** Takes the paths of what was left out. */
+  /** Collects the paths of dropped fields. */
   readonly unknown: string[];
-  /** Members of this one object that stay whatever the schema says. */
+  /** Members that are kept even if the schema does not have them. */
   readonly kept?: readonly string[];
 }
 

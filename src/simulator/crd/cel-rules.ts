@@ -1,10 +1,13 @@
 import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json.js';
 
-/** Evaluates an expression in CEL. Throws where it cannot. */
+/** Evaluates a CEL expression. Throws if it is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
 
-/** The library that evaluates CEL; null where it is not installed: rules are not carried out then. */
+/**
+ * Loads the library that evaluates CEL, an optional dependency. Returns null if it is not installed: rules are then not
+ * checked.
+ */
 export async function loadCel(): Promise<CelEvaluator | null> {
   try {
     const { parse } = await import('@marcbachmann/cel-js');
@@ -20,7 +23,7 @@ export async function loadCel(): Promise<CelEvaluator | null> {
   }
 }
 
-/** What the `x-kubernetes-validations` of a schema have against a value; those with `oldSelf` need one from before. */
+/** Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` apply only if there is an old value. */
 export function ruleProblems(
   evaluate: CelEvaluator,
   schema: JsonObject,
@@ -79,7 +82,7 @@ function memberProblems(
 ): readonly FieldCause[] {
   if (isList(value)) {
     const { items } = schema;
-    // Items of a list have no counterpart from before: which one would it be?
+    // An item of a list has no definite old value.
     return isObject(items)
       ? value.flatMap((item, index) =>
           ruleProblems(evaluate, items, { value: item, before: undefined, path: `${path}[${index}]` }),
@@ -102,7 +105,7 @@ function memberSchema({ properties, additionalProperties }: JsonObject, name: st
   return isObject(known) ? known : null;
 }
 
-/** A value as CEL sees it: integers are integers, and what is not set is not there. */
+/** Converts a value for CEL: integers to bigint, without unset fields. */
 function celValue(value: Json, schema: JsonObject | null): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && schema?.['type'] !== 'number')
     return BigInt(value);

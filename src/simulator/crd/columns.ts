@@ -4,8 +4,8 @@ const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
 
 /**
- * The values at a JSONPath of a printer column, as far as CustomResourceDefinitions use it: `.a.b`, `[0]`, `['a']`,
- * `[?(@.type=="Ready")]`. Empty where nothing is there or the path is of another form.
+ * Returns the values at a JSONPath in the forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`,
+ * `[?(@.type=="Ready")]`. Empty if nothing exists there or the path has another form.
  */
 export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   let found: readonly Json[] = [object];
@@ -27,12 +27,12 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** A list of one, so that a list within a list stays one. */
+/** Wraps a value, so that flatMap does not flatten a list. */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }
 
-/** The cell of a printer column: the first value there; null, which clients show as nothing, where there is none. */
+/** Returns the cell of a printer column: the first value, or null. */
 export function printedCell(object: JsonObject, column: JsonObject): Json {
   const [value = null] = valuesAt(object, stringAt(column, 'jsonPath') ?? '');
   if (value === null) return null;

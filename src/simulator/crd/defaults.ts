@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isList, isObject } from '../json.js';
 
-/** Returns a value with the defaults of its schema, where it leaves a field out or has null for one that is not nullable. */
+/** Sets the defaults of a schema where a field is absent, or null without being nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
   if (isList(value)) {
     const { items } = schema;

@@ -4,10 +4,9 @@ import { type Resource, makeResource, storageName } from '../objects/resources.j
 import { invalidField } from '../objects/status-error.js';
 import { structuralProblems } from './structural-rules.js';
 
-/** Where CustomResourceDefinitions are stored. */
 export const DEFINITIONS = storageName('apiextensions.k8s.io', 'customresourcedefinitions');
 
-/** What a definition has the server serve: a resource for each version that is served. */
+/** Returns the resources that a definition defines, one per served version. */
 export function resourcesOf(definition: KubeObject): readonly Resource[] {
   const group = stringAt(definition, 'spec', 'group') ?? '';
   const names = objectAt(definition, 'spec', 'names');
@@ -40,8 +39,8 @@ function textsAt(value: Json, member: string): readonly string[] {
 }
 
 /**
- * Refuses a definition that the real server refuses: a name that is not `PLURAL.GROUP`, not exactly one stored version, a
- * schema that is missing or not structural.
+ * Throws 422 for a definition that the real server rejects: a name that is not `PLURAL.GROUP`, not exactly one storage
+ * version, or a schema that is missing or not structural.
  */
 export function checkDefinition(definition: KubeObject): void {
   const { name } = definition.metadata;
@@ -65,7 +64,7 @@ export function checkDefinition(definition: KubeObject): void {
   });
 }
 
-/** The status of a definition that is served: its names are accepted and it is established at once. */
+/** Returns the status of a served definition: names are accepted and it is established immediately. */
 export function establishedStatus(definition: KubeObject, nowMs: number): JsonObject {
   const known = objectAt(definition, 'status');
   const lastTransitionTime = stringAt(known, 'conditions', 0, 'lastTransitionTime') ?? timestamp(nowMs);

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
 import type { FieldCause } from '../objects/status-error.js';
 
-/** What a schema has against a value, in the words of the real server; nothing where the value is allowed. */
+/** Returns where a value violates a schema, with the messages of the real server. */
 export function fieldProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
   if (value === null && schema['nullable'] === true) return [];
   const type = typeProblem(value, schema, path);

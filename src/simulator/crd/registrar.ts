@@ -3,8 +3,8 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { DEFINITIONS, resourcesOf } from './definition.js';
 
 /**
- * Serves what CustomResourceDefinitions define for as long as they are there. With a definition all its objects go, and
- * `endWatches` is called with its plural. Gives back what ends it.
+ * Serves the resources of CustomResourceDefinitions while these exist. When a definition is deleted, deletes its
+ * objects and calls `endWatches` with its plural. Returns a function that stops it.
  */
 export function serveDefinitions(
   { store, catalog }: Pick<ClusterState, 'store' | 'catalog'>,

@@ -1,13 +1,13 @@
 import { type Json, type JsonObject, isList, isObject } from '../json.js';
 
-/** Where a schema breaks a rule: `path` is the way to the node, beginning with a dot, empty for the root. */
+/** A violation; `path` of the schema node begins with a dot, empty for the root. */
 export interface StructuralProblem {
   readonly path: string;
   readonly message: string;
 }
 
 const TYPES: ReadonlySet<string> = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
-/** What a structural schema never has, wherever it stands. */
+/** Keywords that no structural schema may have. */
 const NEVER = [
   '$ref',
   'const',
@@ -19,7 +19,7 @@ const NEVER = [
   '$id',
 ];
 const NEVER_TOO = ['examples', 'if', 'then', 'else', 'propertyNames', 'contains', '$defs', 'prefixItems'];
-/** What describes a value rather than limits it: not allowed within allOf, anyOf, oneOf, not. */
+/** Keywords that describe a value rather than restrict it: not allowed in allOf, anyOf, oneOf and not. */
 const NOT_IN_JUNCTORS = [
   'type',
   'description',
@@ -43,10 +43,9 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the API server has against a schema of a CustomResourceDefinition, by its rules for structural schemas:
- * every node outside of a junctor (allOf, anyOf, oneOf, not) has a type or is an int-or-string, nothing is declared
- * within a junctor that is not declared outside of it, `properties` and `additionalProperties` never stand together, the
- * root is an object, and only known words are used.
+ * Returns the violations of the rules for structural schemas: each node outside of a junctor (allOf, anyOf, oneOf, not)
+ * has a type or is an int-or-string, a junctor declares only fields that are declared outside of it, no node has both
+ * `properties` and `additionalProperties`, the root is an object, and all keywords are known.
  */
 export function structuralProblems(schema: JsonObject): readonly StructuralProblem[] {
   const problems = nodeProblems(schema, '');
@@ -83,7 +82,7 @@ function nodeProblems(schema: Json | undefined, path: string): readonly Structur
   return problems;
 }
 
-/** The schemas below allOf, anyOf, oneOf and not, with their places. */
+/** Returns the schemas in allOf, anyOf, oneOf and not, with their paths. */
 function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => {
     const branches = schema[word];
@@ -93,7 +92,7 @@ function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
   return not === undefined ? lists : [...lists, [not, '.not'] as const];
 }
 
-/** The one thing that a junctor may type: `anyOf: [{type: integer}, {type: string}]` of an int-or-string. */
+/** The only type that a junctor may declare: `anyOf: [{type: integer}, {type: string}]` of an int-or-string. */
 function isTypeOfIntOrString(branch: JsonObject, outside: JsonObject): boolean {
   const { type } = branch;
   const isKnown = type === 'integer' || type === 'string';

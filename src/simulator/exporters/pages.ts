@@ -1,7 +1,7 @@
 import { listAt, objectAt, stringAt } from '../json.js';
 import { type Runtime, podTotals } from '../controllers/runtime.js';
 
-/** The page of the kubelet: cpu and memory of all containers of all pods that have started. */
+/** Returns the metrics of cAdvisor: cpu and memory of the containers of all started pods. */
 export function cadvisorPage(runtimes: Iterable<Runtime>): string {
   const cpu: string[] = [];
   const memory: string[] = [];
@@ -12,7 +12,7 @@ export function cadvisorPage(runtimes: Iterable<Runtime>): string {
       const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
       const bytes = memoryOf(runtime, phase === 'ready');
       const base = `namespace="${runtime.namespace}",pod="${pod}"`;
-      // The cgroup of the whole pod, as cAdvisor shows it beside the containers.
+      // cAdvisor exposes the cgroup of the pod as well as those of its containers.
       const sum = `{container="",image="",${base}}`;
       cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
       memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
@@ -37,7 +37,7 @@ export function cadvisorPage(runtimes: Iterable<Runtime>): string {
 interface ContainerShare {
   readonly name: string;
   readonly image: string;
-  /** Which part of the pod's usage is its: the first has what the others leave, each of which has a tenth. */
+  /** Share of the pod's usage: a tenth for each further container, the rest for the first. */
   readonly share: number;
 }
 
@@ -57,7 +57,7 @@ function memoryOf({ behavior, load }: Runtime, isReady: boolean): number {
   return Math.round(behavior.memoryBytes + rate * behavior.memoryBytesPerRequestRate);
 }
 
-/** The page of one pod's application. */
+/** Returns the metrics of one pod's application. */
 export function applicationPage(runtime: Runtime, pod: string): string {
   const { requests, failedRequests } = podTotals(runtime, pod);
   const labels = (code: string): string =>
@@ -76,7 +76,7 @@ export function applicationPage(runtime: Runtime, pod: string): string {
   ].join('\n');
 }
 
-/** The page of a queue exporter: what waits in each queue that a workload consumes. */
+/** Returns the metrics of a queue exporter: the backlog of each queue that a workload consumes. */
 export function queuePage(runtimes: Iterable<Runtime>): string {
   const lines: string[] = [];
   for (const { behavior, namespace, load } of runtimes) {

@@ -3,23 +3,23 @@ import type { Runtime } from '../controllers/runtime.js';
 import type { WorkloadControllers } from '../controllers/workloads.js';
 import { applicationPage, cadvisorPage, queuePage } from './pages.js';
 
-/** What an exporter page can suffer: pods whose page (and cAdvisor rows) fail, or everything. */
 export interface ExporterFaults {
-  /** Every page answers 503. */
+  /** Responds with 503 to every scrape. */
   isDown: boolean;
-  /** `NAMESPACE/POD` whose application page answers 503. */
+  /** `NAMESPACE/POD` of pods whose application responds with 503. */
   readonly failingPods: Set<string>;
 }
 
-/** One entry of the http_sd answer. */
+/** An entry of the http_sd response. */
 interface TargetGroup {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * What Prometheus scrapes: `/cadvisor`, `/queues`, `/pods/NAMESPACE/NAME` and, for http_sd, `/sd` with all of them or
- * `/sd/cadvisor`, `/sd/queues`, `/sd/pods` with one sort. Targets carry `job`, those of pods `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues`, `/pods/NAMESPACE/NAME`, and `/sd` for http_sd
+ * with all targets (`/sd/cadvisor`, `/sd/queues`, `/sd/pods`: one kind). Targets have the label `job`, those of pods
+ * also `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {
@@ -46,7 +46,7 @@ function send(response: ServerResponse, code: number, body: string, type?: strin
   response.end(body);
 }
 
-/** The page, empty where it is to fail, null where there is none. */
+/** Returns the page, empty if it is to fail, null if it does not exist. */
 function pageFor(
   controllers: WorkloadControllers,
   faults: ExporterFaults,
@@ -88,7 +88,7 @@ function discoverTargets(
   return groups;
 }
 
-/** Pods whose containers run; their `instance` is told apart by the name, as all of them share one address. */
+/** Returns pods whose containers have started. `instance` is the name of the pod, since all share one address. */
 function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
   const groups: TargetGroup[] = [];
   for (const [pod, phase] of runtime.written) {

@@ -55,7 +55,7 @@ const rules = object('HPAScalingRules', {
   tolerance: pointer(quantity),
 });
 
-/** `autoscaling/v2`, which is also how autoscalers are stored. */
+/** `autoscaling/v2`, the stored form. */
 export const autoscaler = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,
@@ -79,7 +79,7 @@ export const autoscaler = object('HorizontalPodAutoscaler', {
   }),
 });
 
-/** `autoscaling/v1`: cpu alone; what else there is stands in annotations. */
+/** `autoscaling/v1`: only cpu has a field; other metrics are in an annotation. */
 export const autoscalerV1 = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,

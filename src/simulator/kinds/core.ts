@@ -44,7 +44,7 @@ export const node = kind('Node', {
   status: pointer(any, {}),
 });
 
-/** `stringData` is only ever written: see the defaults. */
+/** `stringData` is write-only: see `fillDefaults`. */
 export const secret = kind('Secret', {
   immutable: pointer(bool),
   data: map(string),
@@ -128,7 +128,6 @@ export const event = kind('Event', {
   reportingInstance: always(string),
 });
 
-/** The same event in the group `events.k8s.io`. */
 export const eventsEvent = kind('Event', {
   eventTime: always(microTime),
   series: pointer(series()),

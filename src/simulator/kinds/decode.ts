@@ -1,28 +1,27 @@
 import { type Json, type JsonObject, isList, isObject } from '../json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
-/** A value that does not fit its type, in the words of the real server. */
+/** A value does not have the type of its field. The message is that of the real server. */
 export class DecodeError extends Error {
   override name = 'DecodeError';
 }
 
-/** How to decode. */
 export interface Decoding {
-  /** Takes the paths of fields that the type does not know; they are left out. */
+  /** Collects the paths of unknown fields, which are dropped. */
   readonly unknown?: string[];
-  /** Whether to fill in defaults. */
+  /** Whether to set defaults. */
   readonly isCompleted?: boolean;
 }
 
 interface Place {
   readonly path: string;
-  /** The Go type around the field. */
+  /** The Go type that has the field. */
   readonly go: string;
 }
 
 /**
- * Returns an object as the server writes it after it has read it: unknown fields and empty ones left out, those that are
- * always there filled in. Throws `DecodeError` where a value does not fit.
+ * Decodes and encodes an object like the server: drops unknown and empty fields, adds those that are always written.
+ * Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
   return decodeObject(type, value, { path: '', go: type.go }, decoding);
@@ -93,7 +92,7 @@ function decodeMembers(type: Type, value: JsonObject, { path, go }: Place, decod
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    // The real server reads null as the empty value of the member, and errors name the map, not its key.
+    // The real server reads null as the zero value, and its errors name the map, not the key.
     const read = member === null ? zeroOf(type) : member;
     result[key] = decodeValue(type, read, { path, go }, decoding);
   }

@@ -26,7 +26,7 @@ const TOLERATIONS = ['not-ready', 'unreachable'].map((condition) => ({
   tolerationSeconds: 300,
 }));
 
-/** Fills in what depends on more than one field, once the types have filled in the rest. By apiVersion and kind. */
+/** Sets the defaults that depend on more than one field; those of single fields must be set already. */
 export function fillDefaults(object: JsonObject): JsonObject {
   switch (`${stringAt(object, 'apiVersion') ?? ''}/${stringAt(object, 'kind') ?? ''}`) {
     case 'apps/v1/Deployment':
@@ -83,7 +83,7 @@ function ofReplicationController(object: JsonObject): JsonObject {
   return valueAt(object, 'spec', 'selector') === undefined ? withSpec(object, { selector: labels }) : object;
 }
 
-/** An image without a tag, or with `latest`, is pulled each time. */
+/** An image without a tag or with `latest` is always pulled. */
 function withPullPolicies(spec: JsonObject): JsonObject {
   const pulled = (member: string): Json | undefined =>
     spec[member] === undefined
@@ -117,7 +117,7 @@ function ofPod(object: JsonObject): JsonObject {
   };
 }
 
-/** The spec of a pod with what the admission plug-ins of a real server add. */
+/** Returns the spec of a pod with the additions of the admission plug-ins of a real server. */
 export function admittedPodSpec(spec: JsonObject): JsonObject {
   const tolerations = listAt(spec, 'tolerations');
   const missing = TOLERATIONS.filter(({ key }) => !tolerations.some((one) => stringAt(one, 'key') === key));
@@ -130,7 +130,7 @@ export function admittedPodSpec(spec: JsonObject): JsonObject {
   };
 }
 
-/** Guaranteed: cpu and memory are limited everywhere to what is requested. */
+/** Guaranteed: all containers have limits of cpu and memory equal to their requests. */
 function qosClass(spec: JsonObject): string {
   const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
   const amounts = containers.map((container) => objectAt(container, 'resources'));
@@ -149,7 +149,7 @@ function qosClass(spec: JsonObject): string {
   return isGuaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** What is written as text is kept in base64. */
+/** Moves `stringData` to `data`, in base64. */
 function ofSecret(object: JsonObject): JsonObject {
   const { stringData, ...rest } = object;
   if (!isObject(stringData)) return rest;

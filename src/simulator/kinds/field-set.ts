@@ -2,25 +2,25 @@ import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.
 import { type ListType, type Type, any } from './type.js';
 
 /**
- * Fields of an object, each as its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`) joined by line feeds.
- * A map, an object or an item of a list may be a member beside its own fields.
+ * Fields of an object, each as its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by line
+ * feeds. A map, an object or an item of a list may itself be a member, besides its fields.
  */
 export type FieldSet = ReadonlySet<string>;
 
-/** What a write did: fields that are new or have another value, and fields that are gone. */
+/** `changed`: fields that are new or have another value. `removed`: fields that no longer exist. */
 export interface FieldChanges {
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** Fields that nobody owns: those that identify an object, and those that the server alone writes. */
+/** Fields without owners: those that identify an object or that only the server writes. */
 const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
   ...['managedFields', 'deletionTimestamp', 'deletionGracePeriodSeconds'],
 ]);
 
-/** Returns what a write did to the fields that can have owners. */
+/** Returns the changes of the fields that can have owners. */
 export function fieldChanges(type: Type, before: JsonObject, after: JsonObject): FieldChanges {
   const changes = { changed: new Set<string>(), removed: new Set<string>() };
   compare(type, ownable(before), ownable(after), '', changes);
@@ -31,13 +31,13 @@ export function fieldChanges(type: Type, before: JsonObject, after: JsonObject):
 export function fieldsOf(type: Type, value: JsonObject): FieldSet {
   const fields = new Set<string>();
   collect(type, ownable(value), '', fields, 'configured');
-  // Metadata that only identifies the object.
+  // Metadata with identifying fields only.
   fields.delete('f:metadata');
   return fields;
 }
 
-/** Returns the object without the fields that nobody owns. */
-export function ownable(object: JsonObject): JsonObject {
+/** Returns the object without the fields that have no owners. */
+function ownable(object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name]) => !UNOWNED.has(name));
   const rest = Object.fromEntries(members);
   if (!isObject(rest['metadata'])) return rest;
@@ -45,13 +45,12 @@ export function ownable(object: JsonObject): JsonObject {
   return { ...rest, metadata: Object.fromEntries(metadata) };
 }
 
-/** A child of a value that is no leaf. */
 interface Child {
   readonly type: Type;
   readonly value: Json;
 }
 
-/** The children of a value by their steps; null for a leaf. Lists without keys and atomic objects are leaves. */
+/** Returns the children of a value by step, or null for a leaf. Lists without keys and atomic objects are leaves. */
 export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
   if (isList(value)) {
     if (type.is !== 'list' || type.keys === undefined) return null;
@@ -71,7 +70,7 @@ function memberType(type: Type, name: string): Type {
   return type.is === 'map' ? type.of : any;
 }
 
-/** A key that an item leaves out counts with its default. */
+/** A key that the item omits has its default. */
 function stepOf({ keys = [], of }: ListType, item: Json): string {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const members = isObject(item) ? item : {};
@@ -99,7 +98,7 @@ function compare(
     if (!sameJson(before, after)) changes.changed.add(path);
     return;
   }
-  // An empty value that was there already, if only as null, has no new owner.
+  // An empty value that replaces null gets no new owner.
   if (before === undefined) changes.changed.add(path);
   for (const [step, child] of children)
     compare(child.type, known?.get(step)?.value, child.value, join(path, step), changes);
@@ -107,7 +106,7 @@ function compare(
     if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
 }
 
-/** `configured`: a map or object is a member only where it is empty; an item of a list always is. */
+/** With `configured`, a map or object is a member only if it is empty; an item of a list always is. */
 function collect(
   type: Type,
   value: Json,
@@ -124,7 +123,7 @@ function collect(
     collect(child.type, child.value, join(path, step), fields, which);
 }
 
-/** Returns a set in the form of `FieldsV1`. */
+/** Converts a set to `FieldsV1`. */
 export function fieldsToTree(fields: FieldSet): JsonObject {
   const root: Record<string, Json> = {};
   for (const path of [...fields].sort()) {
@@ -149,7 +148,7 @@ function markMembers(node: Record<string, Json>, path: string, fields: FieldSet)
   if (path !== '' && steps.length > 0 && fields.has(path)) node['.'] = {};
 }
 
-/** Reads a set from the form of `FieldsV1`. */
+/** Parses `FieldsV1`. */
 export function fieldsFromTree(tree: JsonObject): FieldSet {
   const fields = new Set<string>();
   const walk = (node: Json | undefined, path: string): void => {
@@ -162,7 +161,7 @@ export function fieldsFromTree(tree: JsonObject): FieldSet {
   return fields;
 }
 
-/** A field as conflicts name it: `.spec.template.spec.containers[name="app"].image`. */
+/** Formats a field like a conflict message: `.spec.template.spec.containers[name="app"].image`. */
 export function fieldText(path: string): string {
   return path
     .split('\n')

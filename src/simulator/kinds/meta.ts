@@ -9,7 +9,6 @@ const ownerReference = object('OwnerReference', {
   blockOwnerDeletion: pointer(bool),
 });
 
-/** `metadata` of every object. */
 export const objectMeta = object('ObjectMeta', {
   name: string,
   generateName: string,
@@ -34,12 +33,10 @@ const requirement = object('LabelSelectorRequirement', {
   values: list(string),
 });
 
-/** A selector of `matchLabels` and `matchExpressions`. */
 export const labelSelector = atomic(
   object('LabelSelector', { matchLabels: map(string), matchExpressions: list(requirement) }),
 );
 
-/** A condition of a status as most kinds have it. */
 export const condition = object('Condition', {
   type: always(string),
   status: always(string),
@@ -51,7 +48,6 @@ export const condition = object('Condition', {
   message: string,
 });
 
-/** `spec.scaleTargetRef` and the like. */
 export const objectReference = atomic(
   object('ObjectReference', {
     kind: string,
@@ -64,7 +60,7 @@ export const objectReference = atomic(
   }),
 );
 
-/** `autoscaling/v1`, the same for every kind that scales. */
+/** `autoscaling/v1`; the same for all kinds. */
 export const scale = object('Scale', {
   kind: string,
   apiVersion: string,

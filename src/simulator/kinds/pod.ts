@@ -20,7 +20,7 @@ import {
 } from './type.js';
 
 const quantities = map(quantity);
-/** What is deep, and what nothing here looks into. */
+/** A nested object that is not decoded any further. */
 const open = pointer(any);
 const localReference = atomic(object('LocalObjectReference', { name: string }));
 
@@ -165,7 +165,6 @@ const spread = object('TopologySpreadConstraint', {
   matchLabelKeys: list(string),
 });
 
-/** `spec` of a pod and of every pod template. */
 export const podSpec = object('PodSpec', {
   volumes: list(volume, ['name']),
   initContainers: list(container, ['name']),
@@ -239,7 +238,6 @@ const podStatus = object('PodStatus', {
   resourceClaimStatuses: list(any),
 });
 
-/** `spec.template` of what makes pods. */
 export const podTemplate = object('PodTemplateSpec', { metadata: objectMeta, spec: podSpec });
 
 export const pod: ObjectType = object('Pod', {

@@ -3,7 +3,7 @@ import type { ObjectType, Type } from './type.js';
 
 const SCHEMAS = new Map<Type, JsonObject>();
 
-/** The OpenAPI schema of a type, without descriptions. */
+/** Returns the OpenAPI schema of a type, without descriptions. */
 export function typeSchema(type: Type): JsonObject {
   const known = SCHEMAS.get(type) ?? makeSchema(type);
   SCHEMAS.set(type, known);
@@ -38,7 +38,7 @@ function makeSchema(type: Type): JsonObject {
   }
 }
 
-/** Lists with keys say how a strategic merge patch merges them. */
+/** A strategic merge patch merges lists by these keys. */
 function objectSchema({ fields, isAtomic }: ObjectType): JsonObject {
   const properties = Object.entries(fields).map(([name, { type, fallback }]) => {
     const [key] = type.is === 'list' ? (type.keys ?? []) : [];

@@ -1,45 +1,44 @@
 import type { Json } from '../json.js';
 
-/** How the values of a field look on the wire. */
+/** The type of a field, as in the Go types of the API. */
 export type Type = ScalarType | MapType | ListType | ObjectType;
 
-/** `any`: whatever a client sends, kept as it is. */
+/** `any`: kept as the client sent it. */
 export interface ScalarType {
   readonly is:
     'string' | 'int32' | 'int64' | 'bool' | 'time' | 'microTime' | 'intOrString' | 'quantity' | 'any';
 }
 
-/** Free keys, all values of one type; each key has an owner of its own. */
+/** Any keys, values of one type. Each key has an owner. */
 export interface MapType {
   readonly is: 'map';
   readonly of: Type;
 }
 
-/** With `keys`, items are told apart by them, merged, and owned one by one; without, the list is one value. */
+/** With `keys`, items are identified by them, merged, and owned separately; without, the list is one value. */
 export interface ListType {
   readonly is: 'list';
   readonly of: Type;
   readonly keys?: readonly string[];
 }
 
-/** Known fields. Atomic: owned and replaced as a whole by server-side apply. */
+/** Atomic: server-side apply owns and replaces the object as a whole. */
 export interface ObjectType {
   readonly is: 'object';
-  /** The name of the Go type, which decoding errors quote. */
+  /** The name of the Go type, for decoding errors. */
   readonly go: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly isAtomic?: boolean;
 }
 
-/** A field of an object. */
 export interface Field {
   readonly type: Type;
   /**
-   * `value`: left out while it is empty (`omitempty`), an object never; `always`: written even when it is empty;
-   * `pointer`: written when it is set, a zero included.
+   * `value`: omitted if empty (`omitempty`), except objects; `always`: written even if empty; `pointer`: written if
+   * set, even to a zero value.
    */
   readonly mode: 'value' | 'always' | 'pointer';
-  /** What the server fills in where it is empty. */
+  /** The default that the server sets. */
   readonly fallback?: Json;
 }
 
@@ -52,7 +51,7 @@ export const time: ScalarType = { is: 'time' };
 /** RFC 3339 with six decimals. */
 export const microTime: ScalarType = { is: 'microTime' };
 export const intOrString: ScalarType = { is: 'intOrString' };
-/** `500m`, `1Gi`; a number becomes text. */
+/** `500m`, `1Gi`; a number becomes a string. */
 export const quantity: ScalarType = { is: 'quantity' };
 export const any: ScalarType = { is: 'any' };
 
@@ -64,7 +63,7 @@ export function list(of: Type, keys?: readonly string[]): ListType {
   return keys === undefined ? { is: 'list', of } : { is: 'list', of, keys };
 }
 
-/** An object of the Go type `go`; a bare type is a field that is left out while it is empty. */
+/** Returns an object of the Go type `go`. A field given as a bare type has the mode `value`. */
 export function object(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
   const complete = Object.entries(fields).map(
     ([name, field]) => [name, 'mode' in field ? field : value(field)] as const,
@@ -72,7 +71,6 @@ export function object(go: string, fields: Readonly<Record<string, Field | Type>
   return { is: 'object', go, fields: Object.fromEntries(complete) };
 }
 
-/** The same object, owned as a whole. */
 export function atomic(type: ObjectType): ObjectType {
   return { ...type, isAtomic: true };
 }

@@ -1,12 +1,11 @@
-/** A load over time: the value (for example requests per second, at least 0) `seconds` after its start. */
+/** A load, such as requests per second, at least 0, by the seconds since its start. */
 export type Curve = (seconds: number) => number;
 
-/** Always the same. */
 export function constant(value: number): Curve {
   return () => value;
 }
 
-/** A wave from `low` to `high` and back once in `periodSeconds` (a day unless said otherwise), lowest at the start. */
+/** Returns a wave from `low` to `high` and back in `periodSeconds` (default: a day), lowest at the start. */
 export function dailyWave(options: {
   readonly low: number;
   readonly high: number;
@@ -16,7 +15,7 @@ export function dailyWave(options: {
   return (seconds) => low + ((high - low) * (1 - Math.cos((2 * Math.PI * seconds) / periodSeconds))) / 2;
 }
 
-/** `base`, then from `atSeconds` on a rise to `peak` within `riseSeconds`, held for `holdSeconds`, and a slow way back. */
+/** Returns `base`, from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`, then a fall. */
 export function flashCrowd(options: {
   readonly base: number;
   readonly peak: number;
@@ -37,12 +36,7 @@ export function flashCrowd(options: {
   };
 }
 
-/** The value of the last step that has begun; 0 before the first. Steps are in order of time. */
-export function steps(list: readonly { readonly atSeconds: number; readonly value: number }[]): Curve {
-  return (seconds) => list.findLast((step) => step.atSeconds <= seconds)?.value ?? 0;
-}
-
-/** `base`, and `peak` for the first `burstSeconds` of every `everySeconds`. */
+/** Returns `peak` in the first `burstSeconds` of every `everySeconds`, otherwise `base`. */
 export function bursts(options: {
   readonly base: number;
   readonly peak: number;
@@ -53,12 +47,7 @@ export function bursts(options: {
   return (seconds) => (seconds % everySeconds < burstSeconds ? peak : base);
 }
 
-/** The curve with its time shortened by `speed` (2: everything happens in half the time). */
+/** Returns the curve, `speed` times as fast. */
 export function faster(curve: Curve, speed: number): Curve {
   return (seconds) => curve(seconds * speed);
-}
-
-/** The curve with its values multiplied. */
-export function scaled(curve: Curve, factor: number): Curve {
-  return (seconds) => curve(seconds) * factor;
 }

@@ -1,38 +1,37 @@
 import type { Curve } from './curves.js';
 
-/** What the pods of a workload can do, and what a request costs them. */
+/** Capacity of one pod, and the cost of a request. */
 export interface Capacity {
   readonly cpuSecondsPerRequest: number;
-  /** Requests per second that one pod serves at most. */
+  /** The most requests per second that one pod serves. */
   readonly requestsPerSecondPerPod: number;
-  /** Of a pod without requests. */
+  /** Usage without requests. */
   readonly idleCores: number;
-  /** The limit of the pod, all containers together; Infinity without. */
+  /** Limit of all containers; Infinity: none. */
   readonly cpuLimitCores: number;
 }
 
-/** Sums since the start, each of one pod that was ready all the time. Counters of real pods are differences of them. */
+/** Totals since the start of a pod that was always ready. The counters of a pod are differences of these. */
 export interface PodTotals {
   readonly cpuSeconds: number;
-  /** Requests that were sent to it. */
+  /** Requests sent to the pod. */
   readonly requests: number;
-  /** Those of them that it could not serve. */
+  /** The requests that exceeded its capacity. */
   readonly failedRequests: number;
 }
 
-/** The load of a workload at a moment. */
 export interface LoadState {
-  /** Seconds since the load began. */
+  /** Seconds since the start of the load. */
   readonly atSeconds: number;
   readonly totals: PodTotals;
-  /** Messages that wait, where the workload consumes a queue. */
+  /** Waiting messages, if the workload consumes a queue. */
   readonly backlog: number;
-  /** Now, for each ready pod. */
+  /** Present values for each ready pod. */
   readonly cores: number;
   readonly requestsPerSecond: number;
 }
 
-/** Nothing has happened yet. */
+/** The load at the start. */
 export const NO_LOAD: LoadState = {
   atSeconds: 0,
   totals: { cpuSeconds: 0, requests: 0, failedRequests: 0 },
@@ -41,7 +40,7 @@ export const NO_LOAD: LoadState = {
   requestsPerSecond: 0,
 };
 
-/** Where the load comes from: requests that are answered at once or fail, or messages that can wait. */
+/** Requests are served at once or fail; messages in a queue wait. */
 export interface LoadSource {
   readonly kind: 'requests' | 'queue';
   readonly curve: Curve;
@@ -51,8 +50,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Goes on to `toSeconds` with `readyPods` pods that share the load evenly, in steps of at most a second (the load of a
- * step is that of its middle). cpu = idle + served requests x cost, capped by the limit.
+ * Advances the load to `toSeconds` with `readyPods` pods that share it evenly, in steps of at most 1 s with the load of
+ * their middle. Usage is idle + served requests * cost, up to the limit.
  */
 export function advanceLoad(
   source: LoadSource,

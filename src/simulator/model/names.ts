@@ -1,27 +1,27 @@
 import type { Random } from './random.js';
 
-/** The letters of generated names: without vowels and what looks like them, as Kubernetes has it. */
+/** Letters of generated names in Kubernetes: without vowels and similar characters. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** `length` random letters, as in `web-6d4cf56db6-abcde`. */
-export function randomSuffix(random: Random, length = 5): string {
+/** Returns `length` random letters, as in `web-6d4cf56db6-abcde`. */
+function randomSuffix(random: Random, length = 5): string {
   let suffix = '';
   for (let i = 0; i < length; i += 1) suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
   return suffix;
 }
 
-/** What is left of `generateName` before the 5 random letters: a generated name has at most 63 characters. */
+/** Characters of `generateName` that are used: a generated name has at most 63 characters. */
 const MAX_GENERATED_STEM = 58;
 
 /**
- * The name that the API server makes of a `generateName`: cut at 58 characters, then 5 random letters. Source:
- * apiserver, storage/names/generate.go.
+ * Returns the name that the API server generates: the first 58 characters, then 5 random letters. Source: apiserver,
+ * storage/names/generate.go.
  */
 export function generatedName(generateName: string, random: Random): string {
   return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
 }
 
-/** A name for a text that is the same for the same text (FNV-1a): the `pod-template-hash`. Up to 10 letters. */
+/** Returns the `pod-template-hash` of a template: at most 10 letters, FNV-1a. */
 export function templateHash(text: string): string {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193) >>> 0;

@@ -1,31 +1,31 @@
 import type { Instant } from '../../units/time.js';
 
-/** A pod, with the moments of its life planned ahead (milliseconds since the epoch; Infinity for never). */
+/** A pod with the planned times of its phases, in milliseconds since the epoch; Infinity: never. */
 export interface PodState {
   readonly name: string;
-  /** Which template it was made from. */
+  /** The template that it was created from. */
   readonly revision: string;
-  /** Of a StatefulSet; 0 otherwise. */
+  /** Ordinal in a StatefulSet; otherwise 0. */
   readonly ordinal: number;
   readonly createdAt: Instant;
-  /** When its containers run. */
+  /** Start of the containers. */
   readonly startsAt: number;
-  /** When it is ready. */
   readonly readyAt: number;
-  /** When it was told to end; null while it lives. */
+  /** Deletion; null while the pod is not terminating. */
   readonly deletedAt: Instant | null;
-  /** When it is gone. */
+  /** Removal of the pod. */
   readonly goneAt: number;
-  /** A fault: never ready, whatever `readyAt` says. */
+  /** A fault: the pod is not ready, whatever `readyAt` is. */
   readonly isBroken: boolean;
-  /** `controller.kubernetes.io/pod-deletion-cost`: the cheapest of equals ends first. */
+  /**
+   * `controller.kubernetes.io/pod-deletion-cost`: of otherwise equal pods, the one with the lowest is deleted first.
+   */
   readonly deletionCost: number;
 }
 
-/** What can be seen of a pod from outside. */
 export type PodPhase = 'pending' | 'starting' | 'ready' | 'terminating' | 'gone';
 
-/** The phase at a moment. A pod that ends is not ready any more from the first moment on. */
+/** Returns the phase at a time. A terminating pod is not ready. */
 export function phaseOf(pod: PodState, now: Instant): PodPhase {
   if (now >= pod.goneAt) return 'gone';
   if (pod.deletedAt !== null) return 'terminating';
@@ -33,7 +33,7 @@ export function phaseOf(pod: PodState, now: Instant): PodPhase {
   return now < pod.readyAt || pod.isBroken ? 'starting' : 'ready';
 }
 
-/** When the phase changes next by itself; Infinity for never. */
+/** Returns the time of the next phase; Infinity: none. */
 export function nextPhaseAt(pod: PodState, now: Instant): number {
   const moments = pod.deletedAt === null && !pod.isBroken ? [pod.startsAt, pod.readyAt] : [pod.startsAt];
   const ahead = (pod.deletedAt === null ? moments : [pod.goneAt]).filter((moment) => moment > now);

@@ -1,9 +1,9 @@
-/** At least 0, below 1. */
+/** Returns a number from 0 to below 1. */
 export type Random = () => number;
 
 /**
- * A source of chance that gives the same numbers for the same seed (any number): the mulberry32 generator. Uids and
- * pod names stay distinct even where a test's clock always draws the same number.
+ * Returns a generator with the same numbers for the same seed (mulberry32). Uids and pod names are distinct even if the
+ * clock of a test always returns the same number.
  */
 export function seededRandom(seed: number): Random {
   let state = Math.floor(seed * 0x1_0000_0000) >>> 0;

@@ -1,15 +1,15 @@
 import type { Curve } from './curves.js';
 
-/** A load that was recorded: requests per second in steps of equal length. */
+/** A recorded load: requests per second in steps of equal length. */
 export interface Trace {
   readonly stepSeconds: number;
   readonly ratesPerSecond: readonly number[];
 }
 
 /**
- * Reads CSV text with lines `t_seconds,value`: each value is the number of requests in the step that begins there. A
- * first line that is no number is a heading, empty lines and lines with `#` are skipped. Throws `Error` naming the
- * line where one is no pair of numbers, times do not rise in equal steps, or there are fewer than two.
+ * Parses CSV lines `t_seconds,value`: the number of requests in the step that starts then. Skips a heading in the first
+ * line, empty lines and lines that start with `#`. Throws `Error` with the line if it is not a pair of numbers, if the
+ * times are not equidistant, or if there are fewer than two.
  */
 export function parseTrace(text: string): Trace {
   const rows: { readonly atSeconds: number; readonly value: number }[] = [];
@@ -42,7 +42,10 @@ export function parseTrace(text: string): Trace {
   return { stepSeconds, ratesPerSecond: rows.map((row) => row.value / stepSeconds) };
 }
 
-/** The trace as a curve: each step holds its rate; after its end it starts again (or is 0, with `isRepeated` false). */
+/**
+ * Returns the trace as a curve that holds the rate of each step. After its end it repeats, or is 0 without
+ * `isRepeated`.
+ */
 export function traceCurve({ stepSeconds, ratesPerSecond }: Trace, isRepeated = true): Curve {
   return (seconds) => {
     const index = Math.floor(seconds / stepSeconds);

@@ -3,48 +3,46 @@ import { generatedName } from './names.js';
 import { type PodState, nextPhaseAt, phaseOf } from './pods.js';
 import type { Random } from './random.js';
 
-/** How long the steps of a pod's life take, in seconds. Infinity: it never gets there. */
+/** Durations of the phases of a pod. Infinity: it never reaches the next one. */
 export interface PodTiming {
-  /** From its creation until its containers run. */
+  /** From creation to the start of the containers. */
   readonly startSeconds: number;
-  /** From then until it is ready. */
+  /** From the start of the containers until it is ready. */
   readonly readySeconds: number;
-  /** From its deletion until it is gone. */
+  /** From deletion until it is removed. */
   readonly terminationSeconds: number;
-  /** Each delay is up to this share longer, at random. */
+  /** Each duration is longer by a random share, up to this one. */
   readonly jitterRatio: number;
 }
 
-/** What a workload is told to be. */
 export interface WorkloadSpec {
   readonly name: string;
-  /** `rolling`: pods of any revision under random names, replaced by surge; `ordered`: `name-0`, `name-1` ... */
+  /** `rolling`: pods with random names, replaced with surge; `ordered`: `name-0`, `name-1` ... */
   readonly order: 'rolling' | 'ordered';
   readonly replicas: number;
-  /** Which template new pods are made from; part of the pod's name where `isRevisionNamed`. */
+  /** The template of new pods; part of the name of a pod if `isRevisionNamed`. */
   readonly revision: string;
   readonly isRevisionNamed: boolean;
-  /** Absolute counts, as the percentages of a Deployment resolve for `replicas`. */
+  /** Absolute numbers: percentages of a Deployment are resolved. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly isPaused: boolean;
   readonly timing: PodTiming;
 }
 
-/** The pods of a workload, those on their way out included. */
+/** The pods of a workload, including terminating ones. */
 export type Pods = readonly PodState[];
 
-/** What a workload looks like after a step. */
 export interface Step {
   readonly pods: Pods;
-  /** When it should be looked at again; Infinity where nothing is under way. */
+  /** Time of the next step; Infinity: none until something changes. */
   readonly nextAt: number;
 }
 
-/** More passes than any change needs: each adds or ends pods, and the next sees what that makes room for. */
+/** More than any change needs: a pass adds or deletes pods, which allows more changes in the next. */
 const MOST_PASSES = 100;
 
-/** Adds, ends and drops pods as the controllers of Kubernetes would at this moment. Pure but for `random`. */
+/** Creates, deletes and removes pods like the controllers of Kubernetes. Pure, except for `random`. */
 export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, random: Random): Step {
   const step = spec.order === 'ordered' ? stepOrdered : stepRolling;
   let pods = before.filter((pod) => phaseOf(pod, now) !== 'gone');
@@ -57,12 +55,12 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
   return { pods, nextAt: nextChangeAt(pods, now) };
 }
 
-/** When the first of the pods changes its phase by itself; Infinity where none will. */
+/** Returns the time at which the first pod enters its next phase; Infinity: none. */
 export function nextChangeAt(pods: Pods, now: Instant): number {
   return Math.min(Number.POSITIVE_INFINITY, ...pods.map((pod) => nextPhaseAt(pod, now)));
 }
 
-/** Pods that are ready already, `ageSeconds` old: how a workload stands that has been there for long. */
+/** Returns ready pods that are `ageSeconds` old, for a workload that exists from the start. */
 export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number, random: Random): Pods {
   const createdAt = instantFromMs(now - ageSeconds * 1000);
   const age = { startsAt: createdAt, readyAt: createdAt };
@@ -72,7 +70,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** A pod that was told to end at `now`; one that is ending already stays as it is. */
+/** Returns the pod, terminating from `now`. A terminating pod is unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };
@@ -104,7 +102,9 @@ function makePod(
   };
 }
 
-/** The rule of the Deployment controller: never above replicas + surge, never fewer ready than replicas - unavailable. */
+/**
+ * The Deployment controller: never more pods than replicas + surge, never fewer ready ones than replicas - unavailable.
+ */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
   const isCurrent = (pod: PodState): boolean => pod.revision === spec.revision;
@@ -141,7 +141,10 @@ function endedByRollout(
   return [...tooMany, ...unready, ...firstToEnd(old.filter(isReady), now, dispensable)];
 }
 
-/** The order of the ReplicaSet controller, shortened: not ready before ready, cheap before dear, young before old. */
+/**
+ * The order of the ReplicaSet controller, simplified: unready before ready, low before high deletion cost, new before
+ * old.
+ */
 function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
   if (count <= 0) return [];
   const rank = (pod: PodState): number => ['pending', 'starting', 'ready'].indexOf(phaseOf(pod, now));
@@ -156,7 +159,9 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
     .slice(0, count);
 }
 
-/** The rule of the StatefulSet controller: one after another, up from 0, down and renewed from the top. */
+/**
+ * The StatefulSet controller: one pod at a time, created from ordinal 0 up, deleted and updated from the highest down.
+ */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));
   for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {

@@ -1,10 +1,9 @@
 import type { Random } from '../model/random.js';
 import { type Json, type JsonObject, isObject, stringAt } from '../json.js';
 
-/** The metadata that every stored object has. */
 export type ObjectMeta = JsonObject & {
   readonly name: string;
-  /** Absent on objects of the whole cluster. */
+  /** Absent on cluster-scoped objects. */
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -12,14 +11,14 @@ export type ObjectMeta = JsonObject & {
   readonly generation?: number;
 };
 
-/** An object as the server stores it. Never changed, only replaced. */
+/** A stored object: immutable, changes replace it. */
 export type KubeObject = JsonObject & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** Checks what every stored object must have; throws `Error` otherwise (a broken promise of the simulator). */
+/** Checks the fields that every stored object has. Throws `Error`: a bug of the simulator. */
 export function asKubeObject(value: JsonObject): KubeObject {
   const complete =
     typeof value['apiVersion'] === 'string' &&
@@ -37,17 +36,17 @@ function describe(value: JsonObject): string {
   return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
 }
 
-/** The key of an object within its resource: `NAMESPACE/NAME`, `/NAME` for the whole cluster. */
+/** Returns the key of an object in its resource: `NAMESPACE/NAME`, or `/NAME` if it is cluster-scoped. */
 export function keyOf(namespace: string | null | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** The namespace of an object, null for one of the whole cluster. */
+/** Returns the namespace, null for a cluster-scoped object. */
 export function namespaceOf(object: KubeObject): string | null {
   return object.metadata.namespace ?? null;
 }
 
-/** The object with members of its metadata replaced; `undefined` removes. */
+/** Returns the object with changed metadata; `undefined` removes a field. */
 export function withMetadata(
   object: KubeObject,
   change: Readonly<Record<string, Json | undefined>>,
@@ -55,7 +54,7 @@ export function withMetadata(
   return { ...object, metadata: { ...object.metadata, ...change } };
 }
 
-/** A random identifier in the form of a version 4 UUID. */
+/** Returns a random UUID, version 4. */
 export function makeUid(random: Random): string {
   let hex = '';
   for (let i = 0; i < 4; i += 1) {
@@ -66,7 +65,7 @@ export function makeUid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** An instant as Kubernetes writes it: RFC 3339 in UTC with whole seconds. */
+/** Formats a time like Kubernetes: RFC 3339 in UTC with whole seconds. */
 export function timestamp(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }

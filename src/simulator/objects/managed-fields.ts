@@ -3,23 +3,23 @@ import { type FieldSet, fieldChanges, fieldsFromTree, fieldsToTree } from '../ki
 import type { Type } from '../kinds/type.js';
 import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
 
-/** Who writes, and how. */
+/** A write: its manager and its options. */
 export interface Writer {
   readonly manager: string;
-  /** `scale`, `status`, or empty for the object itself. */
+  /** `scale`, `status`, or empty: the object itself. */
   readonly subresource: string;
   readonly nowMs: number;
-  /** Whether a field that is not known is an error (`fieldValidation=Strict`), rather than left out. */
+  /** Whether an unknown field is an error (`fieldValidation=Strict`) rather than dropped. */
   readonly isStrict?: boolean;
-  /** Takes sentences for the `Warning` headers of the answer (`fieldValidation=Warn`). */
+  /** Collects `Warning` headers of the response (`fieldValidation=Warn`). */
   readonly warnings?: string[];
-  /** Whether the answer alone is wanted (`dryRun=All`), as `kubectl diff` asks: nothing is stored. */
+  /** Whether nothing is stored (`dryRun=All`), as for `kubectl diff`. */
   readonly isDryRun?: boolean;
-  /** Whether server-side apply takes fields away from their owners. */
+  /** Whether server-side apply takes over fields of other managers. */
   readonly isForced?: boolean;
 }
 
-/** The manager of a request: `fieldManager`, else the user agent up to its first slash, as the server has it. */
+/** Returns the manager of a request: `fieldManager`, or the user agent up to its first slash. */
 export function managerOf(query: URLSearchParams, userAgent: string | undefined): string {
   const named = query.get('fieldManager');
   if (named !== null && named !== '') return named;
@@ -27,7 +27,7 @@ export function managerOf(query: URLSearchParams, userAgent: string | undefined)
   return agent === '' ? 'unknown' : agent.slice(0, 128);
 }
 
-/** One entry of `metadata.managedFields`. */
+/** An entry of `metadata.managedFields`. */
 export interface Ownership {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -39,7 +39,6 @@ export interface Ownership {
 
 const READ = new WeakMap<JsonObject, FieldSet>();
 
-/** The owners of an object's fields. */
 export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
   return listAt(object?.metadata, 'managedFields')
     .filter((entry) => isObject(entry) && isObject(entry['fieldsV1']))
@@ -53,14 +52,14 @@ export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
     }));
 }
 
-/** Entries are carried from write to write as they are: each is read once. */
+/** Cached: unchanged entries are passed from write to write. */
 function readFields(tree: JsonObject): FieldSet {
   const fields = READ.get(tree) ?? fieldsFromTree(tree);
   READ.set(tree, fields);
   return fields;
 }
 
-/** The object with these owners; those that own nothing are left out. */
+/** Returns the object with these owners, without those that own nothing. */
 export function withOwnerships(object: KubeObject, ownerships: readonly Ownership[]): KubeObject {
   const order = ({ operation, time, manager }: Ownership): string => [operation, time, manager].join();
   const entries = ownerships
@@ -83,8 +82,8 @@ function entryOf({ manager, operation, apiVersion, subresource, time, fields }: 
 }
 
 /**
- * The object after an update (POST, PUT, PATCH): the writer owns what it changed, whoever owned it before, and what is
- * gone has no owner. `before` is the stored object, or null with what an empty object of the type looks like.
+ * Returns the object after an update (POST, PUT, PATCH): the writer becomes the only owner of what it changed, and
+ * removed fields have no owner. `before` is the stored object; null: compare with `empty`, an empty object of the type.
  */
 export function ownChanges(
   change: {
@@ -117,7 +116,6 @@ export function ownChanges(
   ]);
 }
 
-/** An owner of nothing yet. */
 export function newOwnership(
   { manager, subresource, nowMs }: Writer,
   operation: Ownership['operation'],
@@ -126,7 +124,6 @@ export function newOwnership(
   return { manager, operation, apiVersion, subresource, time: timestamp(nowMs), fields: new Set() };
 }
 
-/** The fields of a set that are not in the other. */
 export function without(fields: FieldSet, taken: FieldSet): FieldSet {
   return taken.size === 0 ? fields : new Set([...fields].filter((field) => !taken.has(field)));
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json.js';
 
-/** A resource that the API serves. */
 export interface Resource {
   /** Empty for the core group. */
   readonly group: string;
@@ -11,23 +10,22 @@ export interface Resource {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** `status` and `scale`, where they exist. */
   readonly subresources: readonly ('status' | 'scale')[];
   /** Whether `metadata.generation` counts changes of the spec. */
   readonly hasGeneration: boolean;
-  /** Custom resources take no strategic merge patch. */
+  /** A custom resource does not support strategic merge patches. */
   readonly isCustom: boolean;
-  /** Where its objects are stored: `GROUP/PLURAL`. Two versions or groups may share one place. */
+  /** The key of its objects in the store: `GROUP/PLURAL`. Two versions or groups may share it. */
   readonly storage: string;
-  /** The apiVersion in which its objects are stored: that of another version or group where two share one place. */
+  /** The apiVersion of the stored objects, which may be that of another version or group. */
   readonly storedAs: string;
-  /** The structural schema of its CustomResourceDefinition; null where it has none. */
+  /** The structural schema of the CustomResourceDefinition; null: none. */
   readonly schema: JsonObject | null;
-  /** Its `additionalPrinterColumns`; null for a resource without a CustomResourceDefinition. */
+  /** `additionalPrinterColumns`; null for a resource without a CustomResourceDefinition. */
   readonly columns: readonly JsonObject[] | null;
 }
 
-/** The name of a resource without its version, as `Store` takes it: `apps/deployments`, `/pods`. */
+/** Returns the key of a resource in the store: `apps/deployments`, `/pods`. */
 export function storageName(group: string, plural: string): string {
   return `${group}/${plural}`;
 }
@@ -48,7 +46,7 @@ type Extra = Partial<
   >
 >;
 
-/** A resource from its group, version, plural and kind; namespaced and without subresources unless said otherwise. */
+/** Returns a resource; default: namespaced, without subresources. */
 export function makeResource(
   names: { readonly group: string; readonly version: string; readonly plural: string; readonly kind: string },
   extra: Extra = {},
@@ -81,7 +79,7 @@ function apps(plural: string, kind: string, shortNames: readonly string[]): Reso
   return makeResource({ group: 'apps', version: 'v1', plural, kind }, { ...SCALED, shortNames });
 }
 
-/** What the API serves unless more is added. */
+/** The built-in resources. */
 export const RESOURCES: readonly Resource[] = [
   core('namespaces', 'Namespace', { namespaced: false, shortNames: ['ns'], subresources: ['status'] }),
   core('nodes', 'Node', { namespaced: false, shortNames: ['no'], subresources: ['status'] }),
@@ -137,7 +135,6 @@ export const RESOURCES: readonly Resource[] = [
   ),
 ];
 
-/** Finds resources by what a path or a manifest names. */
 export class Catalog {
   #resources: Resource[];
 
@@ -149,26 +146,26 @@ export class Catalog {
     return this.#resources;
   }
 
-  /** Serves one more resource from now on, as a CustomResourceDefinition does. */
+  /** Adds a resource, as a CustomResourceDefinition does. */
   add(resource: Resource): void {
     this.#resources.push(resource);
   }
 
-  /** Serves what a CustomResourceDefinition of this name (`PLURAL.GROUP`) defined no longer. */
+  /** Removes the resources of the CustomResourceDefinition of this name (`PLURAL.GROUP`). */
   dropDefined(definition: string): void {
     this.#resources = this.#resources.filter(
       ({ schema, plural, group }) => schema === null || `${plural}.${group}` !== definition,
     );
   }
 
-  /** By what stands in a path; null where it is not served. */
+  /** Finds a resource by the elements of a path. Returns null if it is not served. */
   byPath(group: string, version: string, plural: string): Resource | null {
     return (
       this.#resources.find((r) => r.group === group && r.version === version && r.plural === plural) ?? null
     );
   }
 
-  /** By the apiVersion and kind of a manifest; null where it is not served. */
+  /** Finds a resource by apiVersion and kind. Returns null if it is not served. */
   byKind(apiVersion: string, kind: string): Resource | null {
     return this.#resources.find((r) => apiVersionOf(r) === apiVersion && r.kind === kind) ?? null;
   }

@@ -6,14 +6,13 @@ import { badRequest } from './status-error.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Decides whether an object belongs to the answer. */
 export type Match = (object: KubeObject) => boolean;
 
 const SET_TERM = /^\s*([^\s=!,()]+)\s+(in|notin)\s*\(([^)]*)\)\s*$/;
 const EQUALITY_TERM = /^\s*([^\s=!,()]+)\s*(==|=|!=)\s*([^\s=!,()]*)\s*$/;
 const EXISTENCE_TERM = /^\s*(!?)\s*([^\s=!,()]+)\s*$/;
 
-/** Reads `labelSelector` and `fieldSelector` of a query; throws 400 where they cannot be understood. */
+/** Parses `labelSelector` and `fieldSelector` of a query. Throws 400 if one is invalid. */
 export function matchOf(query: URLSearchParams, resource: Resource): Match {
   const labelSelector = query.get('labelSelector') ?? '';
   const fieldSelector = query.get('fieldSelector') ?? '';
@@ -23,13 +22,13 @@ export function matchOf(query: URLSearchParams, resource: Resource): Match {
   return (object) => labels(stringsAt(object, 'metadata', 'labels')) && fields(object);
 }
 
-/** A label selector in text form: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 otherwise. */
-export function parseLabelSelector(text: string): (labels: Labels) => boolean {
+/** Parses a label selector: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 if it is invalid. */
+function parseLabelSelector(text: string): (labels: Labels) => boolean {
   const terms = splitOutsideParentheses(text).map(parseLabelTerm);
   return (labels) => terms.every((term) => term(labels));
 }
 
-/** The commas within `in (...)` do not part terms. */
+/** Splits at commas outside of `in (...)`. */
 function splitOutsideParentheses(text: string): readonly string[] {
   return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/);
 }
@@ -70,7 +69,7 @@ function parseFieldTerm(text: string, resource: Resource): Match {
   return (object) => (textAt(object, steps) === value) === (operator !== '!=');
 }
 
-/** Numbers and booleans are compared as text; a boolean that is absent is `false`. */
+/** Numbers and booleans are compared as strings; an absent boolean is `false`. */
 function textAt(object: KubeObject, steps: readonly string[]): string {
   const found = valueAt(object, ...steps);
   if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';
@@ -81,7 +80,7 @@ function asText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The text form of a `spec.selector`, as `/scale` shows it. Replication controllers have plain labels there. */
+/** Formats a `spec.selector` as a string, as in `/scale`. That of a ReplicationController is a map of labels. */
 export function selectorText(selector: JsonObject): string {
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
   const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 
-/** A failure that is answered with a Kubernetes `Status` object. */
+/** A failure, sent as a Kubernetes `Status` object. */
 export class StatusError extends Error {
   override name = 'StatusError';
   readonly status: JsonObject;
@@ -13,7 +13,7 @@ export class StatusError extends Error {
   }
 }
 
-/** A `Status` of failure as the real server writes it. */
+/** Returns the `Status` that the real server sends for a failure. */
 export function makeStatus(failure: {
   readonly code: number;
   readonly reason: string | undefined;
@@ -25,9 +25,8 @@ export function makeStatus(failure: {
   return { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, details, code };
 }
 
-/** What an object is called in messages and details. */
+/** The object in messages and details. */
 export interface ObjectName {
-  /** Plural, e.g. `deployments`. */
   readonly resource: string;
   /** Empty for the core group. */
   readonly group: string;
@@ -42,7 +41,7 @@ function detailsOf({ resource, group, name }: ObjectName): JsonObject {
   return { name, group: group === '' ? undefined : group, kind: resource };
 }
 
-/** 404: there is no such object. */
+/** 404: the object does not exist. */
 export function notFound(object: ObjectName): StatusError {
   return new StatusError(
     404,
@@ -52,18 +51,18 @@ export function notFound(object: ObjectName): StatusError {
   );
 }
 
-/** 404: a group that is served has no such resource. */
+/** 404: the resource does not exist in a group that is served. */
 export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** 409: an object of this name is there already. */
+/** 409: the object already exists. */
 export function alreadyExists(object: ObjectName): StatusError {
   const message = `${qualified(object)} "${object.name}" already exists`;
   return new StatusError(409, 'AlreadyExists', message, detailsOf(object));
 }
 
-/** 403: the namespace of a new object is on its way out. */
+/** 403: the namespace of a new object is terminating. */
 export function namespaceTerminating(object: ObjectName, namespace: string): StatusError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = {
@@ -75,7 +74,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the resourceVersion of a write is not that of the stored object. */
+/** 409: the resourceVersion is not that of the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
@@ -83,7 +82,7 @@ export function conflict(object: ObjectName, cause?: string): StatusError {
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
-/** 409: the uid of a write is not that of the stored object. */
+/** 409: the uid is not that of the stored object. */
 export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
   return conflict(
     object,
@@ -91,7 +90,7 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
   );
 }
 
-/** What is wrong with one field: `text` is the sentence behind its path. */
+/** An invalid field; `text` follows its path in the message. */
 export interface FieldCause {
   readonly reason:
     | 'FieldValueInvalid'
@@ -103,7 +102,7 @@ export interface FieldCause {
   readonly text: string;
 }
 
-/** 422: a field has a value that is not allowed. */
+/** 422: one field is invalid. */
 export function invalidField(
   object: { readonly kind: string; readonly group: string; readonly name: string },
   cause: { readonly field: string; readonly value: string; readonly message: string },
@@ -112,7 +111,7 @@ export function invalidField(
   return invalidFields(object, [{ reason: 'FieldValueInvalid', text, field: cause.field }]);
 }
 
-/** 422: fields have values that are not allowed; at least one. */
+/** 422: at least one field is invalid. */
 export function invalidFields(
   object: { readonly kind: string; readonly group: string; readonly name: string },
   causes: readonly FieldCause[],
@@ -128,7 +127,7 @@ export function invalidFields(
   });
 }
 
-/** 422: what a patch makes of an object cannot be read. */
+/** 422: the result of a patch cannot be decoded. */
 export function invalidPatch(patched: JsonObject, message: string): StatusError {
   const text = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${message}`;
   return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${text}`, {
@@ -136,12 +135,10 @@ export function invalidPatch(patched: JsonObject, message: string): StatusError 
   });
 }
 
-/** 400: the request cannot be understood. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
-/** 405: the resource does not know the verb. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(
     405,
@@ -151,40 +148,38 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 406: none of the forms that the client takes can be given. */
+/** 406: no form of the `Accept` header is supported. */
 export function notAcceptable(): StatusError {
   const message = '406: Not Acceptable\n\nAvailable representations: application/json';
   return new StatusError(406, 'NotAcceptable', message, {});
 }
 
-/** 413: the body is longer than the server reads. */
 export function tooLargeBody(limit: number): StatusError {
   const message = `Request entity too large: limit is ${limit}`;
   return new StatusError(413, 'RequestEntityTooLarge', message);
 }
 
-/** 500 as the server gives it for what it takes for a fault of its own: without a reason. */
+/** 500 without a reason: the real server treats the request as an internal error. */
 export function serverFault(message: string): StatusError {
   return new StatusError(500, undefined, message);
 }
 
-/** 415: the body has a form that is not taken. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `415: Unsupported Media Type: the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new StatusError(415, 'UnsupportedMediaType', message, {});
 }
 
-/** 401: no token, or an unknown one. */
+/** 401: the token is absent or unknown. */
 export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
 
-/** 410 of a watch that starts before the history. */
+/** 410: a watch starts before the history. */
 export function tooOld(revision: number, current: number): StatusError {
   return new StatusError(410, 'Expired', `too old resource version: ${revision} (${current})`);
 }
 
-/** 504 of a list or get that asks for a version that has not been reached. */
+/** 504: a list or get asks for a revision that has not been reached. */
 export function tooLarge(revision: number, current: number): StatusError {
   const message = `Timeout: Too large resource version: ${revision}, current: ${current}`;
   return new StatusError(504, 'Timeout', message, {

@@ -1,34 +1,34 @@
 import type { Clock } from '../../units/clock.js';
 import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object.js';
 
-/** How long a change stays in the history: the compaction interval of a real server's etcd. */
+/** Retention of changes: the compaction interval of the etcd of a real server. */
 const HISTORY_MS = 300_000;
 const HISTORY_CHANGES = 20_000;
 
-/** One step of the history of a resource. */
+/** A change of an object. */
 export interface Change {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: KubeObject;
-  /** What stood there before; null for ADDED. */
+  /** The previous object; null for ADDED. */
   readonly previous: KubeObject | null;
   readonly atMs: number;
 }
 
-/** Is called after each change, in order, before the write is answered. */
+/** Called after each change, in order, before the write is answered. */
 export type ChangeListener = (change: Change) => void;
 
 interface Collection {
   readonly objects: Map<string, KubeObject>;
   history: Change[];
-  /** Changes up to this revision are forgotten. */
+  /** Changes up to this revision are dropped. */
   compacted: number;
   readonly listeners: Set<ChangeListener>;
 }
 
 /**
- * All objects, with one revision counter for all of them and a history for each resource, as etcd has it. Resources
- * are named `GROUP/PLURAL`, `/pods` for the core group.
+ * All objects, with one revision counter and a history for each resource, like etcd. Resources are named
+ * `GROUP/PLURAL`, `/pods` for the core group.
  */
 export class Store {
   readonly #clock: Clock;
@@ -40,27 +40,24 @@ export class Store {
     this.#clock = clock;
   }
 
-  /** The revision of the last change of any resource. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** One object, or null. */
   get(resource: string, namespace: string | null, name: string): KubeObject | null {
     return this.#collection(resource).objects.get(keyOf(namespace, name)) ?? null;
   }
 
-  /** All objects of a resource, unordered. */
+  /** Returns all objects of a resource, unordered. */
   all(resource: string): Iterable<KubeObject> {
     return this.#collection(resource).objects.values();
   }
 
-  /** The number of objects of a resource. */
   count(resource: string): number {
     return this.#collection(resource).objects.size;
   }
 
-  /** The objects at a revision by key; null where the history does not reach back to it. */
+  /** Returns the objects at a revision by key; null if the history does not reach back to it. */
   allAt(resource: string, revision: number): ReadonlyMap<string, KubeObject> | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -78,7 +75,7 @@ export class Store {
     return objects;
   }
 
-  /** Adds or replaces an object; the answer carries the new resourceVersion. */
+  /** Adds or replaces an object. Returns it with its new resourceVersion. */
   put(resource: string, object: KubeObject): KubeObject {
     const collection = this.#collection(resource);
     const key = keyOf(namespaceOf(object), object.metadata.name);
@@ -90,7 +87,7 @@ export class Store {
     return stored;
   }
 
-  /** Removes an object; gives its last form with the revision of the removal, null where there is none. */
+  /** Removes an object. Returns its last state with the revision of the removal, or null if it does not exist. */
   remove(resource: string, namespace: string | null, name: string): KubeObject | null {
     const collection = this.#collection(resource);
     const key = keyOf(namespace, name);
@@ -103,7 +100,7 @@ export class Store {
     return removed;
   }
 
-  /** The changes after a revision, oldest first; null where the history does not reach back to it. */
+  /** Returns the changes after a revision, oldest first; null if the history does not reach back to it. */
   changesSince(resource: string, revision: number): readonly Change[] | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -112,21 +109,21 @@ export class Store {
     return first < 0 ? [] : collection.history.slice(first);
   }
 
-  /** Calls `listener` for each change of a resource from now on; the answer takes it back. */
+  /** Calls `listener` for each change of a resource, until the returned function is called. */
   subscribe(resource: string, listener: ChangeListener): () => void {
     const { listeners } = this.#collection(resource);
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
-  /** Calls `callback` once when a revision is reached that is still to come; the answer takes it back. */
+  /** Calls `callback` once when a future revision is reached, unless the returned function is called before. */
   whenReached(revision: number, callback: () => void): () => void {
     const waiter = { revision, callback };
     this.#waiting.add(waiter);
     return () => this.#waiting.delete(waiter);
   }
 
-  /** Forgets the history: watches and pages that start before this moment get 410. */
+  /** Drops the history: watches and continue tokens from before get 410. */
   compact(): void {
     this.#revision += 1;
     for (const collection of this.#collections.values()) {

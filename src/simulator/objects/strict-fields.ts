@@ -3,12 +3,12 @@ import type { Writer } from './managed-fields.js';
 import type { Resource } from './resources.js';
 import { badRequest, invalidPatch } from './status-error.js';
 
-/** How an object arrived, which decides how a refusal is put. */
+/** What the client sent, which determines status code and message of an error. */
 export type Arrival = 'body' | 'patch';
 
 /**
- * Says that a client sent fields that are not known, as `fieldValidation` asks for: with Strict 400, for a patch 422; with
- * Warn a warning for each.
+ * Reports unknown fields as `fieldValidation` requires: Strict throws 400 (422 for a patch), Warn adds a warning for
+ * each.
  */
 export function reportUnknown(
   fields: readonly string[],

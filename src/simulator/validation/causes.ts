@@ -1,7 +1,6 @@
 import type { FieldCause } from '../objects/status-error.js';
 import type { Json } from '../json.js';
 
-/** A value that is not allowed. */
 export function invalid(field: string, value: Json | undefined, why: string): FieldCause {
   return {
     reason: 'FieldValueInvalid',
@@ -10,7 +9,6 @@ export function invalid(field: string, value: Json | undefined, why: string): Fi
   };
 }
 
-/** A field that must be set. */
 export function required(field: string, why = ''): FieldCause {
   return {
     reason: 'FieldValueRequired',
@@ -19,19 +17,17 @@ export function required(field: string, why = ''): FieldCause {
   };
 }
 
-/** A value that is none of those that are known. */
 export function unsupported(field: string, value: Json | undefined, known: readonly string[]): FieldCause {
   const list = known.map((one) => JSON.stringify(one)).join(', ');
   const text = `Unsupported value: ${JSON.stringify(value ?? null)}: supported values: ${list}`;
   return { reason: 'FieldValueNotSupported', field, text };
 }
 
-/** A change that is not allowed. */
 export function forbidden(field: string, why: string): FieldCause {
   return { reason: 'FieldValueForbidden', field, text: `Forbidden: ${why}` };
 }
 
-/** A number below 0. */
+/** Returns a cause if the number is negative. */
 export function negative(field: string, value: Json | undefined): readonly FieldCause[] {
   return typeof value === 'number' && value < 0
     ? [invalid(field, value, 'must be greater than or equal to 0')]

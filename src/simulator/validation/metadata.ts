@@ -17,7 +17,6 @@ const KEY_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 
-/** What is wrong with the metadata of an object. */
 export function metadataCauses({ kind, metadata }: KubeObject): readonly FieldCause[] {
   const labels = stringsAt(metadata, 'labels');
   const annotations = stringsAt(metadata, 'annotations');

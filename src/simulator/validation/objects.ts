@@ -8,7 +8,6 @@ const MOST_CONFIG_BYTES = 1024 * 1024;
 const CONFIG_KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.', regex used for validation is '[-._a-zA-Z0-9]+'";
 
-/** What is wrong with a ConfigMap. */
 export function configMapCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const data = stringsAt(object, 'data');
   const binary = stringsAt(object, 'binaryData');
@@ -38,7 +37,6 @@ export function configMapCauses(object: KubeObject, before: KubeObject | null): 
   ];
 }
 
-/** What is wrong with a Lease. */
 export function leaseCauses(object: KubeObject): readonly FieldCause[] {
   const seconds = numberAt(object, 'spec', 'leaseDurationSeconds');
   return [
@@ -49,7 +47,7 @@ export function leaseCauses(object: KubeObject): readonly FieldCause[] {
   ];
 }
 
-/** What is wrong with an Event in its core form. */
+/** Validates an Event in its core form. */
 export function eventCauses(object: KubeObject): readonly FieldCause[] {
   const about = stringAt(object, 'involvedObject', 'namespace') ?? '';
   const namespace = object.metadata.namespace ?? '';
@@ -57,7 +55,7 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
   return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** What the group `events.k8s.io` asks of a new Event besides. */
+/** Validates what `events.k8s.io` additionally requires of a new Event. */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
   return [
@@ -72,7 +70,7 @@ export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   ];
 }
 
-/** What is wrong with a HorizontalPodAutoscaler in its v2 form. */
+/** Validates a HorizontalPodAutoscaler in its v2 form. */
 export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const least = numberAt(spec, 'minReplicas') ?? 1;

@@ -4,16 +4,15 @@ import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, strin
 import { forbidden, invalid, required, unsupported } from './causes.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
-/** What may change in the spec of a pod. */
+/** Fields of a pod's spec that a client may change. */
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
-/** What admission adds. */
+/** Fields that admission adds. */
 const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 
-/** What is wrong with a pod. */
 export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const cost = costCauses(pod);
   return [
-    // The real server checks annotations twice on an update, and says so twice.
+    // The real server validates annotations twice on an update, and reports errors twice.
     ...(before === null ? cost : [...cost, ...cost]),
     ...podSpecCauses(objectAt(pod, 'spec'), 'spec'),
     ...(before === null ? [] : changeCauses(pod, before)),
@@ -37,7 +36,7 @@ function changeCauses(pod: KubeObject, before: KubeObject): readonly FieldCause[
   ];
 }
 
-/** The spec without what may change; a pod that a controller wrote may have got defaults since. */
+/** Returns the spec without mutable fields, and without those that admission adds after a controller wrote it. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = objectAt(pod, 'spec');
   const kept = Object.entries(spec).filter(([name]) => !MUTABLE.includes(name) && !ADMITTED.includes(name));
@@ -45,7 +44,7 @@ function fixedSpec(pod: KubeObject): JsonObject {
   return { ...Object.fromEntries(kept), containers };
 }
 
-/** What is wrong with the spec of a pod or of a template. */
+/** Validates the spec of a pod or of a pod template. */
 export function podSpecCauses(spec: JsonObject, path: string): readonly FieldCause[] {
   const containers = listAt(spec, 'containers');
   return [
@@ -91,7 +90,7 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   );
 }
 
-/** True where a selector of labels holds for these labels; expressions are taken to hold. */
+/** Whether `matchLabels` of a selector match. Expressions are not evaluated. */
 export function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);

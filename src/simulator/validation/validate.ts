@@ -9,7 +9,7 @@ import { autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './o
 import { podCauses } from './pods.js';
 import { replicationControllerCauses, workloadCauses } from './workloads.js';
 
-/** Throws 422 with every cause where a complete object, in the form in which it is stored, may not be stored. */
+/** Throws 422 with all causes if an object, complete and in its stored form, is invalid. */
 export function validate(
   { kind, group }: Pick<Resource, 'kind' | 'group'>,
   object: KubeObject,
@@ -43,7 +43,6 @@ function causesOf(object: KubeObject, before: KubeObject | null): readonly Field
   }
 }
 
-/** Throws 422 where a Scale may not be set. */
 export function validateScale(scale: JsonObject, name: string): void {
   const causes = negative('spec.replicas', valueAt(scale, 'spec', 'replicas'));
   if (causes.length > 0) throw invalidFields({ kind: 'Scale', group: 'autoscaling', name }, causes);

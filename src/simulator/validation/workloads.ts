@@ -4,7 +4,7 @@ import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json.
 import { invalid, negative, required, unsupported } from './causes.js';
 import { podSpecCauses, selects } from './pods.js';
 
-/** What is wrong with an object that makes pods from a template by a label selector. */
+/** Validates an object with a pod template and a label selector. */
 export function workloadCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const labels = objectAt(spec, 'template', 'metadata', 'labels');
@@ -31,7 +31,7 @@ function selectorCauses(spec: JsonObject, labels: JsonObject): readonly FieldCau
   return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }
 
-/** What is wrong with a ReplicationController, whose selector is plain labels. */
+/** Validates a ReplicationController, whose selector is a map of labels. */
 export function replicationControllerCauses(object: KubeObject): readonly FieldCause[] {
   const selector = objectAt(object, 'spec', 'selector');
   const labels = objectAt(object, 'spec', 'template', 'metadata', 'labels');

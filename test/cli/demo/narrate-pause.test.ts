@@ -9,10 +9,10 @@ it('narrates a pause that sets 3 replicas, and the first change after it, with t
   const stdout = { isTerminal: false, write: (text: string) => void (told += text) };
   const narrator = createNarrator({ stdout, env: {}, clock: world.clock });
   world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
-  narrator.tell(await world.cycle());
+  narrator.printCycle(await world.cycle());
   world.cluster.annotations = {};
   world.load = 60;
-  narrator.tell(await world.nextCycle());
+  narrator.printCycle(await world.nextCycle());
 
   expect(told).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (metrics ask for 9)\n');
   expect(told).toContain('3 -> 6     resumed: load is at 60, target 10 per pod: 3 -> 6\n');

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
 
-/** A narrator at 2026-01-01T00:00:00Z, and what it has written. */
+/** A narrator at 2026-01-01T00:00:00Z, and its output. */
 function narrating(): { readonly narrator: Narrator; readonly lines: () => readonly string[] } {
   let text = '';
   const stdout = { isTerminal: false, write: (chunk: string) => void (text += chunk) };
@@ -20,7 +20,7 @@ function narrating(): { readonly narrator: Narrator; readonly lines: () => reado
 }
 
 function tell(narrator: Narrator, record: CycleRecord): void {
-  narrator.tell({ record, decidedState: null } as unknown as Parameters<Narrator['tell']>[0]);
+  narrator.printCycle({ record, decidedState: null } as unknown as Parameters<Narrator['printCycle']>[0]);
 }
 
 const PAUSE: Pause = {
@@ -28,35 +28,35 @@ const PAUSE: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  message: 'scaling is paused by annotation; incident 7',
+  facts: ['scaling is paused by annotation', 'incident 7'],
 };
 
-describe('the story of a pause', () => {
-  it('tells its begin, its change and its end, each once', () => {
+describe('the narration of a pause', () => {
+  it('reports its start, its change and its end, once each', () => {
     const { narrator, lines } = narrating();
     const steady = cpuSnapshot(60);
-    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, message: 'scale-up is paused' }, null, null])
+    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
       tell(narrator, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([
       '   +0 s  shop/web                   scaling is paused by annotation; incident 7',
       '   +0 s  shop/web                   scale-up is paused',
-      '   +0 s  shop/web                   it is resumed',
+      '   +0 s  shop/web                   resumed',
     ]);
   });
 
-  it('says of one that was over by then that it has ended', () => {
+  it('reports a pause that has already ended', () => {
     const { narrator, lines } = narrating();
     const until = parseInstant('2026-01-01T00:00:00Z');
     tell(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
     tell(narrator, recordOf(cpuSnapshot(60)));
 
-    expect(lines()[1]).toContain('its pause has ended');
+    expect(lines()[1]).toContain('pause ended');
   });
 });
 
-describe('the story of a target', () => {
-  it('that is gone is told once', () => {
+describe('the narration of a target', () => {
+  it('reports a deleted target once', () => {
     const { narrator, lines } = narrating();
     const conditions = [
       {
@@ -73,14 +73,14 @@ describe('the story of a target', () => {
   });
 });
 
-describe('the story of documents', () => {
+describe('the narration of documents', () => {
   const WEB = `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: web, namespace: shop }
 spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 `;
 
-  it('tells that one changes, breaks, is fixed, comes and goes', async () => {
+  it('reports one that changes, becomes invalid, is fixed, is added and is removed', async () => {
     const folder = folderOf({ 'web.yaml': WEB });
     const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
     const files = createScalerFiles({ paths: [folder], clock: SYSTEM_CLOCK });
@@ -98,16 +98,16 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 
     for (const step of steps) {
       step();
-      narrator.tellDocuments(await files.load());
+      narrator.printDocuments(await files.load());
     }
 
     expect(lines().map((line) => line.slice(9).replace(/ {2,}/, ': '))).toEqual([
-      'shop/web: its document has changed, and is in force',
-      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "five", must be a whole number',
-      'web.yaml: its document is refused, the last good one stays in force: line 4: spec.maxReplicas is "six", must be a whole number',
-      'web.yaml: its document is no longer refused',
-      'shop/api: is new, and is scaled from now on',
-      'shop/web: its document is deleted: it keeps its replicas and is no longer scaled',
+      'shop/web: document changed',
+      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
+      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
+      'web.yaml: document is valid again',
+      'shop/api: document added',
+      'shop/web: document deleted: the replicas stay as they are',
     ]);
   });
 });

@@ -7,24 +7,25 @@ import type { KubernetesError } from '../../../src/kubernetes/types.js';
 import type { JsonObject } from '../../../src/kubernetes/json.js';
 import type { Clock } from '../../../src/units/clock.js';
 import type { Product } from '../product.js';
-import type { ApiServer, WireEnd } from './api-server.js';
+import type { ApiWire, WireEnd } from './api-wire.js';
+import type { Cluster } from './cluster.js';
 import type { ApiRecord, HeardRecord, LogRecord } from './log.js';
 import type { SimulatedProcess } from './process.js';
-import { placeOf } from './rest.js';
 import type { Timeline } from './timeline.js';
 import { WatchPipe } from './watch-pipe.js';
-import type { WatchServer } from './watch-server.js';
+import type { WatchWires } from './watch-wires.js';
 
-/** A moment in the life of a request at which a process can be killed. */
+/** A step of a request at which a process can be killed. */
 export type Step = 'sending' | 'sent' | 'answered';
 
 export interface TransportParts {
   readonly product: Product;
   readonly process: SimulatedProcess;
-  /** The number of the replica that the process is a run of. */
+  /** The number of the replica that the process belongs to. */
   readonly replica: number;
-  readonly api: ApiServer;
-  readonly watches: WatchServer;
+  readonly cluster: Cluster;
+  readonly api: ApiWire;
+  readonly watches: WatchWires;
   readonly log: (record: LogRecord) => void;
   readonly timeline: Timeline;
   readonly onStep: (step: Step, record: ApiRecord) => void;
@@ -34,8 +35,8 @@ export interface TransportParts {
 const MAX_ATTEMPTS = 3;
 
 /**
- * What stands between the service and the simulated API server instead of sockets. It repeats what the real transport
- * repeats: a GET after a 429 or a `Retry-After` up to three times, and once after a lost connection.
+ * Replaces the sockets between the service and the simulated API server. It has the retries of the real transport: a
+ * GET after a 429 or a `Retry-After` up to three times, and once after a lost connection.
  */
 export function openTransport(parts: TransportParts): Transport {
   const { product, process } = parts;
@@ -117,29 +118,30 @@ function exchange(
   });
 }
 
-/** Notes the request and lets it go; null where it does not get that far. */
+/** Records the request and sends it; null if it is not sent. */
 function begin(
   request: KubernetesRequest,
   signal: AbortSignal,
   { parts, reject }: { readonly parts: TransportParts; readonly reject: (error: Error) => void },
 ): ApiRecord | null {
-  const { process, log, timeline } = parts;
+  const { process, cluster, log, timeline } = parts;
   if (signal.aborted) {
     reject(parts.product.abortError(request.doing, signal));
     return null;
   }
-  const place = placeOf(request.path);
+  const { method, path, query = {} } = request;
+  const { parsed } = cluster.read({ method, path, query });
   const record: ApiRecord = {
     kind: 'api',
     process: process.name,
     sentMs: timeline.nowMs,
-    method: request.method,
-    path: request.path,
-    resource: place?.resource ?? '',
-    subresource: place?.subresource ?? null,
-    namespace: place?.namespace ?? null,
-    name: place?.name ?? null,
-    query: request.query ?? {},
+    method,
+    path,
+    resource: parsed?.resource.plural ?? '',
+    subresource: parsed?.subresource === '' ? null : (parsed?.subresource ?? null),
+    namespace: parsed?.namespace ?? null,
+    name: parsed?.name ?? null,
+    query,
     body: request.body ?? null,
     arrivedMs: null,
     answeredMs: null,
@@ -148,7 +150,7 @@ function begin(
     live: null,
   };
   parts.onStep('sending', record);
-  // Whoever waits for a dead process waits for ever.
+  // A caller in a dead process waits forever.
   if (!process.isAlive) return null;
   log(record);
   return record;
@@ -162,8 +164,7 @@ function answerOf(
   const { resource } = record;
   const heard: HeardRecord = { kind: 'heard', process: process.name, resource, atMs: timeline.nowMs };
   if (record.method === 'GET' && record.name === null) log(heard);
-  // Over a wire nothing is shared: what one side changes later, the other does not see.
-  return end.answer.body;
+  return JSON.parse(end.answer.body) as JsonObject;
 }
 
 function errorOf(
@@ -179,7 +180,7 @@ function errorOf(
   const { status, retryAfter, body } = end.answer;
   if (status < 300) return null;
   const now = process.clock.now();
-  return product.refusalError({ doing, status, body: JSON.stringify(body), retryAfter, now, secret: null });
+  return product.refusalError({ doing, status, body, retryAfter, now, secret: null });
 }
 
 function tellReport(
@@ -218,13 +219,9 @@ async function openWatch(
       record.arrivedMs = timeline.nowMs;
       const pipe = new WatchPipe(() => drop());
       let drop = (): void => undefined;
-      const { resource, namespace } = record;
-      const opened = watches.open({
+      const { resource } = record;
+      const opened = watches.open(record, {
         owner: process.name,
-        resource,
-        namespace,
-        version: Number(record.query['resourceVersion']),
-        timeoutSeconds: Number(record.query['timeoutSeconds']),
         send: (line) =>
           process.deliver(() => {
             log({ kind: 'heard', process: process.name, resource, atMs: timeline.nowMs });
@@ -232,16 +229,15 @@ async function openWatch(
           }),
         end: () => process.deliver(() => pipe.end()),
       });
-      if (opened === 'gone') {
-        const body = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
-        record.status = 410;
-        refuse({ kind: 'answer', answer: { status: 410, retryAfter: null, body } });
+      if (typeof opened !== 'function') {
+        record.status = opened.status;
+        refuse({ kind: 'answer', answer: opened });
         return;
       }
       drop = opened;
       record.status = 200;
       settle(() => {
-        // The signal of the whole watch outlives the deadline for its head.
+        // The signal of the whole watch outlives the deadline for its headers.
         const abort = (): void => {
           drop();
           pipe.fail(new Error('aborted'));

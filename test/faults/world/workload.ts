@@ -1,12 +1,13 @@
+import { timestamp, makeUid, type KubeObject } from '../../../src/simulator/objects/kube-object.js';
+import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/json.js';
+import { type Cluster, DEPLOYMENTS, PODS, replicasOf } from './cluster.js';
 import type { Load } from './load.js';
 import { WORLD_START_MS } from './process.js';
 import type { Random } from './random.js';
-import { replicasOf } from './rest.js';
 import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
-import type { Store, StoredObject } from './store.js';
 import type { Timeline } from './timeline.js';
 
-/** A pod as it really is. */
+/** A pod as it actually is. */
 export interface RealPod {
   readonly name: string;
   readonly createdMs: number;
@@ -15,12 +16,12 @@ export interface RealPod {
   isReady: boolean;
   readyChangedMs: number | null;
   isDeleting: boolean;
-  /** Counters since it started. */
+  /** Counters since its start. */
   cpuSeconds: number;
   requests: number;
 }
 
-/** How many of its pods a workload had in the last spans of time, for the checker. */
+/** The number of pods of a workload over time, for the checker. */
 export interface ReplicaChange {
   readonly atMs: number;
   readonly replicas: number;
@@ -32,16 +33,16 @@ export class Workload {
   readonly plan: WorkloadPlan;
   readonly load: Load;
   readonly pods = new Map<string, RealPod>();
-  /** Every change of `spec.replicas`, by whomever. */
+  /** Every change of `spec.replicas`, by any client. */
   readonly history: ReplicaChange[] = [];
   /** The names of its pods after each change. */
   readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
-  /** Requests that came in at the ingress, served or not. */
+  /** Requests at the ingress, served or not. */
   ingressRequests = 0;
-  /** Seconds until a new pod is ready, on top of the usual. */
+  /** Additional seconds until a new pod is ready. */
   slowStartSeconds = 0;
   readonly #timeline: Timeline;
-  readonly #store: Store;
+  readonly #cluster: Cluster;
   readonly #random: Random;
   #advancedMs = 0;
   #podCount = 0;
@@ -51,7 +52,7 @@ export class Workload {
     plan: WorkloadPlan,
     parts: {
       readonly timeline: Timeline;
-      readonly store: Store;
+      readonly cluster: Cluster;
       readonly random: Random;
       readonly load: Load;
     },
@@ -59,11 +60,11 @@ export class Workload {
     this.plan = plan;
     this.load = parts.load;
     this.#timeline = parts.timeline;
-    this.#store = parts.store;
+    this.#cluster = parts.cluster;
     this.#random = parts.random;
     this.create(Math.max(plan.minReplicas, Math.round(parts.load.at(0))));
     for (const pod of this.pods.values()) this.#becomeReady(pod);
-    this.#store.listen('deployments', ({ object }) => {
+    this.#cluster.store.subscribe(DEPLOYMENTS, ({ object }) => {
       if (object.metadata.name !== plan.name || object.metadata.namespace !== plan.namespace) return;
       const last = this.history.at(-1);
       const replicas = replicasOf(object);
@@ -74,15 +75,24 @@ export class Workload {
     });
   }
 
-  /** Makes the Deployment with its pods; what was there of that name is gone. */
+  /** Creates the Deployment with its pods; scales the one that another fault has recreated already. */
   create(replicas: number): void {
     const { namespace, name } = this.plan;
+    if (this.deployment() !== null) {
+      this.setReplicas(replicas);
+      return;
+    }
     const labels = { app: name };
-    const object = this.#store.put('deployments', {
+    const container = { name: 'app', image: 'app:1', resources: { requests: { cpu: String(CPU_REQUEST) } } };
+    const object = this.#cluster.create({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name, namespace, labels },
-      spec: { replicas, selector: { matchLabels: labels } },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
       status: { replicas },
     });
     if (this.history.length === 0)
@@ -92,32 +102,30 @@ export class Workload {
 
   /** Deletes the Deployment and all of its pods. */
   destroy(): void {
-    this.#store.remove('deployments', this.plan.namespace, this.plan.name);
+    this.#cluster.store.remove(DEPLOYMENTS, this.plan.namespace, this.plan.name);
     for (const name of [...this.pods.keys()]) this.#remove(name);
   }
 
-  /** Somebody else sets the replicas. */
+  /** Sets the replicas as another client. */
   setReplicas(replicas: number): void {
-    const object = this.deployment();
-    if (object === null) return;
-    const spec = { ...(object['spec'] as object), replicas };
-    this.#store.put('deployments', { ...object, spec });
+    const { namespace, name } = this.plan;
+    if (this.deployment() === null) return;
+    this.#cluster.patch(`/apis/apps/v1/namespaces/${namespace}/deployments/${name}`, { spec: { replicas } });
   }
 
-  /** A new version of the Deployment in which nothing of interest is new. */
+  /** Updates the Deployment without a relevant change. */
   churn(): void {
     const object = this.deployment();
     if (object === null) return;
     this.#churn += 1;
-    const status = { ...(object['status'] as object), observedGeneration: this.#churn };
-    this.#store.put('deployments', { ...object, status });
+    this.#putStatus(object, { observedGeneration: this.#churn });
   }
 
-  deployment(): StoredObject | null {
-    return this.#store.get('deployments', this.plan.namespace, this.plan.name);
+  deployment(): KubeObject | null {
+    return this.#cluster.store.get(DEPLOYMENTS, this.plan.namespace, this.plan.name);
   }
 
-  /** So many of a hundred pods stop being ready, but never the last one; `forgets`: their counters begin anew. */
+  /** Makes this percentage of pods unready, but never the last one; `forgets`: their counters restart. */
   crash(percent: number, { forMs, forgets }: { readonly forMs: number; readonly forgets: boolean }): void {
     this.advance();
     for (const pod of this.pods.values()) {
@@ -133,12 +141,12 @@ export class Workload {
     }
   }
 
-  /** Pods that take their share of the load. */
+  /** Returns the pods that share the load. */
   serving(): readonly RealPod[] {
     return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
   }
 
-  /** Brings the counters of all pods up to the present. */
+  /** Advances the counters of all pods to the current time. */
   advance(): void {
     const nowMs = this.#timeline.nowMs;
     const seconds = (nowMs - this.#advancedMs) / 1000;
@@ -165,9 +173,11 @@ export class Workload {
     const living = [...this.pods.values()].filter(({ isDeleting }) => !isDeleting);
     for (let count = living.length; count < wanted; count += 1) this.#start();
     for (const pod of living.toReversed().slice(0, Math.max(0, living.length - wanted))) this.#end(pod);
-    const status = object['status'] as { readonly replicas?: number };
-    if (status.replicas !== wanted)
-      this.#store.put('deployments', { ...object, status: { ...status, replicas: wanted } });
+    if (numberAt(object, 'status', 'replicas') !== wanted) this.#putStatus(object, { replicas: wanted });
+  }
+
+  #putStatus(object: KubeObject, change: JsonObject): void {
+    this.#cluster.store.put(DEPLOYMENTS, { ...object, status: { ...objectAt(object, 'status'), ...change } });
   }
 
   #start(): void {
@@ -201,7 +211,7 @@ export class Workload {
     });
   }
 
-  /** The pods of the beginning have been ready for long. */
+  /** The initial pods have been ready for long. */
   #becomeReady(pod: RealPod): void {
     pod.phase = 'Running';
     pod.startedMs = -3_600_000;
@@ -226,7 +236,7 @@ export class Workload {
 
   #remove(name: string): void {
     if (!this.pods.delete(name)) return;
-    this.#store.remove('pods', this.plan.namespace, name);
+    this.#cluster.store.remove(PODS, this.plan.namespace, name);
     this.#noteNames();
   }
 
@@ -234,15 +244,21 @@ export class Workload {
     this.podHistory.push({ atMs: this.#timeline.nowMs, names: [...this.pods.keys()].sort() });
   }
 
+  /** Writes as a controller and the kubelet do: without a request. */
   #write(pod: RealPod): void {
     const { namespace, name } = this.plan;
+    const { store, random } = this.#cluster;
+    const before = store.get(PODS, namespace, pod.name);
     const isReadyKnown = pod.readyChangedMs !== null;
-    this.#store.put('pods', {
+    store.put(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
         name: pod.name,
         namespace,
+        uid: before?.metadata.uid ?? makeUid(random),
+        resourceVersion: '',
+        creationTimestamp: timeText(pod.createdMs),
         labels: { app: name },
         ...(pod.isDeleting ? { deletionTimestamp: timeText(this.#timeline.nowMs) } : {}),
       },
@@ -256,7 +272,7 @@ export class Workload {
   }
 }
 
-function readyCondition({ isReady, readyChangedMs }: RealPod): object {
+function readyCondition({ isReady, readyChangedMs }: RealPod): JsonObject {
   return {
     type: 'Ready',
     status: isReady ? 'True' : 'False',
@@ -264,7 +280,6 @@ function readyCondition({ isReady, readyChangedMs }: RealPod): object {
   };
 }
 
-/** Whole seconds, as the API has them. */
 function timeText(ms: number): string {
-  return new Date(WORLD_START_MS + Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  return timestamp(WORLD_START_MS + ms);
 }

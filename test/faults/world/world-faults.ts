@@ -1,10 +1,10 @@
+import { HPAS, replicasOf } from './cluster.js';
 import type { Fault } from './faults.js';
-import { replicasOf } from './rest.js';
 import type { World } from './world.js';
 
 export type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
 
-/** What happens to processes, workloads, other writers and documents; `later` is when the fault ends. */
+/** Applies faults of processes, workloads, other writers and documents; `later` is when the fault ends. */
 export function applyWorldFault(world: World, fault: WorldFault, later: (run: () => void) => void): void {
   const { what } = fault;
   const replica = world.replicas[fault.replica];
@@ -73,7 +73,7 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       later(() => {
         world.hpas.delete(fault);
         const isThere = [...world.hpas].some(({ target }) => target === fault.target);
-        if (!isThere) world.store.remove('horizontalpodautoscalers', workload.plan.namespace, fault.target);
+        if (!isThere) world.cluster.store.remove(HPAS, workload.plan.namespace, fault.target);
       });
       return;
     case 'document-changed':
@@ -102,7 +102,7 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       return;
     }
     case 'compaction':
-      world.store.compact();
+      world.cluster.store.compact();
       return;
     default:
       what satisfies never;
@@ -111,7 +111,8 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
 
 function putHpa(world: World, name: string): void {
   const { namespace } = world.workload(name).plan;
-  world.store.put('horizontalpodautoscalers', {
+  if (world.cluster.store.get(HPAS, namespace, name) !== null) return;
+  world.cluster.create({
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     metadata: { name, namespace },

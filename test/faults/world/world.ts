@@ -1,18 +1,17 @@
 import type { ReadPath } from '../../../src/config/document-set.js';
-import type { ReadDocument } from '../../../src/scaler/read-scalers.js';
+import type { ReadDocument } from '../../../src/scaler/read/read-scalers.js';
 import type { Product } from '../product.js';
-import { ApiServer } from './api-server.js';
+import { ApiWire } from './api-wire.js';
+import { Cluster } from './cluster.js';
 import type { Fault } from './faults.js';
 import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
-import { WORLD_START_MS } from './process.js';
 import { OWN_NAMESPACE, planWorkloads, writeDocuments, type WorkloadPlan } from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
-import { Store } from './store.js';
 import { Timeline } from './timeline.js';
-import { WatchServer } from './watch-server.js';
+import { WatchWires } from './watch-wires.js';
 import { Workload } from './workload.js';
 import { applyWorldFault, type WorldFault } from './world-faults.js';
 
@@ -29,30 +28,30 @@ export interface WorldOptions {
 const VITALS_MS = 600_000;
 const STATE_MAPS = 16;
 
-/** One document as it stood from a time on; null: it was taken away. */
+/** A document from a time on; null: it was removed. */
 export interface DocumentChange {
   readonly atMs: number;
   readonly scaler: string;
   readonly plan: WorkloadPlan | null;
 }
 
-/** A cluster with its Prometheus servers, its load and the runs of promscaler in it. */
+/** A cluster with its Prometheus servers, its load and its promscaler processes. */
 export class World {
   readonly timeline = new Timeline();
-  readonly store = new Store();
   readonly random: Random;
-  readonly api: ApiServer;
-  readonly watches: WatchServer;
+  readonly cluster: Cluster;
+  readonly api: ApiWire;
+  readonly watches: WatchWires;
   readonly workloads: readonly Workload[];
   readonly sources: ReadonlyMap<string, Source>;
   readonly replicas: readonly Replica[];
   readonly records: LogRecord[] = [];
   readonly documents: DocumentChange[] = [];
-  /** The faults that have an HPA on their target: it is there until the last of them ends. */
+  /** The faults that have an HPA on their target: it exists until the last of them ends. */
   readonly hpas = new Set<WorldFault>();
-  /** Whether servers say when they were started, by the seed. */
+  /** Whether servers report their start time, by the seed. */
   readonly tellsStart: boolean;
-  /** Several replicas, of which a Lease lets one work. */
+  /** Several replicas with a Lease. */
   readonly isElected: boolean;
   readonly isSharded: boolean;
   readonly product: Product;
@@ -64,15 +63,17 @@ export class World {
     this.isElected = options.replicas > 1;
     this.isSharded = options.isSharded ?? false;
     this.random = createRandom(seed);
-    const { timeline, store } = this;
+    const { timeline } = this;
+    this.cluster = new Cluster({ timeline, random: this.random.fork('cluster') });
+    const { cluster } = this;
     const plans = planWorkloads(this.random.fork('plans'));
     this.tellsStart = this.random.fork('start').chance(0.7);
-    this.api = new ApiServer({ timeline, store, random: this.random.fork('api') });
-    this.watches = new WatchServer({ timeline, store, random: this.random.fork('watches') });
+    this.api = new ApiWire({ timeline, cluster, random: this.random.fork('api') });
+    this.watches = new WatchWires({ timeline, cluster, random: this.random.fork('watches') });
     this.workloads = plans.map((plan) => {
       const random = this.random.fork(`workload ${plan.name}`);
       const load = createLoad(random, { mean: plan.replicasNeeded, durationMs });
-      return new Workload(plan, { timeline, store, random, load });
+      return new Workload(plan, { timeline, cluster, random, load });
     });
     this.sources = new Map(
       ['default', 'queues'].map((name) => [
@@ -102,7 +103,9 @@ export class World {
     return [...last.values()].filter((plan) => plan !== null);
   }
 
-  /** A directory with one file as the service reads it, empty where there is no document; each text is read once. */
+  /**
+   * Returns a directory with one file as the service reads it, empty if there is no document; each text is read once.
+   */
   readDirectory(): ReadPath {
     const plans = this.plans();
     const text = plans.length === 0 ? '' : writeDocuments(plans);
@@ -114,13 +117,13 @@ export class World {
     return { contents: { path: 'scalers', files, error: null }, documents: known };
   }
 
-  /** Changes a document (null: takes it away), and every run reads the set anew. */
+  /** Changes a document (null: removes it), and every process reads all documents again. */
   changeDocument(name: string, plan: WorkloadPlan | null): void {
     this.#tellDocument(name, plan);
     for (const replica of this.replicas) replica.reload();
   }
 
-  /** The same for all documents at once. */
+  /** Changes all documents at once. */
   changeDocuments(change: (plan: WorkloadPlan) => WorkloadPlan | null): void {
     for (const { plan } of this.workloads) this.#tellDocument(plan.name, change(plan));
     for (const replica of this.replicas) replica.reload();
@@ -131,12 +134,11 @@ export class World {
     await this.timeline.runUntil(durationMs);
   }
 
-  /** As the chart makes them, an hour before. */
+  /** Creates it as the chart does, an hour before. */
   #createStateMap(bucket: number): void {
     const name = `promscaler-state-${String(bucket).padStart(2, '0')}`;
-    const creationTimestamp = new Date(WORLD_START_MS - 3_600_000).toISOString().replace('.000Z', 'Z');
-    const metadata = { name, namespace: OWN_NAMESPACE, creationTimestamp };
-    this.store.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const metadata = { name, namespace: OWN_NAMESPACE };
+    this.cluster.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata }, { ageMs: 3_600_000 });
   }
 
   #takeVitals(): void {

@@ -111,7 +111,7 @@ describe('in a pod', () => {
     expect((await find({ env })).url).toBe('https://[fd00::1]:443');
   });
 
-  it('reads the token again after 60 s, not after 59, and at once when asked', async () => {
+  it('reads the token again after 60 s, not after 59, and at once when requested', async () => {
     const { authorization } = await find({ env: IN_CLUSTER });
     await write('token', 'second');
 
@@ -125,7 +125,7 @@ describe('in a pod', () => {
     expect(await authorization(true)).toBe('Bearer third');
   });
 
-  it('keeps the last good token while the file is empty or gone, and says so', async () => {
+  it('keeps the last valid token while the file is empty or deleted, and reports that', async () => {
     const { authorization } = await find({ env: IN_CLUSTER });
 
     await write('token', '\n');
@@ -150,7 +150,7 @@ describe('in a pod', () => {
     expect((await tls())?.ca).toBe(CLIENT_CERTIFICATE.trim());
   });
 
-  it('names the token file where it is missing', async () => {
+  it('names the token file if it is missing', async () => {
     await rm(join(folder, 'token'));
 
     expect(await message(find({ env: IN_CLUSTER }))).toMatch(
@@ -158,7 +158,7 @@ describe('in a pod', () => {
     );
   });
 
-  it('takes another https address with the service account, and http without any credentials', async () => {
+  it('uses another https address with the service account, and http without any credentials', async () => {
     const https = await find({ env: IN_CLUSTER, settings: { url: 'https://api.test/' } });
     const http = await find({ env: IN_CLUSTER, settings: { url: 'http://127.0.0.1:8001' } });
 
@@ -172,7 +172,7 @@ describe('in a pod', () => {
 });
 
 describe('kubeconfig', () => {
-  it('takes the setting before the service account, $KUBECONFIG before ~/.kube/config', async () => {
+  it('uses the setting before the service account, and $KUBECONFIG before ~/.kube/config', async () => {
     const named = await write('named', kubeconfig({ name: 'named' }));
     const listed = await write('listed', kubeconfig({ name: 'listed' }));
     await write('.kube/config', kubeconfig({ name: 'home' }));
@@ -190,7 +190,7 @@ describe('kubeconfig', () => {
     ]);
   });
 
-  it('has the namespace of the context, where it names one', async () => {
+  it('has the namespace of the context, if set', async () => {
     const named = kubeconfig().replace('"user":"dev"', '"user":"dev","namespace":"shop"');
     const path = await write('named', named);
     const plain = await write('plain', kubeconfig({ cluster: { server: 'http://127.0.0.1:1' } }));
@@ -201,7 +201,7 @@ describe('kubeconfig', () => {
     expect([found.namespace, none.namespace]).toEqual(['shop', undefined]);
   });
 
-  it('merges several files, the first one first, and skips one that does not exist', async () => {
+  it('merges several files, with precedence for the first, and skips one that does not exist', async () => {
     const contexts = await write(
       'a',
       JSON.stringify({
@@ -260,7 +260,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it('takes tokenFile before token, and user and password', async () => {
+  it('prefers tokenFile to token, and accepts user and password', async () => {
     await write('.kube/secret', `${CANARY}-file\n`);
     await write('.kube/config', kubeconfig({ user: { token: CANARY, tokenFile: 'secret' } }));
     const file = await (await find()).authorization();
@@ -270,7 +270,7 @@ describe('kubeconfig', () => {
     expect(await (await find()).authorization()).toBe(`Basic ${base64('me:pw')}`);
   });
 
-  it('warns where the certificate is not verified', async () => {
+  it('warns if the certificate is not verified', async () => {
     await write('.kube/config', kubeconfig({ cluster: { 'insecure-skip-tls-verify': true } }));
 
     expect((await (await find()).tls())?.verify).toBe(false);
@@ -342,7 +342,7 @@ describe('kubeconfig', () => {
       { cluster: { 'certificate-authority': 'x', 'insecure-skip-tls-verify': true } },
     ],
     ['kubeconfig DIRECTORY/.kube/config: users.0.user.token: Invalid input', { user: { token: 5 } }],
-  ])('says: %s', async (words, parts) => {
+  ])('reports: %s', async (words, parts) => {
     await write('.kube/config', kubeconfig(parts));
 
     expect(await message(find())).toContain(words);
@@ -356,7 +356,7 @@ describe('kubeconfig', () => {
     );
   });
 
-  it('names file, line and column of broken YAML and quotes nothing of it', async () => {
+  it('names file, line and column of invalid YAML and quotes none of it', async () => {
     await write('.kube/config', `users:\n- name: x\n  user: {token: ${CANARY}\nclusters: []\n`);
 
     expect(await message(find())).toMatch(
@@ -364,7 +364,7 @@ describe('kubeconfig', () => {
     );
   });
 
-  it('lists the contexts where the one asked for is not there', async () => {
+  it('lists the contexts if the requested one does not exist', async () => {
     await write('.kube/config', kubeconfig());
 
     expect(await message(find({ settings: { context: 'prod' } }))).toBe(
@@ -372,7 +372,7 @@ describe('kubeconfig', () => {
     );
   });
 
-  it('says what was tried where there is nothing', async () => {
+  it('lists the locations it tried if there is no configuration', async () => {
     expect(await message(find())).toBe(
       'no connection to the Kubernetes API is configured: DIRECTORY/.kube/config does not exist, and KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod',
     );
@@ -383,7 +383,7 @@ describe('kubeconfig', () => {
 });
 
 describe('connectTo', () => {
-  it('takes an address without a slash at its end', async () => {
+  it('accepts an address without a trailing slash', async () => {
     const connection = connectTo('http://127.0.0.1:8001/base/');
 
     expect(connection.url).toBe('http://127.0.0.1:8001/base');

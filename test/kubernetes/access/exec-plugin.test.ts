@@ -29,7 +29,7 @@ const credential = (status: object, apiVersion: string = V1): string =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion, status });
 const done = (stdout: string) => ({ kind: 'done', stdout }) as const;
 
-/** A plugin whose outcomes a test lists, the last one again and again; the default is a new token each time. */
+/** A plugin with the outcomes of a test, repeating the last one; by default each run returns a new token. */
 function setUp(outcomes: readonly Awaited<ReturnType<RunPlugin>>[] = [], exec = {}) {
   const clock = new ManualClock();
   const runs: PluginRun[] = [];
@@ -53,7 +53,7 @@ function setUp(outcomes: readonly Awaited<ReturnType<RunPlugin>>[] = [], exec = 
 }
 
 describe('a credential plugin', () => {
-  it('is run with its arguments, its environment and what it may know', async () => {
+  it('is run with its arguments, its environment and the cluster info that it requests', async () => {
     const { runs, read } = setUp();
     const told = setUp([], { provideClusterInfo: true });
 
@@ -68,7 +68,7 @@ describe('a credential plugin', () => {
     });
   });
 
-  it('is run once for all who ask, and again for a 401, but not within 5 s', async () => {
+  it('is run once for concurrent requests, and again after a 401, but not within 5 s', async () => {
     const { clock, tokens, read, runs } = setUp();
     await Promise.all([read(), read(), read(true)]);
 
@@ -91,7 +91,7 @@ describe('a credential plugin', () => {
     expect(await tokens(false)).toEqual(['20:00']);
   });
 
-  it('that fails is asked again after 5 s, and its earlier credentials are used meanwhile', async () => {
+  it('is retried 5 s after a failure, and its earlier credentials are used meanwhile', async () => {
     const failed = { kind: 'failed', why: 'ended with 1: no session', isMissing: false } as const;
     const { clock, tokens, read, runs } = setUp([failed, done(credential({ token: 'a' })), failed]);
 
@@ -106,7 +106,7 @@ describe('a credential plugin', () => {
     expect(await tokens(false, true)).toEqual(['a', 'a']);
   });
 
-  it('that is not there comes with the hint of the kubeconfig', async () => {
+  it('that does not exist is reported with the hint of the kubeconfig', async () => {
     const { read } = setUp([{ kind: 'failed', why: 'is not there', isMissing: true }], {
       installHint: 'Install login.\n',
     });
@@ -121,7 +121,7 @@ describe('a credential plugin', () => {
     ['returned neither a token nor a certificate', credential({ user: CANARY })],
     ['returned only one of clientCertificateData', credential({ clientKeyData: CANARY })],
     ['returned an invalid expirationTimestamp', credential({ token: CANARY, expirationTimestamp: CANARY })],
-  ])('%s: that is an error without a secret', async (words, stdout) => {
+  ])('%s: the error has no secret', async (words, stdout) => {
     const { read } = setUp([done(stdout)]);
 
     const error: unknown = await read().catch((caught: unknown) => caught);
@@ -167,7 +167,7 @@ describe('a kubeconfig with a plugin', () => {
     });
   };
 
-  it('sends its token and shows its certificate, the same one until it changes', async () => {
+  it('sends its token and presents its certificate, the same one until it changes', async () => {
     const status = { token: CANARY, clientCertificateData: CLIENT_CERTIFICATE, clientKeyData: CLIENT_KEY };
     const runs: PluginRun[] = [];
 
@@ -195,13 +195,13 @@ describe('a kubeconfig with a plugin', () => {
     });
   });
 
-  it('that gives a token alone shows no certificate', async () => {
+  it('that returns only a token presents no certificate', async () => {
     const connection = await connect(() => Promise.resolve(done(credential({ token: 't' }))));
 
     expect(await connection.tls()).toMatchObject({ ca: CA, certificate: null, key: null });
   });
 
-  it('that fails says so at the start', async () => {
+  it('that fails is reported at startup', async () => {
     const failing = connect(() => Promise.resolve({ kind: 'failed', why: 'ended with 1', isMissing: false }));
 
     await expect(failing).rejects.toThrow(/login" ended with 1$/);

@@ -1,6 +1,6 @@
 /**
  * Certificates for tests only, valid for a hundred years: an authority, a server `kubernetes.default.svc` and a client
- * `alice`, both signed by it. Made with `openssl req` and `openssl x509`; they open nothing.
+ * `alice`, both signed by it. Made with `openssl req` and `openssl x509`.
  */
 export const CA = `-----BEGIN CERTIFICATE-----
 MIIBejCCASGgAwIBAgIUftt3BmB+ErfZSInwQ+RdJUh3a/8wCgYIKoZIzj0EAwIw

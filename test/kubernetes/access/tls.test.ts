@@ -65,13 +65,13 @@ function read(lane: 'read' | 'list' = 'read') {
 }
 
 describe('TLS', () => {
-  it('trusts the CA it was given and checks the server name', async () => {
+  it('trusts the configured CA and verifies the server name', async () => {
     material = TRUSTED;
 
     expect(await read()).toEqual({ client: null });
   });
 
-  it('refuses a server that another CA signed', async () => {
+  it('rejects a server certificate of another CA', async () => {
     material = { ...TRUSTED, ca: null };
 
     await expect(read()).rejects.toMatchObject({
@@ -80,19 +80,19 @@ describe('TLS', () => {
     });
   });
 
-  it('refuses a server of another name', async () => {
+  it('rejects a server certificate for another name', async () => {
     material = { ...TRUSTED, serverName: 'other.test' };
 
     await expect(read()).rejects.toMatchObject({ kind: 'connection' });
   });
 
-  it('connects without any check only where that is asked for', async () => {
+  it('skips verification only if configured', async () => {
     material = { ...TRUSTED, ca: null, verify: false };
 
     expect(await read()).toEqual({ client: null });
   });
 
-  it('shows its client certificate, also one that came later', async () => {
+  it('presents its client certificate, also one that was configured later', async () => {
     material = TRUSTED;
     const before = await read();
     material = { ...TRUSTED, certificate: CLIENT_CERTIFICATE, key: CLIENT_KEY };
@@ -100,7 +100,7 @@ describe('TLS', () => {
     expect([before, await read()]).toEqual([{ client: null }, { client: 'alice' }]);
   });
 
-  it('gives the DNS names of the certificate of a server that it lists from', async () => {
+  it('returns the DNS names in the certificate of a server that it lists from', async () => {
     material = TRUSTED;
 
     await read('list');
@@ -110,7 +110,7 @@ describe('TLS', () => {
     expect(serverNames).toEqual([['kubernetes.default.svc'], ['kubernetes.default.svc']]);
   });
 
-  it('gives no names of a certificate that is not verified', async () => {
+  it('returns no names of a certificate that is not verified', async () => {
     material = { ...TRUSTED, ca: null, verify: false };
 
     await read('list');

@@ -15,7 +15,7 @@ const containers = (reason: string) => [
   { name: 'app', state: { waiting: { reason } } },
 ];
 
-describe('why a pod does not get ready', () => {
+describe('the reason why a pod does not become ready', () => {
   it.each([
     ['0/9 nodes are available: 9 Insufficient cpu. preemption: no victims found.', 'cpu'],
     ['0/9 nodes are available: 3 Insufficient nvidia.com/gpu, 6 Insufficient cpu.', 'cpu, nvidia.com/gpu'],
@@ -47,7 +47,7 @@ describe('why a pod does not get ready', () => {
     expect(createTroubleReader()(status)).toBeUndefined();
   });
 
-  it('by the kubelet, of containers and init containers; equals share one value', () => {
+  it('is that of the kubelet for containers and init containers; equal ones share one value', () => {
     const read = createTroubleReader();
     const crash = read({ containerStatuses: containers('CrashLoopBackOff') });
 
@@ -56,7 +56,7 @@ describe('why a pod does not get ready', () => {
     expect(read({ initContainerStatuses: containers('ImagePullBackOff') })?.why).toBe('ImagePullBackOff');
   });
 
-  it('is kept of a pod that is not ready, and not of one that is', () => {
+  it('is kept while the pod is not ready, and dropped when it is', () => {
     const read = createPodReader();
     const of = (status: string) => {
       const pod = apiPod({ name: 'a' });

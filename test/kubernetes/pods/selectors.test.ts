@@ -8,7 +8,7 @@ import {
 } from '../../../src/kubernetes/pods/selectors.js';
 
 describe('selectorFromObject', () => {
-  it('writes out matchLabels and takes matchExpressions', () => {
+  it('expands matchLabels and keeps matchExpressions', () => {
     expect(
       selectorFromObject({
         matchLabels: { app: 'web' },

@@ -5,7 +5,7 @@ import { parseInstant } from '../../../src/units/time.js';
 import { apiPod } from '../fake-api-server.js';
 
 describe('createPodReader', () => {
-  it('takes name, phase, times, readiness, labels and requests', () => {
+  it('reads name, phase, times, readiness, labels and requests', () => {
     expect(createPodReader()(apiPod({ name: 'a', resourceVersion: '5' }))).toEqual({
       namespace: 'shop',
       name: 'a',
@@ -24,7 +24,7 @@ describe('createPodReader', () => {
     });
   });
 
-  it('counts a sidecar and no other init container, and pod-level requests as well', () => {
+  it('counts sidecars but no other init containers, and pod-level requests as well', () => {
     const read = createPodReader()({
       metadata: { name: 'a', namespace: 'shop', deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: {
@@ -65,7 +65,7 @@ describe('createPodReader', () => {
   it.each([
     ['False', false],
     ['Unknown', false],
-  ])('takes a Ready condition %s for %p', (status, ready) => {
+  ])('reads a Ready condition %s as %p', (status, ready) => {
     const read = createPodReader()({
       metadata: { name: 'a', namespace: 'shop' },
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime: 'soon' }] },
@@ -74,7 +74,7 @@ describe('createPodReader', () => {
     expect([read?.pod.ready, read?.pod.readyChangedAt]).toEqual([ready, null]);
   });
 
-  it('keeps the requests of equal pods once', () => {
+  it('shares the requests of equal pods', () => {
     const read = createPodReader();
 
     expect(read(apiPod({ name: 'a' }))?.pod.requests).toBe(read(apiPod({ name: 'b' }))?.pod.requests);

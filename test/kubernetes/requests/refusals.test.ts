@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createRefusals } from '../../../src/kubernetes/requests/refusals.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
-/** What each 403 of a row is taken for; `waits`: the seconds before each but the first. */
+/** Returns whether each 403 of a series is accepted; `waits`: the seconds before each but the first. */
 function believed(waits: readonly number[]): readonly boolean[] {
   const clock = new ManualClock();
   const refusals = createRefusals(clock);
@@ -37,11 +37,11 @@ describe('a 403', () => {
       [0, 0, 0, 0, 15],
       [false, false, false, false, false, true],
     ],
-  ])('is believed with the fourth try and after 15 s: tries after %p s', (waits, expected) => {
+  ])('is accepted at the fourth try and after 15 s: tries after %p s', (waits, expected) => {
     expect(believed(waits)).toEqual(expected);
   });
 
-  it('begins another row after an answer of another kind', () => {
+  it('starts another series after an answer of another kind', () => {
     const clock = new ManualClock();
     const refusals = createRefusals(clock);
     for (const seconds of [0, 5, 5]) {
@@ -54,7 +54,7 @@ describe('a 403', () => {
     expect(refusals.note()).toBe(false);
   });
 
-  it.each([0, 0.999])('that is not believed yet is asked about within 10 s, by chance %p', (chance) => {
+  it.each([0, 0.999])('that is not accepted yet is retried within 10 s, with random %p', (chance) => {
     const clock = new ManualClock();
     clock.chance = chance;
     const refusals = createRefusals(clock);

@@ -3,7 +3,7 @@ import { serverNames } from '../../../src/kubernetes/requests/server-names.js';
 
 describe('serverNames', () => {
   it.each([undefined, null, {}, { socket: null }, { socket: { authorized: true } }])(
-    'gives none for %j, which no TLS connection served',
+    'returns none for %j, which was not read over TLS',
     (request) => {
       expect(serverNames(request)).toBeNull();
     },

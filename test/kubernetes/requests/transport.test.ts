@@ -76,7 +76,7 @@ function text(code: number, body: string, headers: Readonly<Record<string, strin
   };
 }
 
-describe('what is an answer', () => {
+describe('an answer', () => {
   const answered = (code: number, text = '{"a":1}'): Answer => {
     return (response) => void response.writeHead(code, { 'content-type': 'application/json' }).end(text);
   };
@@ -102,7 +102,7 @@ describe('what is an answer', () => {
   it.each([
     ['200,001 empty objects', `[${'{},'.repeat(200_000)}0]`, 'more than 200000 elements and members'],
     ['257 levels', `${'['.repeat(257)}${']'.repeat(257)}`, 'more than 256 levels of arrays and objects'],
-  ])('%s are refused before they are parsed', async (_what, text, why) => {
+  ])('is rejected before parsing: %s', async (_what, text, why) => {
     fake.on('GET', PATH, answered(200, text));
 
     await expect(transport.request(READ)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('requests', () => {
     [500, 'server_error'],
     [504, 'server_error'],
     [302, 'bad_answer'],
-  ])('takes a %i for %s', async (code, kind) => {
+  ])('treats a %i as %s', async (code, kind) => {
     fake.on('PATCH', PATH, status(code, 'because', { location: 'http://127.0.0.1:1/' }));
 
     const error = await failure(WRITE);
@@ -159,7 +159,7 @@ describe('requests', () => {
     ['a web page', text(200, '<html>log in</html>')],
     ['a list', text(200, '[]')],
     ['an empty body', text(200, '')],
-  ])('takes a 200 with %s for a bad answer', async (_name, answer) => {
+  ])('rejects a 200 with %s as an invalid answer', async (_name, answer) => {
     fake.on('GET', PATH, answer);
 
     expect((await failure(READ)).kind).toBe('bad_answer');
@@ -170,7 +170,7 @@ describe('requests', () => {
     expect((await failure(READ)).message).toBe('reading thing one: 404 Not Found: there is no such page');
   });
 
-  it('says nothing of an error page, and only a piece of a long text', async () => {
+  it('quotes nothing of an HTML error page, and only a part of a long text', async () => {
     fake.on('GET', PATH, text(502, '<html>secret page</html>'), text(502, `x\u0007\n${'y'.repeat(2000)}`));
 
     expect((await failure(READ)).message).toBe('reading thing one: 502 Bad Gateway');
@@ -187,7 +187,7 @@ describe('requests', () => {
     expect(reports.map(({ code }) => code)).toEqual(['connection', 'connection', 'connection']);
   });
 
-  it('ends an answer of more than 4 MiB', async () => {
+  it('rejects an answer of more than 4 MiB', async () => {
     fake.on('GET', PATH, text(200, `"${'x'.repeat(4 * 1024 * 1024)}"`));
 
     expect((await failure(READ)).kind).toBe('bad_answer');
@@ -195,7 +195,7 @@ describe('requests', () => {
 });
 
 describe('deadlines', () => {
-  it('ends an answer that drips, 10 s after the call, together with its connection', async () => {
+  it('abort a slow answer 10 s after the call, together with its connection', async () => {
     let drip = (): void => undefined;
     fake.on('GET', PATH, (response) => {
       response.writeHead(200, { 'content-length': '1000' });
@@ -219,7 +219,7 @@ describe('deadlines', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('distinguishes a cancellation from a deadline', async () => {
+  it('are distinguished from a cancellation', async () => {
     fake.on('GET', PATH, () => undefined);
     const controller = new AbortController();
     const failing = failure({ ...READ, signal: controller.signal });
@@ -231,8 +231,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('repetitions', () => {
-  it('waits 5 s for a Retry-After of 5 and then repeats a GET', async () => {
+describe('retries', () => {
+  it('repeat a GET after a Retry-After of 5 s', async () => {
     fake.on('GET', PATH, status(429, 'busy', { 'retry-after': '5' }), json({ kind: 'Thing' }));
     const answer = transport.request(READ);
     await eventually(() => reports.length === 1);
@@ -252,7 +252,7 @@ describe('repetitions', () => {
     ['1 s without a Retry-After', {}, 1000],
     ['1 s for a Retry-After of 0', { 'retry-after': '0' }, 1000],
   ])(
-    'repeats a GET after a 429 when exactly %s have passed, whatever chance says',
+    'repeat a GET after a 429 when exactly %s have passed, whatever the random number',
     async (_what, headers, ms) => {
       clock.chance = 0.999;
       fake.on('GET', PATH, status(429, 'busy', headers), json({ kind: 'Thing' }));
@@ -273,7 +273,7 @@ describe('repetitions', () => {
   it.each([
     ['1 s, then 2 s, where each names 1 s', '1', [1000, 2000]],
     ['3 s each where each names 3 s', '3', [3000, 3000]],
-  ])('sends a GET three times in all where every answer is 429: after %s', async (_, seconds, waitsMs) => {
+  ])('send a GET three times if every answer is 429: after %s', async (_, seconds, waitsMs) => {
     fake.on('GET', PATH, status(429, 'busy', { 'retry-after': seconds }));
     const failing = failure(READ);
     const sent: number[] = [];
@@ -290,14 +290,14 @@ describe('repetitions', () => {
     expect([...sent, fake.requests.length]).toEqual([1, 2, 3]);
   });
 
-  it('does not wait for a Retry-After of 60 s where the deadline is 10 s', async () => {
+  it('do not wait for a Retry-After of 60 s if the deadline is 10 s', async () => {
     fake.on('GET', PATH, status(429, 'busy', { 'retry-after': '60' }));
 
     expect((await failure(READ)).retryAfterSeconds).toBe(60);
     expect(clock.monotonicMs()).toBe(0);
   });
 
-  it('does not repeat a GET without Retry-After, nor a PATCH with one', async () => {
+  it('repeat no GET without Retry-After, and no PATCH with one', async () => {
     fake.on('GET', PATH, status(503, 'away')).on('PATCH', PATH, status(429, 'busy', { 'retry-after': '1' }));
 
     expect((await failure(READ)).retryAfterSeconds).toBeNull();
@@ -311,13 +311,13 @@ describe('repetitions', () => {
     ['soon', null],
     ['Thu, 01 Jan 2026 00:00:07 GMT', 7],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-  ])('reads Retry-After %s as %p s', async (header, seconds) => {
+  ])('read Retry-After %s as %p s', async (header, seconds) => {
     fake.on('PATCH', PATH, status(429, 'busy', { 'retry-after': header }));
 
     expect((await failure(WRITE)).retryAfterSeconds).toBe(seconds);
   });
 
-  it('sends 100 writes at once and the next after 20 ms', async () => {
+  it('send 100 writes at once and the next after 20 ms', async () => {
     fake.on('PATCH', PATH, json({ kind: 'Thing' }));
     const all = Promise.all(Array.from({ length: 101 }, () => transport.request(WRITE)));
     await eventually(() => reports.length === 100);
@@ -330,7 +330,7 @@ describe('repetitions', () => {
 });
 
 describe('credentials', () => {
-  it('reads the token again after a 401 and repeats even a PATCH, once', async () => {
+  it('are read again after a 401, which repeats even a PATCH, once', async () => {
     freshToken = 'rotated';
     fake.on('PATCH', PATH, status(401, 'expired'), json({ kind: 'Thing' }));
 
@@ -342,14 +342,14 @@ describe('credentials', () => {
     ]);
   });
 
-  it('does not repeat a 401 where the token is the same', async () => {
+  it('are not sent again after a 401 if the token is the same', async () => {
     fake.on('GET', PATH, status(401, 'who are you'));
 
     expect((await failure(READ)).kind).toBe('unauthorized');
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('keeps the token out of every error, even where the server echoes it', async () => {
+  it('appear in no error, even if the server echoes them', async () => {
     fake.on('GET', PATH, status(400, `bad header Bearer ${CANARY}`), text(500, `dump ${CANARY}`), cut);
 
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -360,7 +360,7 @@ describe('credentials', () => {
     }
   });
 
-  it('ignores a proxy of the environment and follows no redirect', async () => {
+  it('are sent to no proxy of the environment and no redirect', async () => {
     const before = process.env['HTTP_PROXY'];
     process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
     fake.on('GET', PATH, text(307, '', { location: `${fake.url}/elsewhere` }));
@@ -375,7 +375,7 @@ describe('credentials', () => {
 });
 
 describe('lanes', () => {
-  it('reads while all connections of the write lane hang', async () => {
+  it('let reads through while all connections of the write lane hang', async () => {
     fake.on('PATCH', PATH, () => undefined).on('GET', PATH, json({ kind: 'Thing' }));
     const hanging = Promise.allSettled(Array.from({ length: 20 }, () => transport.request(WRITE)));
     await eventually(() => fake.seen('PATCH').length === 10);

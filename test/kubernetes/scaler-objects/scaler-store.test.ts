@@ -66,7 +66,7 @@ describe('createScalerStore', () => {
     expect(store.get('shop', 'web')?.status).toEqual({ a: 2 });
   });
 
-  it('takes the answer to a write in where it is newer, of the same object, and that is still there', () => {
+  it('stores the answer to a write if it is newer, of the same object, and that still exists', () => {
     const { store, feed } = watched();
     feed.replace([object()]);
 
@@ -97,13 +97,13 @@ describe('createScalerStore', () => {
 describe('readScalerObject', () => {
   const metadata = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
 
-  it('takes what is needed, the spec as JSON', () => {
+  it('keeps the fields that are needed, the spec as JSON', () => {
     const read = readScalerObject({ metadata, spec: { a: [1] }, status: { b: 2 } });
 
     expect(read).toEqual({ ...metadata, specText: '{"a":[1]}', status: { b: 2 } });
   });
 
-  it('has an empty text where there is no spec', () => {
+  it('has an empty string without a spec', () => {
     expect(readScalerObject({ metadata })).toMatchObject({ specText: '', status: null });
   });
 

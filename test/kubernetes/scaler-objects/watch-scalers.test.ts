@@ -54,7 +54,7 @@ function start(): ScalerWatch {
 const specs = (): readonly string[] => [...store.list()].map(({ specText }) => specText);
 
 describe('createScalerWatch', () => {
-  it('sees objects that are there, that come, change and go', async () => {
+  it('reports existing objects, and added, changed and deleted ones', async () => {
     simulator.addObject(scalerDefinition());
     simulator.addObject(MANIFEST);
     const watch = start();
@@ -70,7 +70,7 @@ describe('createScalerWatch', () => {
   it.each([
     [404, 'crd.enabled: true', 0],
     [403, 'rbac.create: true', 15_000],
-  ])('at %d logs the fix once, tries again after 30 s, and goes on', async (status, fix, believedMs) => {
+  ])('at %d logs the fix once, retries after 30 s, and continues', async (status, fix, believedMs) => {
     simulator.addObject(scalerDefinition());
     simulator.addObject(MANIFEST);
     const heal = simulator.faults.add({ resource: 'scalers' }, { kind: 'refuse', status });
@@ -94,7 +94,7 @@ describe('createScalerWatch', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('keeps what is known while the server refuses', async () => {
+  it('keeps the last known objects while the server rejects the watch', async () => {
     simulator.addObject(scalerDefinition());
     simulator.addObject(MANIFEST);
     start();
@@ -109,7 +109,7 @@ describe('createScalerWatch', () => {
 });
 
 describe('patchScalerStatus', () => {
-  it('writes the status of the object as it was seen, and is refused for any other', async () => {
+  it('writes the status to the object version it was read from, and is rejected for another version', async () => {
     simulator.addObject(scalerDefinition());
     simulator.addObject(MANIFEST);
     start();

@@ -21,7 +21,9 @@ const TEXT = writeEntry('1/a', stateOf());
 const OTHER_TEXT = writeEntry('2/b', stateOf());
 const WRITE: BucketWrite = { key: 'shop.web', base: null, text: TEXT };
 
-/** Applies events one after the other, one millisecond apart; gives the last state and the effects of the last event. */
+/**
+ * Applies events one after the other, one millisecond apart; returns the last state and the effects of the last event.
+ */
 function run(
   events: readonly BucketEvent<BucketWrite>[],
   over: Partial<BucketContext> = {},
@@ -56,7 +58,7 @@ function answerOf(result: object): object {
 }
 
 describe('a write', () => {
-  it('is one PATCH of the version that was read, and answered by its success', () => {
+  it('is one PATCH of the version that was read, and succeeds with it', () => {
     const sent = run([read({ 'shop.old': OTHER_TEXT }), write(WRITE)], { isSpent: () => true });
 
     expect(sent.effects).toEqual([
@@ -72,7 +74,7 @@ describe('a write', () => {
     expect([...(done.state.known?.entries.keys() ?? [])]).toEqual(['shop.web']);
   });
 
-  it('is failed without a PATCH while the ConfigMap is unread or unusable', () => {
+  it('fails without a PATCH while the ConfigMap is unread or unusable', () => {
     const failed = { type: 'read-failed', error: new KubernetesError('timeout', 'no answer') } as const;
 
     expect(run([write(WRITE)]).effects).toEqual([
@@ -81,7 +83,7 @@ describe('a write', () => {
     expect(run([failed, write(WRITE)]).effects).toEqual([answerOf({ kind: 'failed', message: 'no answer' })]);
   });
 
-  it('is answered alone where another one of its batch may be sent', () => {
+  it('is answered separately if another one of its batch can be sent', () => {
     const other = { key: 'shop.other', base: 'something else', text: TEXT };
 
     expect(run([read(), write(other, WRITE)]).effects).toMatchObject([
@@ -99,7 +101,7 @@ describe('a write', () => {
     ]);
   });
 
-  it('is failed at the fourth conflict, and the ConfigMap is unusable then', () => {
+  it('fails at the fourth conflict, and the ConfigMap is unusable then', () => {
     const conflict = [patchFailed('conflict'), read(), RETRY];
     const { state, effects } = run([
       read(),
@@ -132,7 +134,7 @@ describe('a write', () => {
     );
   });
 
-  it('is not sent after a wait if another replica leads by then', () => {
+  it('is not sent after a wait if another replica has become the leader by then', () => {
     const before = run([read(), write(WRITE), patchFailed('rate_limited', 1)]);
 
     const { effects } = transition(before.state, RETRY, { ...contextAt(1000), mayWrite: () => false });
@@ -140,7 +142,7 @@ describe('a write', () => {
     expect(effects).toMatchObject([answerOf({ kind: 'refused' })]);
   });
 
-  it('without an answer is refused and makes a read due; the second in a row is failed', () => {
+  it('without an answer is unknown and requires a read; the second in a row fails', () => {
     const first = run([read(), write(WRITE), patchFailed('timeout')]);
     const second = run([
       read(),
@@ -160,7 +162,7 @@ describe('a write', () => {
 });
 
 describe('a read', () => {
-  it('takes an entry that changed since the last read for a rival’s, but not an own or a known one', () => {
+  it('attributes an entry that changed since the last read to another writer, unless it is its own or a known one', () => {
     const foreign = run([read(), read({ 'shop.web': OTHER_TEXT })]);
     const own = run([read(), write(WRITE), patchFailed('timeout'), read({ 'shop.web': TEXT })]);
     const first = run([read({ 'shop.web': OTHER_TEXT })]);
@@ -170,7 +172,7 @@ describe('a read', () => {
     expect(first.state.known?.entries.get('shop.web')?.foreignSinceMs).toBeNull();
   });
 
-  it('takes no entry for a rival’s at a reload', () => {
+  it('attributes no entry to another writer at a reload', () => {
     const { state } = run([read(), read({ 'shop.web': OTHER_TEXT }), read({ 'shop.web': OTHER_TEXT }, true)]);
 
     expect(state.known?.entries.get('shop.web')?.foreignSinceMs).toBeNull();
@@ -186,7 +188,7 @@ describe('a read', () => {
     expect(isReadDue(first.state, 'shop.other', 60_000)).toBe(false);
   });
 
-  it('that failed is due again after 10 s, and logs its first failure and its recovery only', () => {
+  it('that failed is due again after 10 s, and logs only its first failure and its recovery', () => {
     const failed = { type: 'read-failed', error: new KubernetesError('timeout', 'no answer') } as const;
     const { state, effects } = run([failed]);
 

@@ -37,11 +37,11 @@ function entry(over: Partial<StoredEntry> = {}): StoredEntry {
 }
 
 describe('writeEntry', () => {
-  it('leaves out what is not there', () => {
+  it('omits unset values', () => {
     expect(writeEntry('3/pod-a', state())).toBe('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}');
   });
 
-  it('writes all of it in 300 bytes, and it is read as it was', () => {
+  it('writes every field in 300 bytes, and it is read back unchanged', () => {
     const full = state({
       lastScaleUp: at(0),
       lastScaleDown: at(-60.25),
@@ -64,7 +64,7 @@ describe('writeEntry', () => {
     expect(readEntry(text)).toEqual({ epoch: '4/pod-b', ...full });
   });
 
-  it('keeps since when which metrics have failed', () => {
+  it('keeps the time since when each metric has failed', () => {
     const failingSince = new Map([
       ['External/queue depth', at(-30.5)],
       ['Resource/cpu', at(0)],
@@ -79,7 +79,7 @@ describe('writeEntry', () => {
     expect(readEntry(text)).toEqual({ epoch: '1/a', ...state({ failingSince }) });
   });
 
-  it('leaves them out where the entry would be longer than 4096 bytes, and keeps the rest', () => {
+  it('omits those times if the entry would be longer than 4096 bytes, and keeps the rest', () => {
     const metric = (length: number) => new Map([['x'.repeat(length), at(0)]]);
     const room =
       MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', state({ failingSince: metric(1) }))) + 1;
@@ -97,14 +97,14 @@ describe('writeEntry', () => {
     expect(readEntry(writeEntry('1/a', state({ intent })))).toMatchObject({ intent });
   });
 
-  it('keeps 64 events as they are', () => {
+  it('keeps 64 events unchanged', () => {
     const scaleEvents = Array.from({ length: 64 }, (_, index) => ({ at: at(index), change: 1 }));
 
     expect(readEntry(writeEntry('1/a', state({ scaleEvents })))).toMatchObject({ scaleEvents });
   });
 
   it.each([65, 100, 1800])(
-    'puts %d ups and downs together: the sums stay, and no time gets earlier',
+    'merges %d scale-ups and scale-downs: the sums are equal, and no time becomes earlier',
     (count) => {
       const scaleEvents = Array.from({ length: count }, (_, index) => ({
         at: at(index + 0.125),
@@ -136,7 +136,7 @@ describe('writeEntry', () => {
 });
 
 describe('readEntry', () => {
-  it('reads an entry of before there were failing metrics in it', () => {
+  it('reads an entry written before failing metrics were stored', () => {
     expect(readEntry('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}')).toEqual(entry());
   });
 
@@ -164,7 +164,7 @@ describe('readEntry', () => {
       '{"v":1,"epoch":"1/a","uid":"u","failingSince":{"External/load":"soon"}}',
       'failingSince.External/load is',
     ],
-  ])('names the problem of %s', (text, problem) => {
+  ])('reports the problem of %s', (text, problem) => {
     const read = readEntry(text);
 
     expect('problem' in read ? read.problem : 'none').toContain(problem);
@@ -172,13 +172,13 @@ describe('readEntry', () => {
 });
 
 describe('clampFuture', () => {
-  it('leaves times up to 60 s ahead, as the same value', () => {
+  it('keeps times up to 60 s ahead, as the same value', () => {
     const ahead = entry({ lastScaleUp: at(60), intent: { ...INTENT, at: at(60) } });
 
     expect(clampFuture(ahead, at(0))).toBe(ahead);
   });
 
-  it('takes each time of 61 s ahead for now, and leaves the others', () => {
+  it('replaces each time that is 61 s ahead with now, and keeps the others', () => {
     const ahead = entry({
       lastScaleUp: at(61),
       lastScaleDown: at(60),
@@ -213,11 +213,11 @@ describe('isSpent', () => {
   it.each([
     [86_400, false],
     [86_401, true],
-  ])('of an entry whose last change is %d s old: %s', (seconds, isOver) => {
+  ])('is, for an entry whose last change is %d s old, %s', (seconds, isOver) => {
     expect(isSpent(entry({ lastScaleUp: at(0), lastScaleDown: at(-90_000) }), at(seconds))).toBe(isOver);
   });
 
-  it('is never true of an unresolved intent', () => {
+  it('is false for every unresolved intent', () => {
     expect(isSpent(entry({ intent: INTENT }), at(1_000_000))).toBe(false);
   });
 });

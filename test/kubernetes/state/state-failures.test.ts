@@ -29,7 +29,7 @@ describe('a ConfigMap that cannot be read', () => {
     expect(rig.maps.count('PATCH')).toBe(0);
   });
 
-  it('is asked for again after 10 s, not before, and is usable once it answers', async () => {
+  it('is read again after 10 s, not before, and is usable once it answers', async () => {
     const rig = new StateRig();
     rig.maps.failures.set('GET', 'not_found');
     await rig.store.read(WEB);
@@ -59,7 +59,7 @@ describe('a ConfigMap that cannot be read', () => {
     ]);
   });
 
-  it('leaves the other 15 alone', async () => {
+  it('does not affect the other 15', async () => {
     const rig = new StateRig();
     rig.maps.maps.delete(WEB_MAP);
     await rig.store.load();
@@ -89,7 +89,7 @@ describe('a write that fails', () => {
   });
 
   it.each<KubernetesErrorKind>(['timeout', 'connection', 'server_error', 'bad_answer'])(
-    'is refused at the first %s, the ConfigMap read again, and failed at the second in a row',
+    'is rejected at the first %s, reads the ConfigMap again, and fails at the second in a row',
     async (kind) => {
       const rig = new StateRig();
       await rig.store.load();
@@ -104,7 +104,7 @@ describe('a write that fails', () => {
     },
   );
 
-  it('counts no two refusals in a row where one between them went through', async () => {
+  it('does not count two rejections in a row if a write succeeded between them', async () => {
     const rig = new StateRig();
     const lost = (): Promise<never> => Promise.reject(failure('timeout'));
     rig.maps.patchScripts.push(lost, (apply) => Promise.resolve(apply()), lost);
@@ -133,7 +133,7 @@ describe('a write that fails', () => {
     expect((await rig.store.put({ scaler: WEB, base: null, state: STATE })).kind).toBe(kind);
   });
 
-  it('is known to be our own where it was done all the same, once the ConfigMap is read again', async () => {
+  it('is recognized as its own if it was applied despite the error, once the ConfigMap is read again', async () => {
     const rig = new StateRig();
     rig.maps.patchScripts.push((apply) => {
       apply();
@@ -145,7 +145,7 @@ describe('a write that fails', () => {
   });
 });
 
-describe('a ConfigMap that others write, too', () => {
+describe('a ConfigMap with other writers', () => {
   it('is read again after a conflict, and written if only another scaler was changed', async () => {
     const rig = new StateRig();
     await rig.store.load();
@@ -158,7 +158,7 @@ describe('a ConfigMap that others write, too', () => {
     expect(rig.maps.count('PATCH')).toBe(2);
   });
 
-  it.each(['0/b', '1/b', '2/b'])('is not written over an entry of %s that was not known', async (epoch) => {
+  it.each(['0/b', '1/b', '2/b'])('is not overwritten at an entry of %s that was unknown', async (epoch) => {
     const rig = new StateRig();
     await rig.store.load();
     const text = writeEntry(epoch, stateOf({ lastScaleUp: at(9) }));
@@ -171,7 +171,7 @@ describe('a ConfigMap that others write, too', () => {
     expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', text, isOwn: false });
   });
 
-  it('is given up after 4 conflicts, with 10 s until it is tried again', async () => {
+  it('fails after 4 conflicts, with 10 s until the next try', async () => {
     const rig = new StateRig();
     await rig.store.load();
     for (let count = 0; count < 8; count += 1) {
@@ -190,7 +190,7 @@ describe('a ConfigMap that others write, too', () => {
     expect(rig.maps.count('PATCH')).toBe(4);
   });
 
-  it('is not given up by the others of a batch where one of them was overtaken', async () => {
+  it('does not fail for the rest of a batch if a newer leader overwrote one of its entries', async () => {
     const rig = new StateRig();
     const second = { namespace: 'shop', name: 'web' };
     await rig.store.load();
@@ -207,7 +207,7 @@ describe('a ConfigMap that others write, too', () => {
 });
 
 describe('terms', () => {
-  /** A store of epoch 3 that has seen the entry of `shop/web` change to one of `epoch` since it began. */
+  /** A store of epoch 3 that has read an entry of `shop/web` changed to one of `epoch`. */
   async function overtakenBy(epoch: string): Promise<{ readonly rig: StateRig; readonly base: string }> {
     const rig = new StateRig({ epoch: '3/a' });
     await rig.store.load();
@@ -239,14 +239,14 @@ describe('terms', () => {
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
   });
 
-  it('may overwrite what another replica wrote before this process became the leader', async () => {
+  it('can overwrite the entries that another replica wrote before this process became the leader', async () => {
     const { rig, base } = await overtakenBy('4/b');
     await rig.store.reload();
 
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe('written');
   });
 
-  it('also at the first start: a Lease that was deleted begins at 0 again', async () => {
+  it('are also checked at the first start: a recreated Lease begins at 0 again', async () => {
     const rig = new StateRig({ epoch: '0/a' });
     rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('7/b', stateOf()));
     const { text } = await rig.store.read(WEB);
@@ -254,7 +254,7 @@ describe('terms', () => {
     expect((await rig.store.put({ scaler: WEB, base: text, state: STATE })).kind).toBe('written');
   });
 
-  it('sends nothing where this process does not lead', async () => {
+  it('allow no write if this process is not the leader', async () => {
     const rig = new StateRig();
     rig.mayWrite = false;
 
@@ -265,7 +265,7 @@ describe('terms', () => {
     expect(rig.maps.count('PATCH')).toBe(0);
   });
 
-  it('reads again what another leader wrote, at a reload', async () => {
+  it('read the entries of another leader again, at a reload', async () => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('2/b', stateOf({ lastScaleUp: at(5) })));
@@ -282,7 +282,7 @@ describe('an entry that cannot be used', () => {
     ['damaged', '{"v":1,"uid":', 'not valid JSON'],
     ['too new', '{"v":2,"uid":"uid-1"}', 'schema version is 2'],
     ['edited', '{"v":1,"epoch":"1/a","uid":"uid-1","lastScaleUp":"never"}', 'lastScaleUp'],
-  ])('is named and never overwritten: %s', async (_, text, problem) => {
+  ])('is reported and never overwritten: %s', async (_, text, problem) => {
     const rig = new StateRig();
     rig.maps.edit(WEB_MAP, WEB_KEY, text);
 
@@ -296,7 +296,7 @@ describe('an entry that cannot be used', () => {
     expect(rig.logged).toHaveLength(1);
   });
 
-  it('does not keep the other scalers of its ConfigMap from being written', async () => {
+  it('does not prevent writes for the other scalers of its ConfigMap', async () => {
     const rig = new StateRig();
     rig.maps.edit(WEB_MAP, WEB_KEY, 'damaged');
     const mate = mateOfWeb();
@@ -305,7 +305,7 @@ describe('an entry that cannot be used', () => {
     expect(rig.maps.entries[WEB_KEY]).toBe('damaged');
   });
 
-  it('can be used again once a person has removed it and the ConfigMap is read, every 60 s', async () => {
+  it('is usable again once a user has removed it and the ConfigMap is read, every 60 s', async () => {
     const rig = new StateRig();
     rig.maps.edit(WEB_MAP, WEB_KEY, 'damaged');
     expect((await rig.store.read(WEB)).kind).toBe('unusable');
@@ -318,7 +318,7 @@ describe('an entry that cannot be used', () => {
     expect((await rig.store.read(WEB)).kind).toBe('none');
   });
 
-  it('is read with the present for times in the future, and logged', async () => {
+  it('is read with the current time instead of future times, and logged', async () => {
     const rig = new StateRig();
     rig.maps.edit(
       WEB_MAP,
@@ -336,8 +336,8 @@ describe('an entry that cannot be used', () => {
   });
 });
 
-describe('what is too large', () => {
-  it('an entry of more than 4 KiB is refused with its size', async () => {
+describe('size limits', () => {
+  it('reject an entry of more than 4 KiB, with its size', async () => {
     const rig = new StateRig();
     const state = stateOf({ uid: 'u'.repeat(4096) });
 
@@ -351,7 +351,7 @@ describe('what is too large', () => {
     expect(rig.maps.count('PATCH')).toBe(0);
   });
 
-  it('a ConfigMap of 512 KiB takes no more, but what makes it smaller', async () => {
+  it('reject additions to a ConfigMap of 512 KiB, but no reductions', async () => {
     const rig = new StateRig();
     const long = writeEntry('1/a', stateOf({ uid: 'u'.repeat(3000) }));
     rig.maps.edit(WEB_MAP, WEB_KEY, long);
@@ -367,7 +367,7 @@ describe('what is too large', () => {
     expect([taken.kind, then.kind]).toEqual(['written', 'written']);
   });
 
-  it('a name that is too long for a key makes its scaler unusable', async () => {
+  it('make a scaler unusable whose name is too long for a key', async () => {
     const rig = new StateRig();
     const scaler = { namespace: 'n'.repeat(63), name: 'x'.repeat(190) };
 
@@ -377,7 +377,7 @@ describe('what is too large', () => {
   });
 });
 
-/** Another scaler of the ConfigMap of `shop/web`. */
+/** Returns another scaler in the ConfigMap of `shop/web`. */
 function mateOfWeb(): { readonly namespace: string; readonly name: string } {
   for (let index = 0; ; index += 1) {
     const mate = { namespace: 'shop', name: `mate-${index}` };

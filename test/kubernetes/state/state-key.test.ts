@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bucketOf, configMapName, entryKey } from '../../../src/kubernetes/state/state-key.js';
 
 describe('bucketOf', () => {
-  // Two versions that run side by side must agree: these never change.
+  // These must never change: two versions that run side by side must agree.
   it.each([
     ['shop', 'web', 4],
     ['shop', 'checkout', 6],
@@ -40,7 +40,7 @@ describe('entryKey', () => {
     expect(entryKey({ namespace: 'shop', name: 'web.v2' })).toBe('shop.web.v2');
   });
 
-  it('exists for 253 characters and not for 254', () => {
+  it('can have 253 characters, not 254', () => {
     const namespace = 'n'.repeat(63);
 
     expect(entryKey({ namespace, name: 'x'.repeat(189) })).toHaveLength(253);

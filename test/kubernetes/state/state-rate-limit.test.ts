@@ -5,8 +5,8 @@ import { StateRig, stateOf, WEB } from './state-rig.js';
 
 const STATE = stateOf({ lastScaleUp: at(0) });
 
-describe('a write that the server has no room for (429)', () => {
-  it('is sent again 1 s after a 429, and the store is in order', async () => {
+describe('a write that the server rate-limits (429)', () => {
+  it('is sent again 1 s after a 429, and the store is healthy', async () => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.patchScripts.push(() => Promise.reject(failure('rate_limited')));
@@ -21,7 +21,7 @@ describe('a write that the server has no room for (429)', () => {
     expect(rig.logged).toEqual([]);
   });
 
-  it('is failed after 5 s of 429, and refused where another replica leads meanwhile', async () => {
+  it('fails after 5 s of 429, and is rejected if another replica becomes the leader meanwhile', async () => {
     const [rig, deposed] = [new StateRig(), new StateRig()];
     for (const each of [rig, deposed]) {
       await each.store.load();

@@ -5,12 +5,12 @@ import type { Log } from '../../../src/units/log.js';
 import { FakeStateMaps } from '../../control/fake-state-maps.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
-/** Scaler `shop/web`, which lives in bucket WEB_MAP. */
+/** Scaler `shop/web`, which is in bucket WEB_MAP. */
 export const WEB = { namespace: 'shop', name: 'web' };
 export const WEB_KEY = 'shop.web';
 export const WEB_MAP = 'promscaler-state-04';
 
-/** A store over ConfigMaps in memory, with the log that it writes. */
+/** A store of ConfigMaps in memory, with its log. */
 export class StateRig {
   readonly clock: ManualClock;
   readonly maps: FakeStateMaps;
@@ -43,7 +43,7 @@ export class StateRig {
   }
 }
 
-/** A state without anything in it. */
+/** Returns an empty state. */
 export function stateOf(over: Partial<StoredState> = {}): StoredState {
   return {
     uid: 'uid-1',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { demoStateMaps, SERVICE_NAMESPACE } from '../../../src/cli/demo/workloads.js';
+import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
@@ -12,6 +12,8 @@ import { at } from '../../control/world.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
 
+const NAMESPACE = 'promscaler';
+
 describe('the state store on a Kubernetes API over HTTP', () => {
   const clock = new ManualClock();
   let simulator: Simulator;
@@ -19,21 +21,21 @@ describe('the state store on a Kubernetes API over HTTP', () => {
 
   beforeEach(async () => {
     simulator = await startSimulator({ clock });
-    for (const manifest of demoStateMaps()) simulator.addObject(manifest);
+    for (const manifest of demoStateMaps(NAMESPACE)) simulator.addObject(manifest);
   });
   afterEach(async () => {
     for (const transport of transports.splice(0)) transport.close();
     await simulator.close();
   });
 
-  function open(epoch: string, namespace = SERVICE_NAMESPACE): StateStore {
+  function open(epoch: string, namespace = NAMESPACE): StateStore {
     const transport = createTransport({ connection: connectTo(simulator.url), clock });
     transports.push(transport);
     const leadership = { epoch: () => epoch, mayWrite: () => true };
     return createStateStore({ transport, namespace, clock, log: SILENT_LOG, leadership });
   }
 
-  it('stores, and another process reads it', async () => {
+  it('writes state that another process reads', async () => {
     const first = open('1/a');
     await first.load();
     expect(await first.read(WEB)).toEqual({ kind: 'none', text: null, since: at(0) });
@@ -44,11 +46,11 @@ describe('the state store on a Kubernetes API over HTTP', () => {
       kind: 'entry',
       entry: { epoch: '1/a', lastScaleUp: at(7) },
     });
-    const stored = simulator.getObject('/configmaps', SERVICE_NAMESPACE, WEB_MAP);
+    const stored = simulator.getObject('/configmaps', NAMESPACE, WEB_MAP);
     expect(Object.keys((stored?.['data'] ?? {}) as object)).toEqual([WEB_KEY]);
   });
 
-  it('lets one of two that start from the same win', async () => {
+  it('lets only one of two writers that start from the same version succeed', async () => {
     const [first, second] = [open('1/a'), open('2/b')];
     await Promise.all([first.load(), second.load()]);
 

@@ -8,7 +8,7 @@ import { settle } from '../../support/manual-clock.js';
 import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
 
 describe('the state store', () => {
-  it('asks nothing before it is used, and 16 ConfigMaps when it is loaded', async () => {
+  it('sends no request before it is used, and reads 16 ConfigMaps when it is loaded', async () => {
     const rig = new StateRig();
     expect(rig.maps.requests).toEqual([]);
 
@@ -31,7 +31,7 @@ describe('the state store', () => {
     expect(rig.maps.count('GET')).toBe(1);
   });
 
-  it('says of a scaler without an entry since when that is known', async () => {
+  it('returns for a scaler without an entry since when that is known', async () => {
     const rig = new StateRig();
     rig.maps.createdAt = '2026-01-01T00:00:07Z';
 
@@ -58,7 +58,7 @@ describe('the state store', () => {
     expect(await rig.store.read(WEB)).toMatchObject({ kind: 'entry', text, isOwn: true, entry: state });
   });
 
-  it('goes on with the resourceVersion of the answer: the second write needs no GET', async () => {
+  it('continues with the resourceVersion of the answer: the second write needs no GET', async () => {
     const rig = new StateRig();
     const first = await rig.store.put({ scaler: WEB, base: null, state: stateOf() });
     if (first.kind !== 'written') throw new Error(first.message);
@@ -71,7 +71,7 @@ describe('the state store', () => {
   });
 
   it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
-    'writes what is put %d microtasks after the last write was answered',
+    'writes state that is put %d microtasks after the last write was answered',
     async (ticks) => {
       const rig = new StateRig();
       let base = null;
@@ -88,7 +88,7 @@ describe('the state store', () => {
     1000,
   );
 
-  it('gives a second process what the first has stored', async () => {
+  it('returns to a second process the state that the first has stored', async () => {
     const rig = new StateRig();
     await rig.store.put({ scaler: WEB, base: null, state: stateOf({ lastScaleDown: at(3) }) });
 
@@ -118,7 +118,7 @@ describe('many changes in one tick', () => {
     expect(Object.keys(rig.maps.entries)).toHaveLength(1000);
   });
 
-  it('go into the next write where they come while one is under way: 2 writes, of 1 and of 49', async () => {
+  it('are in the next write if they come during one: 2 writes, of 1 and of 49', async () => {
     const rig = new StateRig();
     const inOne = scalers.filter((scaler) => bucketOf(scaler) === 3).slice(0, 50);
     await rig.store.load();
@@ -157,7 +157,7 @@ describe('putLater', () => {
     expect(rig.maps.count('PATCH')).toBe(1);
   });
 
-  it('joins in with the next write of the same ConfigMap', async () => {
+  it('joins the next write of the same ConfigMap', async () => {
     const rig = new StateRig();
     await rig.store.load();
     const scalers = Array.from({ length: 100 }, (_, index) => ({ namespace: 'shop', name: `w${index}` }));
@@ -174,7 +174,7 @@ describe('putLater', () => {
     );
   });
 
-  it('writes the last of two for one scaler', async () => {
+  it('writes only the last of two for one scaler', async () => {
     const rig = new StateRig();
     rig.store.putLater({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(1) }) });
     rig.store.putLater({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(2) }) });
@@ -207,11 +207,11 @@ describe('putLater', () => {
   });
 });
 
-describe('entries of scalers that are gone', () => {
+describe('entries of removed scalers', () => {
   const other = { namespace: 'shop', name: 'gone' };
   const HOUR = 3_600_000;
 
-  /** An entry of a scaler that is not known, written now, in the same ConfigMap as `shop/web`. */
+  /** Stores an entry of an unknown scaler, written now, in the same ConfigMap as `shop/web`. */
   async function withOrphan(): Promise<StateRig> {
     const rig = new StateRig();
     rig.maps.edit(WEB_MAP, 'shop.gone', writeEntry('1/a', stateOf({ lastScaleUp: at(0) })));
@@ -238,7 +238,7 @@ describe('entries of scalers that are gone', () => {
     expect(Object.keys(rig.maps.entries)).toEqual([WEB_KEY]);
   });
 
-  it('are kept when the scaler comes back within the 24 h', async () => {
+  it('are kept if the scaler returns within the 24 h', async () => {
     const rig = await withOrphan();
     rig.clock.advance(23 * HOUR);
     rig.store.setKnown([WEB, other]);
@@ -250,7 +250,7 @@ describe('entries of scalers that are gone', () => {
     expect(Object.keys(rig.maps.entries)).toContain('shop.gone');
   });
 
-  it('are kept where another process has written them meanwhile', async () => {
+  it('are kept if another process has written them meanwhile', async () => {
     const rig = await withOrphan();
     rig.clock.advance(25 * HOUR);
     const text = writeEntry('1/b', stateOf({ lastScaleUp: at(24 * 3600) }));
@@ -262,8 +262,8 @@ describe('entries of scalers that are gone', () => {
   });
 });
 
-describe('state in memory alone', () => {
-  it('says so, and takes every write', async () => {
+describe('state in memory', () => {
+  it('is reported as not persisted, and accepts every write', async () => {
     const store = stateInMemory();
 
     expect(await store.read(WEB)).toEqual({ kind: 'off', text: null });

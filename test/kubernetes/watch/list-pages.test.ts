@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 const SCOPE = resourceScope('/api/v1', 'pods', 'shop');
 
 describe('listAll', () => {
-  it('takes 3 pages for one list', async () => {
+  it('joins 3 pages to one list', async () => {
     const { transport } = scripted((_request, index) => page(2, index < 2 ? `token-${index}` : ''));
 
     await expect(all(transport)).resolves.toMatchObject({
@@ -16,14 +16,14 @@ describe('listAll', () => {
     });
   });
 
-  it('refuses a token that came before, at once', async () => {
+  it('rejects a repeated token at once', async () => {
     const { transport, count } = scripted((_request, index) => page(1, index % 2 === 0 ? 'a' : 'b'));
 
     await expect(all(transport)).rejects.toThrow('listing pods in namespace shop: the same page twice');
     expect(count()).toBe(3);
   });
 
-  it('refuses tokens that never end after 2,000 pages', async () => {
+  it('rejects endless tokens after 2,000 pages', async () => {
     const { transport, count } = scripted((_request, index) => page(0, `token-${index}`));
 
     await expect(all(transport)).rejects.toThrow('more than 2000 pages');
@@ -33,7 +33,7 @@ describe('listAll', () => {
   it.each([
     [300_000, 'taken'],
     [300_001, 'refused'],
-  ])('%i objects on one page are %s', async (count, verdict) => {
+  ])('accepts or rejects %i objects on one page: %s', async (count, verdict) => {
     const { transport } = scripted(() => page(count, ''));
 
     const outcome = await all(transport).then(
@@ -44,7 +44,7 @@ describe('listAll', () => {
     expect(outcome).toBe(verdict);
   });
 
-  it('refuses objects of more than 256 MiB', async () => {
+  it('rejects objects of more than 256 MiB', async () => {
     const big = { ...page(0, ''), items: [{ text: 'x'.repeat(20 * 1024 * 1024) }] };
     const { transport, count } = scripted((_request, index) => ({
       ...big,
@@ -57,7 +57,7 @@ describe('listAll', () => {
 });
 
 describe('listNotOlder', () => {
-  it('reads in pages what is too large as a whole', async () => {
+  it('reads in pages what is too large for one answer', async () => {
     const { transport, queries } = scripted(({ query }) => {
       if (query?.['limit'] === undefined)
         throw new KubernetesError('bad_answer', 'maxContentLength exceeded');

@@ -15,7 +15,7 @@ function aSink() {
 }
 
 describe('createOrderedSink', () => {
-  it('does not bring back a pod that the list of version 10 has no more, by its event 9 or 10; 11 is news', () => {
+  it('does not bring back a pod that is missing in the list of version 10 by its event 9 or 10; 11 is applied', () => {
     const { sink, versionOf } = aSink();
     sink.replace([pod('web-1', '7')], '10');
 
@@ -26,7 +26,7 @@ describe('createOrderedSink', () => {
     expect(['web-1', 'web-2', 'web-3', 'web-4'].map(versionOf)).toEqual(['7', null, null, '11']);
   });
 
-  it('does not remove what the list of version 10 has by a deletion of version 9', () => {
+  it('does not remove a pod in the list of version 10 by a deletion of version 9', () => {
     const { sink, versionOf } = aSink();
     sink.replace([pod('web-1', '7')], '10');
 
@@ -35,7 +35,7 @@ describe('createOrderedSink', () => {
     expect(versionOf('web-1')).toBe('7');
   });
 
-  it('takes every event where versions cannot be compared', () => {
+  it('applies every event if versions cannot be compared', () => {
     const { sink, versionOf } = aSink();
     sink.replace([], 'a7f');
 

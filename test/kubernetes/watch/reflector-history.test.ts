@@ -15,13 +15,13 @@ import {
 } from '../fake-api-server.js';
 import { startReflector } from './reflector-rig.js';
 
-/** What happens to one of four pods, in order of version. */
+/** A change of one of four pods; their order is that of their versions. */
 interface Change {
   readonly pod: number;
   readonly isDeleted: boolean;
 }
 
-/** How the server answers one watch: N events, then an end. */
+/** The answer of the server to one watch: N events, then an end. */
 interface Episode {
   readonly events: number;
   readonly end: 'close' | 'reset' | 'gone' | 'error' | 'garbage' | 'refuse' | 'repeat';
@@ -39,7 +39,7 @@ const EPISODES = fc.array(
   { maxLength: 6 },
 );
 
-/** The history of a server that was empty at version 1; a change that deletes what is not there is an ADDED. */
+/** Builds the history of a server that was empty at version 1; a deletion of a missing pod becomes an ADDED. */
 function historyOf(changes: readonly Change[]) {
   const alive = new Map<string, number>();
   const events: unknown[] = [];
@@ -87,13 +87,13 @@ function endOf(episode: Episode, sent: readonly unknown[], last: number): Answer
 }
 
 describe('a reflector', () => {
-  it('holds what the server holds after any changes and any ends of watches', async () => {
+  it('holds the objects of the server after any changes and any ends of watches', async () => {
     await fc.assert(
       fc.asyncProperty(CHANGES, EPISODES, fc.nat(12), async (changes, episodes, listedAt) => {
         const { events, states } = historyOf(changes);
         const newest = events.length;
         const left = [...episodes];
-        // The server lives on: at each list it has come a little further.
+        // The server changes meanwhile: at each list it has advanced a little.
         let now = Math.min(listedAt, newest);
         const rig = await startReflector({
           lists: [

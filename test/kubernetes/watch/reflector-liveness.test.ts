@@ -19,7 +19,7 @@ function bytewise(...events: readonly unknown[]): Answer {
 }
 
 describe('paging', () => {
-  it('goes on after an empty page and shows nothing before the last one', async () => {
+  it('continues after an empty page and publishes nothing before the last one', async () => {
     let release = (): void => undefined;
     const rig = await startReflector({
       lists: [
@@ -64,7 +64,7 @@ describe('paging', () => {
     expect(rig.store.get('shop', 'a')).toBeUndefined();
   });
 
-  it('does not store a list that is older than what was seen, for a minute', async () => {
+  it('rejects a list that is older than known objects, for a minute', async () => {
     const rig = await startReflector({
       lists: [list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })])],
       watches: [status(410, 'gone'), openWatch()],
@@ -88,7 +88,7 @@ describe('paging', () => {
 });
 
 describe('the stream', () => {
-  it('reads events that come byte by byte, names with umlauts and emoji included, and drops a cut line', async () => {
+  it('reads events that arrive byte by byte, also names with umlauts and emoji, and drops a truncated line', async () => {
     const labels = { app: 'größe-🐙' };
     const rig = await startReflector({
       watches: [bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))), openWatch()],
@@ -101,8 +101,8 @@ describe('the stream', () => {
   });
 });
 
-describe('liveness', () => {
-  it('is as old as the last event, bookmark or list', async () => {
+describe('freshness', () => {
+  it('is the age of the last event, bookmark or list', async () => {
     const { watch, send } = heldWatch();
     const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
@@ -120,7 +120,7 @@ describe('liveness', () => {
     expect(rig.watches()).toBe(1);
   });
 
-  it('is infinitely old before the first list', async () => {
+  it('is infinite before the first list', async () => {
     const rig = await startReflector({ lists: [() => undefined] });
     await rig.until({ lists: 1 });
 
@@ -128,7 +128,7 @@ describe('liveness', () => {
     expect(rig.reflector.isSynced()).toBe(false);
   });
 
-  it('ends a watch that was silent for 150 s, destroys its connection, lists and watches on; not at 149 s', async () => {
+  it('ends a watch that was silent for 150 s, not 149, destroys its connection, lists and watches again', async () => {
     const rig = await startReflector({
       lists: [list('7', []), list('8', [])],
       watches: [openWatch(bookmark('8'))],
@@ -150,7 +150,7 @@ describe('liveness', () => {
     await eventually(() => rig.fake.connections === open);
   });
 
-  it('ends a watch 15 s after its timeoutSeconds although news come, and goes on from the last version', async () => {
+  it('ends a watch 15 s after its timeoutSeconds although events arrive, and continues from the last version', async () => {
     const { watch, send } = heldWatch();
     const rig = await startReflector({ watches: [watch] });
     await rig.until({ watches: 1 });
@@ -172,7 +172,7 @@ describe('liveness', () => {
     expect(rig.lists()).toBe(1);
   });
 
-  it('gives up a watch whose head does not come within 30 s', async () => {
+  it('ends a watch whose headers do not arrive within 30 s', async () => {
     const rig = await startReflector({ watches: [() => undefined, openWatch()] });
     await rig.until({ watches: 1 });
 
@@ -182,7 +182,7 @@ describe('liveness', () => {
     expect(rig.reflector.failure()?.message).toBe('watching pods in namespace shop: timeout after 30000 ms');
   });
 
-  it('lists again when watches have been refused for more than 110 s, before what is known is too old', async () => {
+  it('lists again if watches were rejected for more than 110 s, before the data is too old', async () => {
     const rig = await startReflector({ watches: [status(401, 'no')] });
     await rig.until({ watches: 1 });
 
@@ -197,7 +197,7 @@ describe('liveness', () => {
     await eventually(() => rig.reflector.ageSeconds() === 0);
   });
 
-  it('lists again when every watch has ended at once for more than 110 s', async () => {
+  it('lists again if every watch has ended at once for more than 110 s', async () => {
     const ended: Answer = (response) => response.writeHead(200).end();
     const rig = await startReflector({ watches: [ended] });
     await rig.until({ watches: 1 });

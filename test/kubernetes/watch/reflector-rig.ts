@@ -11,7 +11,7 @@ import { type Answer, FakeApiServer, list, openWatch } from '../fake-api-server.
 
 export const PODS = '/api/v1/namespaces/shop/pods';
 
-/** What the server answers to lists and watches, the last answer again and again. */
+/** The answers of the server to lists and watches; each last one is repeated. */
 interface Script {
   /** Default: no pods at version 7. */
   readonly lists?: readonly Answer[];
@@ -19,7 +19,7 @@ interface Script {
   readonly watches?: readonly Answer[];
 }
 
-/** A watch that stays open, and what sends an event over it. */
+/** A watch that stays open, and a function that sends an event over it. */
 export function heldWatch(): { readonly watch: Answer; readonly send: (line: unknown) => void } {
   let send: (line: unknown) => void = () => undefined;
   const watch: Answer = (response, request) => {
@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((rig) => rig.stop()));
 });
 
-/** A reflector at work, stopped after the test. */
+/** Starts a reflector that is stopped after the test. */
 export async function startReflector(script: Script = {}): Promise<ReflectorRig> {
   const rig = await ReflectorRig.create(script);
   running.push(rig);
@@ -89,7 +89,6 @@ export class ReflectorRig {
     return this.fake.seen('WATCH').length;
   }
 
-  /** The `resourceVersion` of each watch, in order. */
   watchedFrom(): readonly (string | undefined)[] {
     return this.fake.seen('WATCH').map(({ query }) => query['resourceVersion']);
   }
@@ -102,13 +101,13 @@ export class ReflectorRig {
     );
   }
 
-  /** Waits until the reflector sleeps before its next attempt, and nothing else is under way. */
+  /** Waits until the reflector sleeps before its next attempt, and no request is in flight. */
   async paused(): Promise<void> {
     await eventually(() => this.clock.pending === 1, 'a pause');
     await settle(20);
   }
 
-  /** Waits until the reflector sleeps before its next attempt, then moves the clock there; gives the wait. */
+  /** Waits until the reflector sleeps before its next attempt, then moves the clock there; returns the wait. */
   async skipPause(): Promise<number> {
     await eventually(() => this.clock.pending > 0 && this.reflector.failure() !== null, 'a pause');
     await settle();

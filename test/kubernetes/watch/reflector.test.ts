@@ -48,7 +48,7 @@ describe('the first list and the watch', () => {
     expect(rig.store.get('shop', 'b')?.labels['app']).toBe('new');
   });
 
-  it('does not take back what it knows when an event of version 9 comes after one of version 10', async () => {
+  it('does not revert to version 9 when that event arrives after one of version 10', async () => {
     const rig = await startReflector({
       watches: [
         closedWatch(
@@ -66,7 +66,7 @@ describe('the first list and the watch', () => {
     expect(rig.watchedFrom()).toEqual(['7', '10']);
   });
 
-  it('does not bring back a deleted object with a late event, but takes the late first event of another', async () => {
+  it('does not bring back a deleted object with a late event, but accepts the late first event of another', async () => {
     const rig = await startReflector({
       watches: [
         closedWatch(
@@ -85,7 +85,7 @@ describe('the first list and the watch', () => {
     expect(rig.store.get('shop', 'b')).toBeDefined();
   });
 
-  it('goes on from the last version without a list when the server ends a watch', async () => {
+  it('continues from the last version without a list when the server ends a watch', async () => {
     const rig = await startReflector({
       watches: [closedWatch(event('ADDED', apiPod({ name: 'a', resourceVersion: '12' }))), openWatch()],
     });
@@ -125,7 +125,7 @@ describe('the first list and the watch', () => {
 });
 
 describe('a watch that fails', () => {
-  it('lists again when the version is gone: 410 as status', async () => {
+  it('lists again when its version has expired: 410 as status', async () => {
     const rig = await startReflector({
       lists: [list('7', [apiPod({ name: 'a' })]), list('30', [apiPod({ name: 'b' })])],
       watches: [status(410, 'too old resource version'), openWatch()],
@@ -157,7 +157,7 @@ describe('a watch that fails', () => {
     expect(rig.watchedFrom()).toEqual(['7', '30']);
   });
 
-  it('lists at once on a 410 when the last list is two minutes old, and not before', async () => {
+  it('lists at once on a 410 if the last list is two minutes old, and not before', async () => {
     const { watch, send } = heldWatch();
     const rig = await startReflector({ lists: [list('7', []), list('9', [])], watches: [watch] });
     await rig.until({ watches: 1 });
@@ -175,7 +175,7 @@ describe('a watch that fails', () => {
     expect(rig.lists()).toBe(2);
   });
 
-  it.each([429, 500, 418])('goes on from the last version on an ERROR event %i', async (code) => {
+  it.each([429, 500, 418])('continues from the last version on an ERROR event %i', async (code) => {
     const rig = await startReflector({
       watches: [openWatch(bookmark('9'), errorEvent(code, 'Sorry')), openWatch()],
     });
@@ -188,7 +188,7 @@ describe('a watch that fails', () => {
     expect(rig.lists()).toBe(1);
   });
 
-  it('never takes a version from an ERROR event', async () => {
+  it('never uses a version from an ERROR event', async () => {
     const misleading = event('ERROR', { kind: 'Status', code: 500, metadata: { resourceVersion: '999' } });
     const rig = await startReflector({ watches: [openWatch(misleading), openWatch()] });
 
@@ -199,7 +199,7 @@ describe('a watch that fails', () => {
     expect(rig.watchedFrom()).toEqual(['7', '7']);
   });
 
-  it('lists again when ERROR events 500 have come for more than 60 s', async () => {
+  it('lists again if ERROR events 500 have arrived for more than 60 s', async () => {
     const rig = await startReflector({ watches: [openWatch(errorEvent(500, 'InternalError'))] });
 
     let pausedMs = 0;
@@ -218,7 +218,7 @@ describe('a watch that fails', () => {
   it.each([
     ['a refused connection', cut],
     ['a 503', status(503, 'shutting down')],
-  ])('goes on without a list after %s', async (_name, failure) => {
+  ])('continues without a list after %s', async (_name, failure) => {
     const rig = await startReflector({ watches: [failure, openWatch()] });
 
     await rig.until({ watches: 1 });
@@ -254,7 +254,7 @@ describe('a watch that fails', () => {
     expect(rig.lists()).toBe(1);
   });
 
-  it('believes a 403 after 15 s and 4 tries, and then waits half a minute to a minute, then twice as long', async () => {
+  it('accepts a 403 after 15 s and 4 tries, and then waits half a minute to a minute, then twice as long', async () => {
     const rig = await startReflector({ lists: [status(403, 'pods is forbidden')] });
 
     const waits: number[] = [];
@@ -275,7 +275,7 @@ describe('a watch that fails', () => {
     expect(rig.reflector.failure()).toBeNull();
   });
 
-  it('goes on within 6 s and without a list where a server that has just started forbids the watch', async () => {
+  it('recovers within 6 s and without a list if a server that has just started forbids the watch', async () => {
     const rig = await startReflector({ watches: [cut, status(403, 'pods is forbidden'), openWatch()] });
 
     await rig.until({ watches: 1 });
@@ -293,7 +293,7 @@ describe('a watch that fails', () => {
     await eventually(() => rig.reflector.failure() === null);
   });
 
-  it('does not ask more often for a watch that stays forbidden because lists are allowed', async () => {
+  it('does not retry a forbidden watch more often because lists are allowed', async () => {
     const rig = await startReflector({ watches: [status(403, 'pods is forbidden')] });
 
     for (let watches = 1; watches <= 5; watches += 1) {
@@ -317,7 +317,7 @@ describe('a watch that fails', () => {
     ['refuses connections', cut],
     ['answers 503', status(503, 'shutting down')],
     ['answers 401', status(401, 'Unauthorized')],
-  ])('is back within 10 s of a server that %s for five minutes', async (_what, failure) => {
+  ])('recovers within 10 s from a server that %s for five minutes', async (_what, failure) => {
     const rig = await startReflector({ watches: [failure] });
     rig.clock.chance = 0.999;
 
@@ -327,7 +327,7 @@ describe('a watch that fails', () => {
       await rig.paused();
       longestMs = Math.max(longestMs, rig.clock.nextMs ?? 0);
       rig.clock.advance(rig.clock.nextMs ?? 0);
-      // Past 110 s without news it lists.
+      // After 110 s without news it lists.
       await eventually(() => rig.watches() > seen);
     }
 
@@ -339,7 +339,7 @@ describe('a watch that fails', () => {
     ['its Retry-After of 3 s', { 'retry-after': '3' }, 3000],
     ['1 s where it names none', {}, 1000],
   ])(
-    'waits after a 429 exactly %s, and after those in a row with it longer and longer',
+    'waits after a 429 exactly %s, and longer after each further one in a row',
     async (_what, headers, ms) => {
       const rig = await startReflector({ watches: [status(429, 'busy', headers)] });
       rig.clock.chance = 0.5;
@@ -357,7 +357,7 @@ describe('a watch that fails', () => {
     },
   );
 
-  it('goes on from the last version after a line that is no JSON', async () => {
+  it('continues from the last version after a line that is not JSON', async () => {
     const rig = await startReflector({
       watches: [
         (response) => {

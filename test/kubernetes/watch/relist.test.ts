@@ -7,14 +7,14 @@ import { type ReflectorRig, startReflector } from './reflector-rig.js';
 const NOT_OLDER = { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' };
 const CONSISTENT = { limit: '500' };
 const TOO_LARGE = 'Timeout: Too large resource version: 7, current: 3';
-/** As servers say it: with a Retry-After, or without. */
+// Servers send it with or without a Retry-After.
 const WAYS = [
   ['with a Retry-After', status(504, TOO_LARGE, { 'retry-after': '1' })],
   ['without a Retry-After', status(504, TOO_LARGE)],
 ] as const;
 const FRESH = list('30', [apiPod({ name: 'b', resourceVersion: '20' })]);
 
-/** A reflector that has listed at version 7 and then hears that it is gone; `answers` are those to its next lists. */
+/** A reflector that listed at version 7 and then got a 410 for it; `answers` are those to its next lists. */
 async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorRig> {
   const rig = await startReflector({
     lists: [list('7', [apiPod({ name: 'a', resourceVersion: '5' })]), ...answers],
@@ -24,7 +24,7 @@ async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorRig>
   return rig;
 }
 
-/** Lets a pause of just this length pass; the deadlines of requests under way are all longer. */
+/** Lets a pause of exactly this length pass; the deadlines of requests in flight are all longer. */
 async function pause(rig: ReflectorRig, ms: number): Promise<void> {
   await eventually(() => rig.clock.nextMs === ms, `a pause of ${ms} ms`);
   rig.clock.advance(ms);
@@ -33,7 +33,7 @@ async function pause(rig: ReflectorRig, ms: number): Promise<void> {
 const queriesOf = (rig: ReflectorRig) => rig.fake.seen('LIST').map(({ query }) => query);
 
 describe('the list after a 410', () => {
-  it('is as new as what was seen, in one piece', async () => {
+  it('is as new as the known objects, in one answer', async () => {
     const rig = await goneAtSeven(FRESH);
 
     await rig.until({ watches: 2 });
@@ -47,7 +47,7 @@ describe('the list after a 410', () => {
   });
 
   it.each(WAYS)(
-    'is asked again after 1 s where the server is not that far, three times in all, %s',
+    'is requested again after 1 s if the server is behind, three times in all, %s',
     async (_, behind) => {
       const rig = await goneAtSeven(behind, behind, FRESH);
 
@@ -59,23 +59,20 @@ describe('the list after a 410', () => {
     },
   );
 
-  it.each(WAYS)(
-    'is a consistent one where the server is not that far for a third time, %s',
-    async (_, behind) => {
-      const rig = await goneAtSeven(behind, behind, behind, FRESH);
-      await pause(rig, 1000);
-      await pause(rig, 1000);
+  it.each(WAYS)('is a consistent one if the server is behind for a third time, %s', async (_, behind) => {
+    const rig = await goneAtSeven(behind, behind, behind, FRESH);
+    await pause(rig, 1000);
+    await pause(rig, 1000);
 
-      await rig.until({ watches: 2 });
+    await rig.until({ watches: 2 });
 
-      expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
-    },
-  );
+    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
+  });
 
   it.each([
     [410, 'too old'],
     [400, 'resourceVersionMatch is forbidden'],
-  ])('is a consistent one at once where the server refuses with %d', async (code, message) => {
+  ])('is a consistent one at once if the server rejects with %d', async (code, message) => {
     const rig = await goneAtSeven(status(code, message), FRESH);
 
     await rig.until({ watches: 2 });

@@ -12,14 +12,14 @@ async function lines(...chunks: readonly Uint8Array[]): Promise<readonly string[
 }
 
 describe('splitLines', () => {
-  it('gives the same lines wherever the stream is cut in two', async () => {
+  it('returns the same lines wherever the stream is split', async () => {
     const bytes = Buffer.from('{"a":"ü"}\r\n\n{"b":"🐙"}\nlast');
 
     for (let cut = 0; cut <= bytes.length; cut += 1)
       expect(await lines(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(['{"a":"ü"}', '{"b":"🐙"}']);
   });
 
-  it('drops a last line without an end', async () => {
+  it('drops a last line without a line break', async () => {
     expect(await lines(Buffer.from('one\ntw'))).toEqual(['one']);
   });
 

@@ -88,8 +88,8 @@ const inAks = (): Readonly<Record<string, string>> => ({
 
 const tokenRequests = () => server.requests.filter(({ method }) => method === 'POST');
 
-describe('the workload identity of AKS', () => {
-  it('exchanges the federated token for one of the workspace', async () => {
+describe('AKS workload identity', () => {
+  it('is exchanged for a token of the workspace', async () => {
     const { headers } = await anAzure({}, inAks()).headersFor(ANY, SIGNAL);
 
     expect(headers['Authorization']).toMatch(/^Bearer azure-\d+$/);
@@ -105,7 +105,7 @@ describe('the workload identity of AKS', () => {
     });
   });
 
-  it('prefers client and tenant of the config to those of the pod', async () => {
+  it('uses client and tenant of the config before those of the pod', async () => {
     await anAzure({ clientId: 'client-2', tenantId: 'tenant-2' }, inAks()).headersFor(ANY, SIGNAL);
 
     expect(tokenRequests()[0]?.form.get('client_id')).toBe('client-2');
@@ -127,7 +127,7 @@ describe('the workload identity of AKS', () => {
     ]);
   });
 
-  it('reports the code of a rejection, and not the token that its text repeats', async () => {
+  it('reports the code of a rejection, without the token that its text repeats', async () => {
     status = 400;
 
     const error: unknown = await anAzure({}, inAks())
@@ -149,7 +149,7 @@ describe('the workload identity of AKS', () => {
 });
 
 describe('the managed identity of the machine', () => {
-  it('comes from the metadata service, for the client of the config', async () => {
+  it('gets its token from the metadata service, for the client of the config', async () => {
     const { headers } = await anAzure({ clientId: 'client-3' }, {}).headersFor(ANY, SIGNAL);
 
     expect(headers['Authorization']).toBe('Bearer azure-1');

@@ -11,7 +11,7 @@ const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.jso
 };
 
 describe('loadPackage', () => {
-  it('names the package that is missing in the image', async () => {
+  it('names the package that the image lacks', async () => {
     const missing = Object.assign(new Error("Cannot find package 'x'"), { code: 'ERR_MODULE_NOT_FOUND' });
 
     const loading = loadPackage('x', () => Promise.reject(missing));
@@ -22,7 +22,7 @@ describe('loadPackage', () => {
     );
   });
 
-  it('passes on what the package itself throws', async () => {
+  it('rethrows the errors of the package', async () => {
     const broken = new Error('broken');
 
     await expect(loadPackage('x', () => Promise.reject(broken))).rejects.toBe(broken);
@@ -34,7 +34,7 @@ describe('the optional dependencies', () => {
 
   // The exception evaluates the rules of custom resources in the simulator.
   it.each(Object.keys(optionalDependencies).filter((name) => name !== '@marcbachmann/cel-js'))(
-    '%s is loaded by one way of signing in, when it is asked',
+    '%s is loaded by only one sign-in method, and only when that is used',
     (name) => {
       const imports = texts.flatMap((text) => text.match(/^import[^;]*?from '[^']+';$/gm) ?? []);
       const early = imports.filter((line) => line.includes(`'${name}'`) && !line.startsWith('import type'));

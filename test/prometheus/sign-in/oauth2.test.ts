@@ -138,7 +138,7 @@ describe('oauth2', () => {
     await eventually(() => idp.requests.length === 2);
   });
 
-  it('keeps the old token while the endpoint is down, until it expires', async () => {
+  it('uses the old token while the endpoint is down, until it expires', async () => {
     const { client, clock } = aClient();
     await ask(client);
     respond = (response) => response.destroy();
@@ -152,8 +152,8 @@ describe('oauth2', () => {
   });
 });
 
-describe('a 401 to a token', () => {
-  it('renews it once for all queries when it is 30 s old, and retries', async () => {
+describe('a 401 for a token', () => {
+  it('renews it once for all queries if it is 30 s old, and retries', async () => {
     const { client, clock } = aClient();
     await ask(client);
     accepted = (token) => token !== 'token-1';
@@ -226,7 +226,7 @@ describe('a 401 to a token', () => {
   });
 });
 
-describe('a token endpoint that issues none', () => {
+describe('a token endpoint that issues no token', () => {
   const failure = async (timeoutMs = 5000): Promise<string> => {
     const answer = await ask(aClient().client, timeoutMs);
     expect(answer).toMatchObject({ class: 'failed' });
@@ -237,7 +237,7 @@ describe('a token endpoint that issues none', () => {
     return text;
   };
 
-  it('rejects the secret: the message has its code, not its description, and the settings to check', async () => {
+  it('is reported with its error code, not its description, and the settings to check', async () => {
     respond = (response) => refuse(response, 'invalid_client');
 
     const text = await failure();
@@ -247,7 +247,7 @@ describe('a token endpoint that issues none', () => {
     expect(text).toContain('oauth2.clientId, clientSecretFile and scopes');
   });
 
-  it('does not repeat a code made of the request', async () => {
+  it('is not reported with a code that contains a part of the request', async () => {
     respond = (response) => refuse(response, CANARY);
 
     await failure();
@@ -259,7 +259,7 @@ describe('a token endpoint that issues none', () => {
     ['no token', 200, 'application/json', '{"canary":1}'],
     ['another kind of token', 200, 'application/json', '{"access_token":"canary","token_type":"mac"}'],
     ['nothing', 204, 'text/plain', ''],
-  ])('answers with %s', async (_name, status, type, body) => {
+  ])('is reported if it answers with %s', async (_name, status, type, body) => {
     respond = (response) => {
       response.statusCode = status;
       response.setHeader('content-type', type);
@@ -269,7 +269,7 @@ describe('a token endpoint that issues none', () => {
     expect(await failure()).toContain(`oauth2: the token endpoint ${new URL(idp.url).host}`);
   });
 
-  it('redirects: it is not followed', async () => {
+  it('is reported if it redirects, and the redirect is not followed', async () => {
     respond = (response) => {
       response.statusCode = 307;
       response.setHeader('location', `${idp.url}/elsewhere`);
@@ -280,13 +280,13 @@ describe('a token endpoint that issues none', () => {
     expect(idp.requests).toHaveLength(1);
   });
 
-  it('does not exist', async () => {
+  it('is reported if it does not exist', async () => {
     await idp.close();
 
     expect(await failure()).toContain('connection refused');
   });
 
-  it('is slow: the query ends at its own deadline of 200 ms', async () => {
+  it('is too slow: the query ends at its own deadline of 200 ms', async () => {
     respond = () => undefined;
     const start = performance.now();
 

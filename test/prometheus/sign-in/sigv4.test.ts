@@ -261,7 +261,7 @@ describe('sigv4 through a token service', () => {
     expect(sentBy()).toEqual(['AKIDROLE1', 'AKIDROLE2']);
   });
 
-  it('reports the code of a rejection, and none of its text', async () => {
+  it('reports the code of a rejection, without its text', async () => {
     status = 403;
     const signIn = aConfig({ roleArn: 'arn:aws:iam::123456789012:role/reader' });
 

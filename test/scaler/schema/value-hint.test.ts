@@ -11,7 +11,7 @@ interface NumericField {
   readonly least: number;
 }
 
-/** Every field of a schema that is a number and takes no string. */
+/** Returns the path of every schema field that is a number and accepts no string. */
 function numericFields(schema: z.core.$ZodType, path: Path = []): readonly NumericField[] {
   if (schema instanceof z.ZodOptional) return numericFields(schema.unwrap(), path);
   if (schema instanceof z.ZodObject && isPlainObject(schema.shape))
@@ -29,7 +29,7 @@ function nested(path: Path, value: unknown): unknown {
   return typeof step === 'number' ? [nested(rest, value)] : { [step]: nested(rest, value) };
 }
 
-/** What is said of the value at the path, alone in its document. */
+/** Returns the message for the value at the path, with nothing else in the document. */
 function messageAt(schema: z.ZodType, path: Path, value: unknown): string {
   const { findings } = checkSchema(schema, nested(path, value));
   const found = findings.filter((one) => formatPath(one.path) === formatPath(path));
@@ -42,13 +42,13 @@ const FIELDS = [
 ].map((field) => ({ ...field, name: formatPath(field.path) }));
 
 describe('a string where a number is needed', () => {
-  it('is looked at in every numeric field: more than 25 of the document, 20 of the service config', () => {
+  it('is checked in every numeric field: more than 25 of the document, 20 of the service config', () => {
     const count = (of: string): number => FIELDS.filter((field) => field.of === of).length;
 
     expect([count('document') > 25, count('service config') > 20]).toEqual([true, true]);
   });
 
-  it.each(FIELDS)('$of: $name in quotes: the hint is to remove them', ({ schema, path, least }) => {
+  it.each(FIELDS)('$of: $name in quotes: the hint says to remove them', ({ schema, path, least }) => {
     const message = messageAt(schema, path, String(least));
 
     expect(message).toContain(`is "${least}", must be`);
@@ -108,7 +108,7 @@ describe('a string where a number is needed', () => {
   });
 });
 
-describe('a string that is no quantity', () => {
+describe('a string that is not a quantity', () => {
   const memory = ['spec', 'metrics', 0, 'resource', 'target', 'averageValue'];
 
   const either = (decimal: string, binary: string): string =>
@@ -135,13 +135,13 @@ describe('a string that is no quantity', () => {
     ['-1', ', such as 50, "500m" or "1Gi"'],
     ['60%', ', such as 50, "500m" or "1Gi"'],
     [`${'1'.repeat(200)}MB`, ', such as 50, "500m" or "1Gi"'],
-  ])('%j ends with %j', (text, hint) => {
+  ])('is reported for %j with the ending %j', (text, hint) => {
     const message = messageAt(documentSchema, memory, text);
 
     expect(message.slice(message.indexOf('above 0') + 'above 0'.length)).toBe(hint);
   });
 
-  it('as a tolerance of 10%: the hint has the fraction, 0.1', () => {
+  it('has a hint with the fraction, 0.1, for a tolerance of 10%', () => {
     expect(messageAt(documentSchema, ['spec', 'tolerance'], '10%')).toMatch(/of at least 0: write 0\.1$/);
   });
 });

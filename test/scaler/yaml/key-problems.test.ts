@@ -7,7 +7,7 @@ function keys(count: number): string {
 }
 
 describe('findKeyProblems', () => {
-  it('takes 1,000 keys in one object and refuses 1,001', () => {
+  it('accepts 1,000 keys in one object and rejects 1,001', () => {
     const options = { uniqueKeys: false };
 
     expect(findKeyProblems(parseDocument(keys(1000), options))).toEqual([]);

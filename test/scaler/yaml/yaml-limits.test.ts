@@ -8,7 +8,7 @@ function keys(count: number): string {
 }
 
 describe('findYamlLimit', () => {
-  it('accepts 20,000 tokens in a document, and names the place of the next one', () => {
+  it('accepts 20,000 tokens in a document, and returns the position of the next one', () => {
     expect(findYamlLimit(keys(4000))).toBeNull();
     expect(findYamlLimit(`${keys(4000)}a`)).toMatchObject({
       code: 'yaml-size',
@@ -17,7 +17,7 @@ describe('findYamlLimit', () => {
     });
   });
 
-  it('counts the tokens of each document alone', () => {
+  it('counts the tokens of each document separately', () => {
     const most = keys(3999);
 
     expect(findYamlLimit(`${most}---\n${most}...\n${most}`)).toBeNull();
@@ -27,13 +27,13 @@ describe('findYamlLimit', () => {
     expect(findYamlLimit('- ---\n'.repeat(5001))).toMatchObject({ code: 'yaml-size' });
   });
 
-  it('does not add up brackets that stay open in 65 documents', () => {
+  it('does not add up unclosed brackets of 65 documents', () => {
     expect(findYamlLimit('--- [\n'.repeat(65))).toBeNull();
     expect(findYamlLimit('['.repeat(65))).toMatchObject({ code: 'too-deep', offset: 64 });
   });
 });
 
-it('a file of 60,000 keys is refused with one problem', () => {
+it('rejects a file of 60,000 keys with one problem', () => {
   const [document, ...others] = readYaml(keys(60_000), 'wide.yaml');
 
   expect(others).toEqual([]);

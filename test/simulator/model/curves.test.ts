@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bursts, dailyWave, faster, flashCrowd, scaled, steps } from '../../../src/simulator/model/curves.js';
+import { bursts, dailyWave, faster, flashCrowd } from '../../../src/simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../../src/simulator/model/trace.js';
 
 describe('load curves', () => {
@@ -26,24 +26,15 @@ describe('load curves', () => {
     expect([59, 65, 70, 89.9, 110, 130, 200].map(crowd)).toEqual([10, 60, 110, 110, 60, 10, 10]);
   });
 
-  it('holds each step from its second on', () => {
-    const curve = steps([
-      { atSeconds: 0, value: 1 },
-      { atSeconds: 10, value: 5 },
-    ]);
-
-    expect([0, 9.9, 10, 99].map(curve)).toEqual([1, 1, 5, 5]);
-  });
-
   it('bursts for 5 s of every 60 s', () => {
-    const curve = scaled(bursts({ base: 1, peak: 9, everySeconds: 60, burstSeconds: 5 }), 2);
+    const curve = bursts({ base: 1, peak: 9, everySeconds: 60, burstSeconds: 5 });
 
-    expect([0, 4.9, 5, 59, 60].map(curve)).toEqual([18, 18, 2, 2, 18]);
+    expect([0, 4.9, 5, 59, 60].map(curve)).toEqual([9, 9, 1, 1, 9]);
   });
 });
 
 describe('a trace', () => {
-  it('reads requests per step with a heading, comments and empty lines as rates', () => {
+  it('reads requests per step with a header, comments and empty lines as rates', () => {
     const trace = parseTrace('t_seconds,value\n# recorded\n0,60\n\n60,120\r\n120,0\n');
 
     expect(trace).toEqual({ stepSeconds: 60, ratesPerSecond: [1, 2, 0] });
@@ -58,7 +49,7 @@ describe('a trace', () => {
     ['0,1', 'fewer than two lines'],
     ['0,1\n60,1\n100,1', 'times must rise in equal steps of 60 s (value 3)'],
     ['60,1\n0,1', 'times must rise'],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseTrace(text)).toThrow(message);
   });
 });

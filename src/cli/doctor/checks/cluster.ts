@@ -3,10 +3,9 @@ import { KubernetesError } from '../../../kubernetes/types.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
 
-/** Kubernetes 1.23 is the first version that serves autoscaling/v2, by which HPAs are listed. */
+/** Kubernetes 1.23 is the first version with autoscaling/v2, which is used to list HPAs. */
 const LEAST_MINOR = 23;
 
-/** Checks that the API server answers, and its version. */
 export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('cluster', CLUSTER_SUBJECT);
   const { transport, connection, signal } = context;
@@ -46,7 +45,7 @@ function fixFor({ kind, message }: KubernetesError): string {
     case 'timeout':
       return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':
-      // The message of a failed lookup names the host.
+      // A failed DNS lookup names the host, which may contain these words.
       return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
         : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';

@@ -2,19 +2,15 @@ import { OBJECTS_PATH } from '../../../config/read-objects.js';
 import type { Problem } from '../../../scaler/problems/problem.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 
-/** The fix for a missing or unreadable document. */
 export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
 
-/** The service config and the documents that were read, and their problems. */
-export interface ReadDocuments {
+interface ReadDocuments {
   readonly configFile: string | undefined;
-  /** Documents without an error. */
   readonly documents: number;
   readonly problems: readonly Problem[];
 }
 
-/** Reports the problems of the service config and the documents. */
 export function checkConfig({ configFile, documents, problems }: ReadDocuments): readonly CheckResult[] {
   if (problems.length > 0) return problems.map(resultOf);
   const config = configFile ?? 'no --config: every field has its default';
@@ -26,14 +22,13 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
 function resultOf({ severity, message, file, place, code }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
-  // The message of an unreadable file repeats its name.
+  // The message of an unreadable file begins with its name.
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';
   return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : detailsCommand(file));
 }
 
-/** The command that shows the problem in its document. */
 function detailsCommand(file: string | null): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
   if (namespace === undefined || name === undefined)

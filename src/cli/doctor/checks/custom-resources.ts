@@ -13,11 +13,11 @@ import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js'
 import { listSome } from '../../output/list-some.js';
 import { orError, orNull } from '../or-error.js';
 
-/** Permissions are reviewed in at most this many namespaces: each one costs three requests. */
+/** The maximum number of namespaces to review permissions in: each costs three requests. */
 const MAX_NAMESPACES = 20;
 const PERMISSIONS_FIX = 'chart values crd.enabled: true and rbac.create: true';
 
-/** Checks that Scaler objects can be read and get a status: the CRD exists, and the account has the permissions. */
+/** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */
 export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { config } = context;
   if (!config.scalers.customResources) return [];
@@ -64,7 +64,6 @@ export async function checkCustomResources(context: ClusterContext): Promise<rea
   ];
 }
 
-/** Lists one object. Throws `KubernetesError`. */
 async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
   await transport.request({
     lane: 'list',
@@ -79,7 +78,7 @@ async function listOne({ transport, signal }: ClusterContext, namespace: string 
   });
 }
 
-/** Returns `NAMESPACE/NAME` of the objects outside `kubernetes.namespaces`; empty if the account may not list them. */
+/** Returns `NAMESPACE/NAME` of objects outside of `kubernetes.namespaces`; empty if the account may not list them. */
 async function findUnwatched(
   { transport, signal }: ClusterContext,
   own: readonly string[],

@@ -5,10 +5,7 @@ import { scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/**
- * Checks for another autoscaler on the same target, which blocks every patch. In a dry run the other autoscaler is
- * expected: promscaler is compared with it.
- */
+/** Another autoscaler on the same target blocks every patch. In a dry run it is expected, for comparison. */
 export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));

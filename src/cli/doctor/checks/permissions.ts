@@ -7,26 +7,22 @@ import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
 import { listSome } from '../../output/list-some.js';
 import { orNull } from '../or-error.js';
 
-/** Permissions are reviewed in at most this many namespaces: each one costs a request per permission. */
+/** The maximum number of namespaces to review permissions in: each costs one request per permission. */
 const MAX_NAMESPACES = 20;
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** Prefix of `Connection.source` if the connection uses the service account of the pod. */
+/** `Connection.source` begins with this if the connection uses the service account of the pod. */
 const POD_ACCOUNT = 'service account';
 const OTHER_ACCOUNT =
   ' (this is the account of the caller; helm test or kubectl exec checks the service account of the service)';
 
-/** A permission that the service uses. */
 interface Permission extends Omit<AccessQuestion, 'namespace'> {
-  /** Whether nothing is scaled without it. */
   readonly isRequired: boolean;
-  /** The consequence if it is missing. */
   readonly without: string;
-  /** The chart values that grant it. */
   readonly fix: string;
 }
 
-/** Returns the permissions to scale these kinds. A new feature adds its permissions here. */
+/** A new feature of the service adds its permissions here. */
 function neededPermissions(
   kinds: readonly { readonly group: string; readonly plural: string }[],
 ): readonly Permission[] {
@@ -62,7 +58,6 @@ function neededPermissions(
 
 const RBAC_FIX = 'chart value rbac.create: true';
 
-/** Needed if a document has `podDeletionCost`. */
 const DELETION_COST_PERMISSION: Permission = {
   verb: 'patch',
   group: '',
@@ -73,7 +68,6 @@ const DELETION_COST_PERMISSION: Permission = {
   fix: 'chart value podDeletionCost.enabled: true',
 };
 
-/** Needed if a scaler is in dry run. */
 const COMPARISON_PERMISSION: Permission = {
   verb: 'watch',
   group: 'autoscaling',
@@ -96,7 +90,7 @@ function permissionsForKind(group: string, plural: string): readonly Permission[
   ];
 }
 
-/** Checks with SelfSubjectAccessReviews that the account has every permission that the service uses. */
+/** Sends a SelfSubjectAccessReview for every permission that the service uses. */
 export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('permissions', CLUSTER_SUBJECT);
   const { transport, connection, signal, config, scalers } = context;
@@ -136,11 +130,11 @@ export async function checkPermissions(context: ClusterContext): Promise<readonl
 
 interface DeniedPermission {
   readonly permission: Permission;
-  /** Where it is missing; null: in the whole cluster. */
+  /** Null: the whole cluster. */
   readonly namespaces: readonly (string | null)[];
 }
 
-/** Returns one result for each fix: six missing verbs of one Role are one mistake. */
+/** Returns one result per fix: six missing verbs of a Role are one mistake. */
 function judgeDenied(
   denied: readonly DeniedPermission[],
   {
@@ -158,7 +152,7 @@ function judgeDenied(
   );
   const groups = new Map<string, DeniedPermission[]>();
   for (const one of denied) {
-    // Without access to pods the whole Role is missing, or it exists in other namespaces only.
+    // Without access to pods, the whole Role is missing, or exists only in other namespaces.
     const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : one.permission.fix;
     groups.set(fix, [...(groups.get(fix) ?? []), one]);
   }
@@ -181,7 +175,7 @@ function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): st
   return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
 }
 
-/** Returns group and plural of each distinct kind; Deployments if there are no documents. */
+/** Returns distinct kinds by group and plural; Deployments if there are no documents. */
 async function kindsOf(
   refs: readonly TargetRef[],
   { discovery, signal }: ClusterContext,
@@ -190,7 +184,7 @@ async function kindsOf(
   if (refs.length === 0) kinds.set('deployments', { group: 'apps', plural: 'deployments' });
   for (const ref of refs) {
     const group = groupOf(ref);
-    // The check `target` reports kinds that are not served or cannot be scaled.
+    // The check `target` reports kinds that do not exist or cannot be scaled.
     const kind = await orNull(() => discovery.find(ref, signal));
     const plural = kind?.plural ?? null;
     if (plural !== null) kinds.set(`${group}/${plural}`, { group, plural });

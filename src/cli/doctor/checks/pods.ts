@@ -6,13 +6,13 @@ import { type CheckResult, resultsOf } from '../check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Kinds that own their pods, directly or through a ReplicaSet. */
+/** Kinds that own pods, directly or through a ReplicaSet. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own pods through ReplicaSets, whose name does not always distinguish the two. */
+/** Kinds that own pods through ReplicaSets, whose names do not always show which of the two it is. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
-/** Checks that the selector of the target matches pods, that the target owns them, and that one is ready. */
+/** Checks that the selector matches pods, that the target owns all of them, and that at least one is ready. */
 export function checkPods({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('pods', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];
@@ -70,7 +70,7 @@ function isOwnPod(
   if (workload === null) return !OWNING_KINDS.includes(kind);
   if (workload.kind === kind || [workload.kind, kind].every((one) => REPLICA_SET_OWNERS.includes(one)))
     return workload.name === name;
-  // A custom kind may own its pods through other workloads.
+  // A custom kind may own its pods through other kinds.
   return !OWNING_KINDS.includes(kind);
 }
 

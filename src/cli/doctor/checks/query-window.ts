@@ -8,13 +8,13 @@ import { onlyValue } from '../data-sources/read-answer.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** `rate` needs two samples. */
+/** The minimum for `rate`. */
 const MIN_SAMPLES = 2;
-/** With fewer, a single failed scrape makes a gap. */
+/** With fewer samples, one failed scrape leaves a gap. */
 const RECOMMENDED_SAMPLES = 4;
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
-/** Checks that the ranges in the queries of the document contain enough samples for `rate`. */
+/** Checks that ranges in queries contain enough samples for `rate`. */
 export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
   const make = resultsOf('query-window', scalerKey(scaler));
   const results: CheckResult[] = [];
@@ -31,7 +31,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       const { text, range } = selector;
       if (range === null) continue;
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
-      // The check `query` explains a range without samples.
+      // The check `query` reports ranges without samples.
       if (counted === null || counted >= RECOMMENDED_SAMPLES) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
       if (count >= RECOMMENDED_SAMPLES) continue;
@@ -50,7 +50,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** Returns the number of samples that the range will contain once the series are as old as the range. */
+/** Returns how many samples the range will contain once the series are as old as the range. */
 async function countInFullRange(
   context: SourceContext,
   {

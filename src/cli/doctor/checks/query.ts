@@ -16,23 +16,22 @@ import { checkGuards } from '../queries/guards.js';
 import { fixForFailure, fixForInvalid } from '../queries/query-fixes.js';
 import { whyNoSeries } from '../queries/why-no-series.js';
 
-/** From this many series on, Prometheus should aggregate the total. */
+/** With this many series or more, Prometheus should add them up. */
 const MANY_SERIES = 2000;
 
-/** One metric of a scaler with the answer to its query. */
 interface QueriedMetric {
   readonly metric: MetricSpec;
   readonly answer: Answer;
   readonly facts: ScalerFacts;
-  /** Null if its data source does not answer or does not exist. */
+  /** Null if the data source does not exist or does not answer. */
   readonly context: SourceContext | null;
-  /** The query as it was sent; null if the data source has none for the resource. */
+  /** As sent; null if the data source has no query for the resource. */
   readonly query: string | null;
   readonly pods: readonly Pod[] | null;
   readonly make: ResultBuilder;
 }
 
-/** Checks that each query returns what its metric type needs, and that guard and freshness hold. */
+/** Checks that each query returns what the type of its metric requires, and that guards and freshness hold. */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = resultsOf('query', scalerKey(scaler));
@@ -48,7 +47,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
-      // `answer` only reports the guard that does not hold: run the query of the metric separately.
+      // With a failed guard, `answer` is only the failure of the guard: run the query of the metric as well.
       return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
     }),
   );
@@ -89,7 +88,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
   if (isReadAsZero(metric, 'missing')) return make.ok('');
-  // A regular expression with the operator `=` matches nothing, whatever the data.
+  // The operator `=` compares a regular expression as a string, so it matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
     const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
@@ -124,7 +123,6 @@ function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
   return make.failed(`${who}: ${sample.error}`, fixForSample(queried, answer, sample.error));
 }
 
-/** Checks that a usable sample is complete and has a value for each ready pod. */
 function judgeCoverage(
   { metric, make, pods }: QueriedMetric,
   sample: Exclude<Sample, ErrorSample>,
@@ -158,7 +156,7 @@ function fixForSample(queried: QueriedMetric, answer: Answered, error: string): 
   return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; its values are ${names}`;
 }
 
-/** Checks what the type needs: the label `pod` for Pods, one series for Object, not too many for External. */
+/** Pods metrics need the label `pod`, Object metrics one series, External metrics not too many series. */
 function judgeShape(
   { make, query }: QueriedMetric,
   metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,

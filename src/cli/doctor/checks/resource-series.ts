@@ -16,7 +16,7 @@ import {
 } from '../resources/resource-labels.js';
 import { type UsedResource, usedResources } from '../resources/used-resources.js';
 
-/** Checks that the resource queries of a data source return series of the scaled namespaces with the expected labels. */
+/** Checks that resource queries return series with the expected labels for all scaled namespaces. */
 export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {
   const used = usedResources(context);
   const make = resultsOf('resource-series', sourceSubject(context.source));
@@ -62,7 +62,6 @@ async function checkResource(context: SourceContext, used: UsedResource): Promis
   ];
 }
 
-/** Explains why the resource query returns no series: no exporter, other labels, too few samples or another namespace. */
 async function explainNoSeries(
   context: SourceContext,
   used: UsedResource,
@@ -129,7 +128,6 @@ function describeScheme({ namespace, pod, container }: LabelScheme): string {
   return [namespace, pod, container ?? 'no label for containers'].join(', ');
 }
 
-/** Explains namespaces without series of the query: they may have series with other labels. */
 async function explainMissingNamespaces(
   { source, runQuery }: SourceContext,
   resource: string,

@@ -5,14 +5,13 @@ import { type SourceContext, sourceSubject } from '../context.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import { usedResources } from '../resources/used-resources.js';
 
-/** The ranges over which the interval is measured; the longer one if the shorter contains a single scrape. */
+/** Ranges for measuring the interval. The longer one is used if the shorter one contains a single scrape. */
 const MEASURE_SECONDS = [900, 7200];
-/** `rate` needs two samples. */
+/** The minimum for `rate`. */
 const MIN_SAMPLES = 2;
-/** With fewer, a single failed scrape makes a gap. */
+/** With fewer samples, one failed scrape leaves a gap. */
 const RECOMMENDED_SAMPLES = 4;
 
-/** Checks that the window of the resource queries contains enough scrapes. */
 export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   const make = resultsOf('scrape-interval', sourceSubject(source));
@@ -37,7 +36,6 @@ export async function checkScrapeInterval(context: SourceContext): Promise<reado
   return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
 }
 
-/** Judges the number of scrapes in the window, and suggests settings for the interval. */
 function judgeScrapes(
   make: ReturnType<typeof resultsOf>,
   source: {
@@ -61,10 +59,9 @@ function judgeScrapes(
   return make.ok(`scraped every ${interval} s`);
 }
 
-/** Common values of `scrape_interval`, in seconds. */
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
 
-/** Rounds to a common interval within 5 %: scrapes are slightly early or late. */
+/** Rounds to a common interval within 5 %, since scrapes are slightly early or late. */
 function roundInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
   return usual ?? Math.max(1, Math.round(seconds));

@@ -11,13 +11,12 @@ import { orError } from '../or-error.js';
 const DEGRADED = 'their scalers can scale up but not down';
 const PERMISSIONS_FIX = 'chart values rbac.create: true and state.enabled: true';
 
-/** One of the ConfigMaps, or the error of reading it. */
 interface ReadConfigMap {
   readonly name: string;
   readonly map: StateMap | KubernetesError;
 }
 
-/** Checks that the state can be stored: the ConfigMaps exist, the account may patch them, their entries are valid. */
+/** Checks that the ConfigMaps exist, that the account may patch them, and that their entries are valid. */
 export async function checkState(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, own } = context;
   if (!own.keepsState) return [];
@@ -39,7 +38,7 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   return results.length === 0 ? [make.ok(summary)] : results;
 }
 
-/** Returns one result for each reason: sixteen missing ConfigMaps are one mistake. */
+/** Returns one result per reason: sixteen missing ConfigMaps are one mistake. */
 function judgeReads(
   read: readonly ReadConfigMap[],
   namespace: string,
@@ -88,7 +87,7 @@ function createLine(names: readonly string[], namespace: string): string {
   return `for i in ${list}; do kubectl create configmap promscaler-state-$i -n ${namespace}; done`;
 }
 
-/** Reviews the permission to patch the readable ConfigMaps; the others are reported already. */
+/** Only for readable ConfigMaps: the others are already reported. */
 async function judgeWrites(
   read: readonly ReadConfigMap[],
   { transport, signal, own: { namespace } }: ClusterContext,
@@ -107,7 +106,6 @@ async function judgeWrites(
   return [make.failed(`the account may not ${what}: ${DEGRADED}`, PERMISSIONS_FIX)];
 }
 
-/** Reports invalid entries: a failure for the entry of an existing scaler, otherwise a warning. */
 function judgeEntries(
   read: readonly ReadConfigMap[],
   { scalers, own: { namespace } }: ClusterContext,

@@ -7,10 +7,9 @@ import { orNull } from '../or-error.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 import { explainMissingTarget } from '../targets/missing-target.js';
 
-/** The default of the chart value `targets`. */
+/** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** Checks that the target exists, can be read and can be scaled. */
 export async function checkTarget({
   scaler,
   cluster,

@@ -3,7 +3,6 @@ import type { SourceConfig } from '../../../prometheus/source-config.js';
 
 type Failure = Extract<SendResult, { kind: 'failed' }>;
 
-/** Explains why no connection to a server was possible, with the fix. */
 export function explainConnectionFailure(
   url: string,
   { reason, message: error, code = null }: Failure,

@@ -4,12 +4,12 @@ import type { SendResult } from '../../../prometheus/send.js';
 import { REQUEST_MS, type SourceContext } from '../context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** Common path prefixes of the API: behind an Ingress, of Mimir, of VictoriaMetrics. */
+/** Common path prefixes of the API: of an Ingress, of Mimir, of VictoriaMetrics. */
 const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
 
 type Answered = Extract<SendResult, { kind: 'answered' }>;
 
-/** Detects what the address serves instead of the Prometheus API, and finds the correct address if possible. */
+/** Detects what the address serves instead of the Prometheus API, and tries to find the correct address. */
 export async function findWrongAddress(
   context: SourceContext,
   url: string,
@@ -49,7 +49,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
   const redirected = await redirectOfRoot(context, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
-    // The URL of the UI or the API instead of the base URL.
+    // For a URL of the UI or of an API path instead of the base URL.
     ...(base === origin ? [] : [origin]),
     ...PREFIXES.map((prefix) => `${base}${prefix}`),
   ];
@@ -68,7 +68,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
   return answers.find((candidate) => candidate !== null) ?? null;
 }
 
-/** With --web.route-prefix, Prometheus redirects the root to the prefix. */
+/** With --web.route-prefix, Prometheus redirects / to the prefix. */
 async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
   const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
   if (root.kind === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
@@ -92,7 +92,7 @@ function isHtml({ contentType, body }: Answered): boolean {
   return (contentType ?? '').includes('html') || body.trimStart().startsWith('<');
 }
 
-/** Removes the query string and the fragment, which may contain a token. */
+/** Removes query string and fragment, which may contain a token. */
 function safeLocation(location: string): string {
   // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
   return (location.split(/[?#]/)[0] ?? '').replace(/[\x00-\x1f\x7f]/g, '').slice(0, 200);

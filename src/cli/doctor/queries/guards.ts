@@ -6,14 +6,13 @@ import type { CheckResult, ResultBuilder } from '../check-result.js';
 import type { SourceContext } from '../context.js';
 import { whyNoSeries } from './why-no-series.js';
 
-export interface GuardedMetric {
+interface GuardedMetric {
   readonly metric: MetricSpec;
   readonly scaler: Scaler;
   readonly context: SourceContext;
   readonly make: ResultBuilder;
 }
 
-/** Checks guard and freshness of a metric separately. Returns failures only. */
 export async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const checks = metricChecks(guarded.metric, guarded.scaler);
   if (checks === null) return [];
@@ -32,7 +31,7 @@ async function checkGuard(
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // With a usable answer of the metric, only the guard can fail; `isMissingZero` makes the reason a sentence.
+  // With a usable answer for the metric, only the guard can fail. `isMissingZero` makes the reason a full sentence.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },

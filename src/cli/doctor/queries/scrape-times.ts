@@ -2,15 +2,15 @@ import { stringLiteral } from '../../../promql/quoting.js';
 import { REQUEST_MS, type SourceContext } from '../context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** A selector without its range. */
 interface Selector {
   readonly text: string;
   readonly metric: string | null;
 }
 
 /**
- * Reads the timestamps, in seconds, of the series of a selector with the most samples in the last `seconds`; null if
- * they cannot be read. A count of samples would not give the interval of a series that is younger than the range.
+ * Returns the timestamps of samples in seconds, from the series of a selector with the most samples in the last
+ * `seconds`; null if they cannot be read. (A number of samples does not give the interval of a series that is younger
+ * than the range.)
  */
 export async function readScrapeTimes(
   context: SourceContext,
@@ -38,13 +38,13 @@ export async function readScrapeTimes(
   return null;
 }
 
-/** Returns the median interval between scrapes, in seconds; null with fewer than two scrapes. */
+/** Returns the median interval in seconds; null for fewer than two scrapes. */
 export function scrapeIntervalOf(times: readonly number[]): number | null {
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   return gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? null;
 }
 
-/** Returns the number of scrapes that a range contains once the series is as old as the range. */
+/** Returns how many scrapes a range contains once the series is as old as the range. */
 export function scrapesWithin(
   times: readonly number[],
   rangeSeconds: number,

@@ -12,20 +12,20 @@ import type { SourceContext } from '../context.js';
 import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 
-export interface NoSeriesReason {
+interface NoSeriesReason {
   readonly message: string;
   readonly fix: string;
 }
 
 type RunQuery = SourceContext['runQuery'];
 
-/** Selectors and matchers that are tested, with one query each. */
+/** Maximum numbers of selectors and matchers to test. Each costs a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
 /**
- * Explains why a query returns no series: a metric does not exist, a matcher removes all series, or an operator or
- * function does. Null for a query without selectors.
+ * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
+ * function. Null for a query without selectors.
  */
 export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);

@@ -8,7 +8,7 @@ import { type CheckResult, resultsOf } from '../check-result.js';
 import { type SourceContext, sourceSubject } from '../context.js';
 import type { UsedResource } from './used-resources.js';
 
-/** Checks for containers with more than one series, whose usage would be a multiple of the actual one. */
+/** With more than one series per container, the usage would be counted several times. */
 export async function checkDuplicates(
   { source, runQuery }: SourceContext,
   { resource }: UsedResource,
@@ -26,7 +26,7 @@ export async function checkDuplicates(
     : [make.failed(`${message}${found.times} times`, fix)];
 }
 
-/** If some series lack the label, the fix excludes those. */
+/** If some series lack the label, the fix excludes those series. */
 function fixFor({ labels }: Duplicates): string {
   const [first] = labels;
   if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';

@@ -8,12 +8,12 @@ import {
   selectorsOfNamespace,
 } from './resource-labels.js';
 
-/** Namespaces that are queried, one query each. */
+/** Each namespace costs one query. */
 const MAX_NAMESPACES = 5;
 
 /**
- * Returns the distinct label schemes of a metric in these namespaces; empty if they have no series of it. A Prometheus
- * may have several: from two scrape jobs or two clusters.
+ * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus may have
+ * several schemes, from two scrape jobs or two clusters.
  */
 export async function readLabelSchemes(
   runQuery: SourceContext['runQuery'],
@@ -30,14 +30,13 @@ export async function readLabelSchemes(
   return [...schemes.values()];
 }
 
-/** Only a label whose value is the namespace can be the namespace label. */
+/** A namespace label is only accepted if a series has the namespace as its value. */
 function schemeOf(series: readonly Series[], namespace: string): LabelScheme | null {
   const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
   const isOf = (label: string): boolean => series.some((one) => labelOf(one, label) === namespace);
   return findLabelScheme(new Set([...names].filter((name) => !/namespace/.test(name) || isOf(name))));
 }
 
-/** Builds a resource query for series with several label schemes. */
 export function queryForSchemes(
   metric: string,
   schemes: readonly LabelScheme[],

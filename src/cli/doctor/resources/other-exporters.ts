@@ -2,8 +2,8 @@ import { metricText } from '../../../promql/vector-selectors.js';
 import type { SourceContext } from '../context.js';
 import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
 
-/** An exporter of container usage other than cAdvisor, and the resource query that fits it. */
-export interface OtherExporter {
+/** An exporter of container usage other than cAdvisor, and its resource query. */
+interface OtherExporter {
   readonly metric: string;
   readonly query: string;
 }
@@ -12,13 +12,12 @@ type RunQuery = SourceContext['runQuery'];
 
 interface Candidate {
   readonly metric: string;
-  /** Whether the query needs `rate`. */
   readonly isCounter: boolean;
 }
 
 /**
- * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, with names as translated by Prometheus or in
- * UTF-8. Metrics of containers come before metrics of pods.
+ * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, as translated by Prometheus or in UTF-8.
+ * Metrics of containers precede metrics of pods.
  */
 const OPEN_TELEMETRY: ReadonlyMap<string, readonly Candidate[]> = new Map(
   Object.entries({
@@ -40,7 +39,7 @@ const OPEN_TELEMETRY: ReadonlyMap<string, readonly Candidate[]> = new Map(
   }),
 );
 
-/** Metrics of windows_exporter, which identifies a container only by the label `container_id`. */
+/** windows_exporter identifies a container only by the label `container_id`. */
 const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   Object.entries({
     cpu: { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true },
@@ -48,7 +47,6 @@ const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   }),
 );
 
-/** Returns the first known exporter with series of the resource; null if there is none. */
 export async function findOtherExporter(runQuery: RunQuery, resource: string): Promise<OtherExporter | null> {
   const windows = WINDOWS.get(resource);
   if (windows !== undefined && (await labelsOf(runQuery, windows.metric)) !== null)
@@ -61,7 +59,7 @@ export async function findOtherExporter(runQuery: RunQuery, resource: string): P
   return null;
 }
 
-/** Joins with kube-state-metrics, which has the names for a container id. */
+/** Joins with kube-state-metrics, which has the names of the container ID. */
 function windowsQuery({ metric, isCounter }: Candidate): string {
   const selector = `${metric}{container_id!=""}`;
   const usage = isCounter ? `rate(${selector}[$window])` : selector;
@@ -70,7 +68,6 @@ function windowsQuery({ metric, isCounter }: Candidate): string {
   return `sum by (namespace, pod, container) (sum by (container_id) (${usage}) * on (container_id) group_left (namespace, pod, container) ${names})`;
 }
 
-/** Returns the label names of some series of a metric; null if it has none. */
 async function labelsOf(runQuery: RunQuery, metric: string): Promise<ReadonlySet<string> | null> {
   const answer = await runQuery(`topk(20, ${metricText(metric)})`);
   if (answer.class !== 'value' && answer.class !== 'partial') return null;

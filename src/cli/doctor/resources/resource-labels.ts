@@ -1,11 +1,10 @@
 import { stringLiteral } from '../../../promql/quoting.js';
 import { labelText, selectorText } from '../../../promql/vector-selectors.js';
 
-/** The names of the labels that identify the container of a series. */
 export interface LabelScheme {
   readonly namespace: string;
   readonly pod: string;
-  /** Null: each series is the usage of a whole pod. */
+  /** Null: a series is the usage of a whole pod. */
   readonly container: string | null;
 }
 
@@ -41,8 +40,8 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Finds the labels for namespace, pod and container; null without a label for namespace or pod. `exported_pod` takes
- * precedence over `pod`, which is then the pod of the exporter.
+ * Returns null without a label for namespace or pod. `exported_pod` takes precedence: `pod` is then the pod of the
+ * exporter.
  */
 export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
   const find = (names: readonly string[]): string | null => {
@@ -55,21 +54,19 @@ export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | nul
   return { namespace, pod, container: find(SPELLINGS.container) };
 }
 
-/** Returns selectors of a metric for one namespace, one for each known namespace label. */
 export function selectorsOfNamespace(metric: string, namespace: string): readonly string[] {
   return SPELLINGS.namespace.map((label) =>
     selectorText(metric, [`${labelText(label)}=${stringLiteral(namespace)}`]),
   );
 }
 
-/** Whether the labels are those of the default resource queries. */
 export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boolean {
   return namespace === 'namespace' && pod === 'pod' && container === 'container';
 }
 
 /**
- * Builds a resource query that maps other labels to `namespace`, `pod` and, if present, `container`. For a counter it
- * computes a rate over `$window`.
+ * Returns a resource query that renames the labels to `namespace`, `pod` and, if present, `container`. For a counter
+ * it is a rate over `$window`.
  */
 export function resourceQueryFor(
   metric: string,

@@ -1,13 +1,11 @@
 import type { SourceContext } from '../context.js';
 
-/** A resource with metrics in scaler documents, such as cpu. */
 export interface UsedResource {
   readonly resource: string;
-  /** The namespaces of these documents, sorted. */
+  /** Namespaces of these documents, sorted. */
   readonly namespaces: readonly string[];
 }
 
-/** Returns the resources whose metrics the scaler documents read from this data source. */
 export function usedResources({ source, scalers }: SourceContext): readonly UsedResource[] {
   const byResource = new Map<string, Set<string>>();
   for (const { namespace, spec } of scalers) {

@@ -12,24 +12,21 @@ import type { Scaler } from '../../../scaler/spec.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context.js';
 import { orError } from '../or-error.js';
 
-/** A pod and the workload that owns it. */
 export interface OwnedPod extends WatchedPod {
-  /** Null if the pod has no controller. */
+  /** The owner; null: the pod has no controller. */
   readonly workload: { readonly kind: string; readonly name: string } | null;
 }
 
-/** What the API server returned for a scaler's target; an error for each part that could not be read. */
+/** An error takes the place of each part that could not be read. */
 export interface ClusterFacts {
   readonly target: ScaleTarget | KubernetesError;
-  /** The object itself; null if it may not be read: for kinds outside of `apps` the service only needs `scale`. */
+  /** Null if it may not be read: for kinds outside of `apps`, the service only needs `scale`. */
   readonly object: JsonObject | null;
   /** The pods that the selector matches; null if the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
-  /** The HPAs of the namespace. */
   readonly others: readonly OtherScaler[] | KubernetesError;
 }
 
-/** Inputs of the checks of one scaler. */
 export interface ScalerFacts {
   readonly scaler: Scaler;
   /** Null if the API server does not answer. */
@@ -38,15 +35,14 @@ export interface ScalerFacts {
   readonly context: ClusterContext | null;
   /** In the order of `spec.metrics`. */
   readonly answers: readonly Answer[];
-  /** The data sources that answer, by name. */
+  /** Data sources that answer, by name. */
   readonly sources: ReadonlyMap<string, SourceContext>;
-  /** Another document with the same target. */
+  /** Another document with the same target; null: none. */
   readonly sharesTargetWith: string | null;
-  /** Whether the document or the service requests a dry run. */
   readonly isDryRun: boolean;
 }
 
-/** Reads a scaler's target, its pods and the HPAs of its namespace. Never throws a `KubernetesError`. */
+/** Never throws a `KubernetesError`. */
 export async function readClusterFacts(context: ClusterContext, scaler: Scaler): Promise<ClusterFacts> {
   const [{ target, object }, others] = await Promise.all([
     readTarget(context, scaler),
@@ -97,10 +93,10 @@ async function listPods(
   return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The label with which Deployments and Argo Rollouts mark the pods of one ReplicaSet. */
+/** Labels of the pods of one ReplicaSet, set by Deployments and Argo Rollouts. */
 const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
 
-/** Returns the controller of a pod. A ReplicaSet named `NAME-HASH`, with the hash label of the pod, belongs to NAME. */
+/** The ReplicaSet `NAME-HASH`, with the hash label of the pod, belongs to the Deployment or Rollout NAME. */
 function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>): OwnedPod['workload'] {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((reference) => reference['controller'] === true);

@@ -26,7 +26,6 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 
-/** Returns the CustomResourceDefinition (apiextensions.k8s.io/v1) of the scaler document as plain JSON. */
 export function customResourceDefinition(): JsonSchema {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -51,7 +50,7 @@ export function customResourceDefinition(): JsonSchema {
 }
 
 export function customResourceDefinitionYaml(): string {
-  // kubectl reads YAML 1.1: strings that are booleans there, such as on, must be quoted.
+  // kubectl reads YAML 1.1: strings that are booleans there, such as on, need quotes.
   return stringify(customResourceDefinition(), {
     version: '1.1',
     lineWidth: 0,
@@ -59,17 +58,17 @@ export function customResourceDefinitionYaml(): string {
   });
 }
 
-/** The API server validates metadata, so only `spec` is taken from the schema of the document. */
+/** Only `spec` is from the document schema: the API server validates metadata itself. */
 function objectSchema(): JsonSchema {
   const { properties } = documentJsonSchema();
   const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;
   return {
-    description: 'How one workload is scaled. promscaler reads it, and writes its status.',
+    description: 'Configuration for scaling one workload. promscaler reads it and writes its status.',
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { description: 'The group and version of this object.', type: 'string' },
-      kind: { description: 'The kind of this object.', type: 'string' },
+      apiVersion: { description: 'GROUP/VERSION of the object.', type: 'string' },
+      kind: { description: 'Kind of the object.', type: 'string' },
       metadata: { type: 'object' },
       spec: structuralSchema(spec, { path: 'spec', additions: FIELD_RULES }),
       status: STATUS_SCHEMA,

@@ -8,9 +8,9 @@ function rule(expression: string, message: string): JsonSchema {
 const METRIC_MEMBERS = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
 
 /**
- * Rules over several fields that the API server can check: those that hold for any service config and are cheap.
- * `metrics` has no maximum length, so a CEL rule for each entry would exceed the cost budget. promscaler checks all
- * other rules and reports them in the condition Accepted.
+ * Rules across fields that the API server checks: those that are cheap and hold for any service config. `metrics` has
+ * no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks all other rules and
+ * reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {
   spec: {
@@ -21,7 +21,7 @@ export const FIELD_RULES: SchemaAdditions = {
       ),
       rule(
         "!has(self.scaleTargetRef.kind) || self.scaleTargetRef.kind != 'DaemonSet'",
-        'a DaemonSet runs one pod on each node and has no replicas that could be scaled',
+        'a DaemonSet runs one pod on each node and has no replicas to scale',
       ),
     ],
   },

@@ -13,74 +13,80 @@ function object(
   return { description, type: 'object', ...(required.length === 0 ? {} : { required }), properties };
 }
 
-const CURRENT = object('What it is now. A value that is not known is absent.', {
-  averageUtilization: count('Percent of what the pods request, as their average.'),
-  averageValue: quantity('For each pod.'),
-  value: quantity('For all pods together.'),
+const CURRENT = object('Current value of the metric. An unknown value is absent.', {
+  averageUtilization: count('Average usage in percent of the requests.'),
+  averageValue: quantity('Average value per pod.'),
+  value: quantity('Value for all pods together.'),
 });
 
-const METRIC = object('Which metric.', { name: text('What the metric is called.') });
+const METRIC = object('Identifies the metric.', { name: text('Name of the metric.') });
 
 const CURRENT_METRIC = object(
-  'One metric of the document, in the form of autoscaling/v2.',
+  'Status of a metric, in the form of autoscaling/v2.',
   {
-    type: text('Resource, ContainerResource, Pods, Object or External.'),
-    resource: object('cpu or memory of whole pods.', { name: text('cpu or memory.'), current: CURRENT }),
-    containerResource: object('cpu or memory of one container of each pod.', {
-      name: text('cpu or memory.'),
-      container: text('The name of the container.'),
+    type: text('Type of the metric: Resource, ContainerResource, Pods, Object or External.'),
+    resource: object('CPU or memory usage of whole pods.', {
+      name: text('Name of the resource: cpu or memory.'),
       current: CURRENT,
     }),
-    pods: object('One series for each pod.', { metric: METRIC, current: CURRENT }),
-    object: object('One series.', {
+    containerResource: object('CPU or memory usage of one container of each pod.', {
+      name: text('Name of the resource: cpu or memory.'),
+      container: text('Name of the container.'),
+      current: CURRENT,
+    }),
+    pods: object('Query with one series per pod.', { metric: METRIC, current: CURRENT }),
+    object: object('Query with one series.', {
       metric: METRIC,
-      describedObject: object('What the series is about.', {
-        apiVersion: text('Its group and version.'),
-        kind: text('Its kind.'),
-        name: text('Its name.'),
+      describedObject: object('Object that the metric describes.', {
+        apiVersion: text('GROUP/VERSION of the object.'),
+        kind: text('Kind of the object.'),
+        name: text('Name of the object.'),
       }),
       current: CURRENT,
     }),
-    external: object('All series, added up.', { metric: METRIC, current: CURRENT }),
+    external: object('Query whose series are added up.', { metric: METRIC, current: CURRENT }),
   },
   ['type'],
 );
 
 const CONDITION = object(
-  'One aspect of the state.',
+  'One aspect of the current state.',
   {
     type: text(
-      'Accepted (the document is taken up), Ready (it works), or what the algorithm says: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique.',
+      'Type of the condition: Accepted (the document is valid and in effect), Ready (its target can be scaled), or a condition of the last decision: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique.',
     ),
-    status: { ...text('True, False or Unknown.'), enum: ['True', 'False', 'Unknown'] },
-    reason: text('Why, in one word.'),
-    message: text('Why, as a sentence.'),
-    lastTransitionTime: time('When status became what it is.'),
+    status: {
+      ...text('Status of the condition: True, False or Unknown.'),
+      enum: ['True', 'False', 'Unknown'],
+    },
+    reason: text('Reason for the status, as a CamelCase word.'),
+    message: text('Human-readable details of the reason.'),
+    lastTransitionTime: time('When the status last changed.'),
     observedGeneration: {
-      ...count('The generation of the document that this is about.'),
+      ...count('Generation of the Scaler that the condition refers to.'),
       format: 'int64',
     },
   },
   ['type', 'status'],
 );
 
-/** The `status` of a Scaler. Only promscaler writes it. No field is required: a value that is not known is absent. */
-export const STATUS_SCHEMA: JsonSchema = object('What promscaler makes of it. Written by promscaler alone.', {
+/** Only promscaler writes `status`. No field is required: unknown values are absent. */
+export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. Only promscaler writes it.', {
   observedGeneration: {
-    ...count('The generation of the document that this status is about.'),
+    ...count('Generation of the Scaler that the status refers to.'),
     format: 'int64',
   },
-  currentReplicas: count('What the target is set to.'),
-  desiredReplicas: count('What the last decision wants.'),
+  currentReplicas: count('Replicas of the target.'),
+  desiredReplicas: count('Replicas that the last decision requests.'),
   lastScaleTime: time('When promscaler last changed the replicas.'),
   currentMetrics: {
-    description: 'What the metrics are now, refreshed once a minute at most.',
+    description: 'Current values of the metrics, updated at most once a minute.',
     type: 'array',
     'x-kubernetes-list-type': 'atomic',
     items: CURRENT_METRIC,
   },
   conditions: {
-    description: 'The state in its aspects, one for each type.',
+    description: 'Conditions of the scaler, one per type.',
     type: 'array',
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['type'],

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import type { JsonSchema } from '../json-schema.js';
 
-/** Keywords to add to the schema of a field, by the path of the field (`spec.schedules[]`). */
+/** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
 interface Place {
@@ -14,23 +14,22 @@ const KEPT: readonly string[] = [
   ...['type', 'enum', 'required', 'pattern'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
 ];
-/** Keywords that are translated. */
 const TRANSLATED = ['description', 'default', 'const', 'properties', 'items', 'additionalProperties'];
 const DROPPED = ['$schema', 'title', 'propertyNames'];
 
 const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED]);
 
 /**
- * Returns a JSON Schema (draft 7) as the structural schema of a CustomResourceDefinition. Defaults are part of the
- * description: the API server must not write them into objects. Throws `Error` for an unknown keyword, so that none is
- * lost. *Source*: structural schemas, apiextensions.k8s.io/v1.
+ * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Defaults become part of
+ * descriptions: the API server must not write them into objects. Throws `Error` for an unknown keyword, so that none
+ * is lost. Source: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
-  if (!isPlainObject(schema)) throw new Error(`making a structural schema of ${path}: it has none`);
+  if (!isPlainObject(schema)) throw new Error(`making a structural schema of ${path}: it is not an object`);
   const unknown = Object.keys(schema).find((word) => !WORDS.has(word));
   if (unknown !== undefined)
-    throw new Error(`making a structural schema of ${path}: ${unknown} is not known`);
+    throw new Error(`making a structural schema of ${path}: unknown keyword ${unknown}`);
   const { const: only, properties, items, additionalProperties } = schema;
   const hasTypes = Array.isArray(schema['type']);
   const kept = KEPT.filter((word) => schema[word] !== undefined && !(word === 'type' && hasTypes));
@@ -62,7 +61,7 @@ function structuralMembers(
   );
 }
 
-/** `kubectl explain` does not show defaults that the API server does not set. */
+/** `kubectl explain` shows only defaults that the API server sets. */
 function describedBy({ description, default: value }: JsonSchema): JsonSchema {
   if (typeof description !== 'string') return {};
   return { description: value === undefined ? description : `${description} Default: ${shown(value)}.` };
@@ -73,8 +72,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * A structural schema has one type per node. int-or-string would reject 0.1, so the node has no type, and values of
- * other types are rejected by other keywords: objects and lists that are not empty, and booleans.
+ * A structural schema has one type per node, and int-or-string would reject 0.1. So the node has no type, and other
+ * keywords reject values of other types: non-empty objects and lists, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};

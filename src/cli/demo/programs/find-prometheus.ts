@@ -1,0 +1,22 @@
+import type { ProgramContext } from './context.js';
+import { debianPackage } from './debian-packages.js';
+import { type Program, findProgram } from './find-program.js';
+
+export const PROMETHEUS: Program = {
+  title: 'Prometheus',
+  binary: 'prometheus',
+  origin: debianPackage('prometheus'),
+  path: 'usr/bin/prometheus',
+  probe: ['--version'],
+  install: {
+    'apt-get': 'sudo apt-get install prometheus',
+    brew: 'brew install prometheus',
+    dnf: 'sudo dnf install golang-github-prometheus',
+  },
+  page: 'https://prometheus.io/download/',
+};
+
+/** Returns the path of `prometheus`. Throws as `findProgram` does. */
+export function findPrometheus(context: ProgramContext): Promise<string> {
+  return findProgram(context, PROMETHEUS);
+}

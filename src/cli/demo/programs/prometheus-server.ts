@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { sleep, withDeadline } from '../../../units/clock.js';
+import type { Clock } from '../../../units/clock.js';
+import { startChild } from './child-process.js';
+import type { Child } from './child-process.js';
+import type { Environment } from './context.js';
+import { freePort } from './free-port.js';
+
+export interface PrometheusOptions {
+  /** Path of the program, as from `findPrometheus`. */
+  readonly binary: string;
+  /** Contents of prometheus.yml. */
+  readonly config: string;
+  readonly env: Environment;
+  readonly clock: Clock;
+  /** 0: any free port. Default: 0. */
+  readonly port?: number;
+  /** Directory of config and data. One that `stop` kept continues with its data. Default: a new one. */
+  readonly folder?: string;
+  /** Further flags, such as `--web.enable-remote-write-receiver`. */
+  readonly args?: readonly string[];
+}
+
+/** A Prometheus on 127.0.0.1 that answers queries. */
+export interface RunningPrometheus {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  /** Resolves when it has ended, with a sentence that quotes its last lines. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Sends SIGTERM, after 5 s SIGKILL. Removes its directory unless the data is kept. */
+  readonly stop: (options?: { readonly keepData: boolean }) => Promise<void>;
+  /** Sends a signal: SIGHUP to reload the config, SIGSTOP and SIGCONT to suspend and resume, SIGKILL to crash. */
+  readonly signal: (name: NodeJS.Signals) => void;
+}
+
+const READY_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2000;
+const PROBE_INTERVAL_MS = 25;
+const PORT_ATTEMPTS = 3;
+
+/**
+ * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error` with its
+ * last lines if it ends before that or is not ready within 30 s. Then only a directory of the caller remains.
+ */
+export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
+  const { port = 0 } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(options, port === 0 ? await freePort() : port);
+    } catch (error) {
+      // Another program may have taken the port meanwhile.
+      const isTaken = error instanceof Error && error.message.includes('address already in use');
+      if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOnce(options: PrometheusOptions, port: number): Promise<RunningPrometheus> {
+  const { clock } = options;
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'promscaler-prometheus-')));
+  const url = `http://127.0.0.1:${port}`;
+  const child = await launch(options, folder, port);
+  const end = async (keep: boolean): Promise<void> => {
+    await child.stop();
+    if (!keep) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await waitUntilReady(clock, child, { url, data: dataFolder(folder) });
+  } catch (error) {
+    await end(options.folder !== undefined);
+    throw error;
+  }
+  return {
+    url,
+    port,
+    folder,
+    ended: child.ended,
+    signal: child.signal,
+    stop: ({ keepData } = { keepData: false }) => end(keepData),
+  };
+}
+
+function dataFolder(folder: string): string {
+  return join(folder, 'data');
+}
+
+async function launch(options: PrometheusOptions, folder: string, port: number): Promise<Child> {
+  const config = join(folder, 'prometheus.yml');
+  await mkdir(folder, { recursive: true });
+  await writeFile(config, options.config);
+  return startChild({
+    title: 'Prometheus',
+    file: options.binary,
+    args: [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${dataFolder(folder)}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=warn',
+      ...(options.args ?? []),
+    ],
+    env: options.env,
+    clock: options.clock,
+  });
+}
+
+async function waitUntilReady(
+  clock: Clock,
+  child: Child,
+  place: { url: string; data: string },
+): Promise<void> {
+  const start = clock.monotonicMs();
+  while (!child.endedSignal.aborted) {
+    const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
+    // Another Prometheus with the same port may be ready instead.
+    const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
+    if (flags?.includes(JSON.stringify(place.data)) === true) return;
+    const waitedMs = clock.monotonicMs() - start;
+    if (waitedMs >= READY_TIMEOUT_MS) throw new Error(`Prometheus is not ready after ${READY_TIMEOUT_MS} ms`);
+    await sleep(clock, PROBE_INTERVAL_MS, child.endedSignal);
+  }
+  throw new Error(await child.ended);
+}
+
+/** Returns the body of a 200, or null: it may not listen yet. */
+async function read(clock: Clock, url: string): Promise<string | null> {
+  try {
+    return await withDeadline(clock, { ms: PROBE_TIMEOUT_MS }, async (signal) => {
+      const probe = request(url, { signal, agent: false }).end();
+      const [response] = (await once(probe, 'response')) as [IncomingMessage];
+      const body = await text(response);
+      return response.statusCode === 200 ? body : null;
+    });
+  } catch {
+    return null;
+  }
+}

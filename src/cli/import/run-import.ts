@@ -1,0 +1,110 @@
+import { adapterQueries, unusualResources } from '../../importers/adapter/adapter-queries.js';
+import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
+import { oneLine } from '../../importers/write/comments.js';
+import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
+import type { ImportContext } from '../../importers/context.js';
+import { remarkLine } from '../../importers/import-object.js';
+import {
+  type ImportedManifest,
+  type ImportedManifests,
+  importObjects,
+} from '../../importers/import-objects.js';
+import { type MetricQueries, NO_QUERIES } from '../../importers/metric-queries.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { type InputFiles, readInput, readInputFiles } from '../input/read-files.js';
+import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import type { ClusterOptions } from '../reach/cluster-options.js';
+import { contextNamespace } from '../reach/context-namespace.js';
+
+interface ImportOptions extends ClusterOptions {
+  /** Files and directories; `-` is standard input. */
+  readonly paths: readonly string[];
+  /** The namespace of objects that have none. */
+  readonly namespace?: string;
+  /** The config of prometheus-adapter. */
+  readonly adapterConfig?: string;
+  /** Rejects objects of which something is not carried over. */
+  readonly strict?: boolean;
+  /** Sets `dryRun: true` in each document. */
+  readonly dryRun?: boolean;
+}
+
+type Known = Omit<ImportContext, 'sources'>;
+
+/**
+ * Runs `import`: prints the scaler documents of autoscalers, and a line on standard error for everything that is not
+ * carried over. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
+ */
+export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
+  const { strict: isStrict = false } = options;
+  const context = await readContext(options, io);
+  const input = await readInputFiles(options.paths, io, IMPORT_BOUNDS.bytes);
+  const { imported, problems } = importFiles(input, context);
+  const written = imported.objects.filter((object) => isWritten(object, isStrict));
+  io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  for (const object of imported.objects) writeRemarks(object, isStrict, io);
+  if (imported.objects.length === 0 && problems.length === 0)
+    io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
+  const isComplete = written.length > 0 && written.length === imported.objects.length;
+  return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
+}
+
+async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {
+  const { namespace, adapterConfig, dryRun: isDryRun = false } = options;
+  return {
+    namespace: namespace ?? (await contextNamespace(options, io)),
+    isNamespaceGiven: namespace !== undefined,
+    queries: adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io),
+    isDryRun,
+  };
+}
+
+/** Reads the config of prometheus-adapter and prints what of it cannot be used. */
+async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
+  const input = await readInput(file, io);
+  if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);
+  const { config, problems } = readAdapterText(input.text, file);
+  const [problem] = problems;
+  if (config === null)
+    throw new CommandError(
+      `--adapter-config: ${file}: ${problem?.message ?? 'has no rules of prometheus-adapter'}`,
+    );
+  for (const remark of config.remarks) io.stderr.write(`${remarkLine(file, remark)}\n`);
+  for (const line of unusualResources(config)) io.stderr.write(`${file}: ${oneLine(line)}\n`);
+  return adapterQueries(config);
+}
+
+function importFiles(
+  { files, problems: unreadable }: InputFiles,
+  context: Known,
+): { readonly imported: ImportedManifests; readonly problems: readonly Problem[] } {
+  const read = files.map(({ text, name }) => readManifests(text, name));
+  return {
+    imported: importObjects(
+      read.flatMap(({ values }) => values),
+      context,
+    ),
+    problems: [...unreadable, ...read.flatMap(({ problems }) => problems)],
+  };
+}
+
+function isWritten({ text, remarks }: ImportedManifest, isStrict: boolean): boolean {
+  return text !== null && !(isStrict && remarks.some(({ kind }) => kind === 'loss'));
+}
+
+function writeRemarks(object: ImportedManifest, isStrict: boolean, { stderr }: CommandIo): void {
+  const { file, label, remarks, text } = object;
+  const lines = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
+  for (const line of lines) stderr.write(`${file}: ${line}\n`);
+  if (isWritten(object, isStrict)) return;
+  const why = text === null ? '' : ': --strict allows nothing to be lost';
+  stderr.write(`${file}: ${label}: not imported${why}\n`);
+}
+
+function nothingFound({ others }: ImportedManifests): string {
+  const kinds = [...others].map(([kind, count]) => `${count} ${kind}`).slice(0, 10);
+  const found = kinds.length === 0 ? 'the input has no documents' : `the input has ${kinds.join(', ')}`;
+  return `no autoscaler to import: ${found}`;
+}

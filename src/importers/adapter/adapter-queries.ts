@@ -1,0 +1,135 @@
+import { metricNames } from '../../promql/metric-names.js';
+import type { FoundQuery, MetricQueries, NamedMetric } from '../metric-queries.js';
+import type { AdapterRule } from './adapter-rule.js';
+import { fillTemplate } from './fill-template.js';
+import { findSeries } from './find-series.js';
+import { labelOf } from './label-places.js';
+import type { AdapterConfig } from './read-adapter.js';
+import { LONGEST_NAME } from './safe-pattern.js';
+
+/** The query of one rule and series. */
+interface Candidate {
+  readonly rule: AdapterRule;
+  readonly series: string;
+  /** Null: the template or its labels have no equivalent. */
+  readonly query: string | null;
+}
+
+const MOST_SHOWN = 6;
+
+/** Returns the queries that prometheus-adapter with this config sends for a metric. */
+export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
+  return (metric) => {
+    if (metric.name.length > LONGEST_NAME)
+      return unknown('its name is longer than those of prometheus-adapter');
+    const api = metric.member === 'external' ? 'external' : 'custom';
+    const all = rules
+      .filter((rule) => rule.api === api)
+      .flatMap((rule) =>
+        findSeries(metric.name, rule).map((series) => ({
+          rule,
+          series,
+          query: buildQuery(metric, series, rule),
+        })),
+      );
+    return choose(all, api);
+  };
+}
+
+/** A rule for one series wins over rules for all; of several, the last one, as in the adapter. */
+function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
+  const exact = all.filter(({ rule }) => rule.series.name !== null);
+  const candidates = exact.length > 0 ? exact : all;
+  const last = candidates.at(-1);
+  if (last === undefined)
+    return unknown(
+      `no rule of --adapter-config makes it (${api === 'external' ? 'externalRules' : 'rules'})`,
+    );
+  if (exact.length === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
+  const { rule, query } = last;
+  if (query === null)
+    return unknown(`${rule.place} of --adapter-config has no equivalent:\n  ${rule.metricsQuery}`);
+  return { query, notes: [`The query is that of ${rule.place} in the config of prometheus-adapter.`] };
+}
+
+/** Only Prometheus knows which of the series exist. */
+function severalSeries(candidates: readonly Candidate[]): string {
+  const shown = candidates
+    .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
+    .slice(0, MOST_SHOWN);
+  const first = 'several series may be behind it. Choose the query whose series exists:';
+  return [first, ...shown].join('\n');
+}
+
+function unknown(reason: string): FoundQuery {
+  return { query: null, reason };
+}
+
+interface Labels {
+  readonly matchers: readonly string[];
+  readonly groupBy: readonly string[];
+  readonly values: ReadonlyMap<string, string>;
+}
+
+function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): string | null {
+  const labels = labelsOf(metric, rule);
+  if (labels === null) return null;
+  const query = fillTemplate(rule.metricsQuery, {
+    series,
+    matchers: [...metric.selector.matchers, ...labels.matchers],
+    groupBy: labels.groupBy,
+    valuesByName: labels.values,
+  });
+  const pod = metric.member === 'pods' ? labelOf('pod', rule.labels) : null;
+  if (query === null || pod === null || pod === 'pod') return query;
+  return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
+}
+
+/** Null: the rule has no label for the objects of the metric. */
+function labelsOf({ member, objectKind }: NamedMetric, rule: AdapterRule): Labels | null {
+  const namespace = labelOf('namespace', rule.labels);
+  const inNamespace: readonly Place[] =
+    namespace === null || !rule.isNamespaced ? [] : [[namespace, '=', '$namespace']];
+  if (member === 'external') return joined(inNamespace, []);
+  if (member === 'pods') {
+    const pod = labelOf('pod', rule.labels);
+    return pod === null ? null : joined([...inNamespace, [pod, '=~', '$pods']], [pod]);
+  }
+  const kind = (objectKind ?? '').toLowerCase();
+  const label = labelOf(kind, rule.labels);
+  if (label === null) return null;
+  return joined([...(kind === 'namespace' ? [] : inNamespace), [label, '=', '$object']], [label]);
+}
+
+type Place = readonly [label: string, operator: string, variable: string];
+
+function joined(places: readonly Place[], groupBy: readonly string[]): Labels {
+  return {
+    matchers: places.map(([label, operator, variable]) => `${label}${operator}"${variable}"`),
+    groupBy,
+    values: new Map(places.map(([label, , variable]) => [label, variable])),
+  };
+}
+
+/** The series of CPU and memory usage that the resource queries of a data source read by default. */
+const USUAL_SERIES: Readonly<Record<string, string>> = {
+  cpu: 'container_cpu_usage_seconds_total',
+  memory: 'container_memory_working_set_bytes',
+};
+
+/** Returns what to do about resource queries that read other series than promscaler does. */
+export function unusualResources({ resources }: AdapterConfig): readonly string[] {
+  return [...resources].flatMap(([name, template]) => {
+    const query = fillTemplate(template, {
+      series: '',
+      matchers: ['namespace=~"$namespaces"'],
+      groupBy: ['namespace', 'pod', 'container'],
+      valuesByName: new Map(),
+    });
+    const names = query === null ? [] : metricNames(query);
+    if (names.length === 1 && names[0] === USUAL_SERIES[name]) return [];
+    return [
+      `resourceRules.${name}: Resource metrics use resourceQueries.${name} of the data source: set it to ${query ?? template}`,
+    ];
+  });
+}

@@ -1,0 +1,67 @@
+import { quoteRegex } from '../../promql/quoting.js';
+import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
+
+/** Suffixes that rules usually remove from a series, for rules that cannot be inverted. */
+const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
+
+/**
+ * Returns the names of series from which a rule makes the metric `metric`, best first. The adapter lists all series of
+ * Prometheus and names each; here the rule is inverted, and every candidate is checked by naming it.
+ */
+export function findSeries(metric: string, rule: AdapterRule): readonly string[] {
+  const { name } = rule.series;
+  const candidates =
+    name === null ? [...inverted(metric, rule), ...SUFFIXES.map((suffix) => `${metric}${suffix}`)] : [name];
+  const found = candidates.filter(
+    (series) =>
+      /^[A-Za-z_:][\w:]*$/.test(series) &&
+      readsSeries(series, rule) &&
+      metricNameOf(series, rule.name) === metric,
+  );
+  return [...new Set(found)];
+}
+
+/** `as: "${1}_per_second"` with `matches: "^(.*)_total$"` turns `x_per_second` into `x_total`. */
+function inverted(metric: string, { name: { as, source } }: AdapterRule): readonly string[] {
+  const groups: string[] = [];
+  const pattern = as.split(/(\$(?:\w+|\{\w+\}))/).map((part) => {
+    const group = /^\$\{?(\w+)\}?$/.exec(part)?.[1];
+    if (group === undefined) return quoteRegex(part);
+    groups.push(group);
+    return '([\\w:]*)';
+  });
+  // More than two groups may match in many ways.
+  if (groups.length > 2) return [];
+  const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
+  if (match === null) return [];
+  const values = new Map(groups.map((group, index) => [group, match[index + 1] ?? '']));
+  // "$0" is the whole name.
+  const whole = values.get('0');
+  return whole === undefined ? expand(source, values) : [whole];
+}
+
+/** Replaces the groups of a pattern by values. Empty unless the rest is literal text, or alternatives of it. */
+function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
+  let count = 0;
+  const filled = source
+    .replace(/^\^|\$$/g, '')
+    .replace(/\((?:\?P?<(\w+)>|(\?:))?([^()]*)\)/g, (_, named?: string, plain?: string, inner = '') => {
+      if (plain !== undefined) return `(${inner as string})`;
+      count += 1;
+      const value = values.get(named ?? String(count)) ?? values.get(String(count));
+      return value ?? `(${inner as string})`;
+    });
+  return alternatives(filled).filter((text) => /^[\w:]*$/.test(text));
+}
+
+/** Expands `a_(b|c)` to `a_b` and `a_c`. */
+function alternatives(text: string): readonly string[] {
+  const parts = /^([^()]*)\(([^()]*)\)(.*)$/.exec(text);
+  if (parts === null) return [text];
+  const [, before = '', inner = '', after = ''] = parts;
+  const rest = alternatives(after).slice(0, 8);
+  return inner
+    .split('|')
+    .slice(0, 8)
+    .flatMap((one) => rest.map((tail) => `${before}${one}${tail}`));
+}

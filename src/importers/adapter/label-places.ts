@@ -1,0 +1,28 @@
+/** The labels in which series hold the names of objects, as `resources` of a rule defines them. */
+export interface LabelPlaces {
+  /** Label by resource in the singular: `pod`, `namespace`. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** Such as `kube_<<.Resource>>`; null: none. */
+  readonly template: string | null;
+}
+
+/** Returns the label that holds the names of a resource (`pod`, `ingress`); null: the rule has none for it. */
+export function labelOf(resource: string, { overrides, template }: LabelPlaces): string | null {
+  const label = overrides.get(resource);
+  if (label !== undefined) return label;
+  if (template === null) return null;
+  const text = template.replace(/<<-?\s*\.(Resource|Group)\s*-?>>/g, (_, field: string) =>
+    field === 'Resource' ? resource : '',
+  );
+  return /^[A-Za-z_]\w*$/.test(text) ? text : null;
+}
+
+const PLURALS: Readonly<Record<string, string>> = { ingresses: 'ingress', statuses: 'status' };
+
+/** Returns the singular of a resource in an override, which may be either. */
+export function singularOf(resource: string): string {
+  const name = resource.toLowerCase();
+  const known = PLURALS[name];
+  if (known !== undefined) return known;
+  return name.endsWith('s') && !name.endsWith('ss') ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,131 @@
+import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { readPlain } from '../../scaler/read/read-plain.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import { type Fields, readFields } from '../fields.js';
+import { type Remark, createRemarkLog } from '../remarks.js';
+import type { AdapterRule, NameRule, SeriesFilter } from './adapter-rule.js';
+import { type LabelPlaces, singularOf } from './label-places.js';
+import { safePattern } from './safe-pattern.js';
+import { readSeriesQuery } from './series-query.js';
+
+export interface AdapterConfig {
+  readonly rules: readonly AdapterRule[];
+  /** `resourceRules`: the query of each resource. */
+  readonly resources: ReadonlyMap<string, string>;
+  /** Rules that cannot be read. */
+  readonly remarks: readonly Remark[];
+}
+
+/**
+ * Reads the config of prometheus-adapter: as the file itself, or as the `rules` of its Helm chart's values. Never throws
+ * for any JSON value.
+ */
+export function readAdapter(given: unknown): AdapterConfig {
+  const remarks: Remark[] = [];
+  const log = createRemarkLog(remarks);
+  const { value } = readPlain(given);
+  const config = readFields(value, [], log);
+  if (config === null) return { rules: [], resources: new Map(), remarks };
+  const chart = isPlainObject(config.raw('rules')) ? config.object('rules') : undefined;
+  const custom = (chart === undefined ? config.list('rules') : chart.list('custom')) ?? [];
+  const external = (chart === undefined ? config.list('externalRules') : chart.list('external')) ?? [];
+  const resource = chart === undefined ? config.object('resourceRules') : chart.object('resource');
+  if (chart?.flag('default') !== false && chart !== undefined)
+    log.lose(
+      ['rules', 'default'],
+      'is set: the default rules of the chart are in its ConfigMap only, pass that instead',
+    );
+  if (chart === undefined) config.rest();
+  return {
+    rules: [
+      ...custom.flatMap((rule) => readRule(rule, 'custom') ?? []),
+      ...external.flatMap((rule) => readRule(rule, 'external') ?? []),
+    ],
+    resources: readResources(resource),
+    remarks,
+  };
+}
+
+function readRule(rule: Fields, api: AdapterRule['api']): AdapterRule | null {
+  const { log, path } = rule;
+  const fail = (field: string, message: string): null => {
+    log.lose([...path, field], `${message}; the rule is not used`);
+    return null;
+  };
+  const seriesQuery = rule.text('seriesQuery');
+  const metricsQuery = rule.text('metricsQuery');
+  if (seriesQuery === undefined) return fail('seriesQuery', 'is missing');
+  if (metricsQuery === undefined) return fail('metricsQuery', 'is missing');
+  const series = readSeriesQuery(seriesQuery);
+  if (series === null) return fail('seriesQuery', 'is not a selector with patterns that can be matched');
+  const filters = readFilters(rule);
+  if (filters === null) return fail('seriesFilters', 'has a pattern that cannot be matched');
+  const name = readName(rule.object('name'));
+  if (name === null) return fail('name', 'has a pattern that cannot be matched');
+  const resources = rule.object('resources');
+  const isNamespaced = api === 'custom' || resources?.flag('namespaced') !== false;
+  const labels = readLabels(resources);
+  resources?.rest();
+  rule.skip('metricsQueryNamespaced');
+  rule.rest();
+  return { place: placeOf(path), api, series, filters, name, metricsQuery, labels, isNamespaced };
+}
+
+function placeOf(path: Path): string {
+  return `${path.slice(0, -1).join('.')}[${String(path.at(-1))}]`;
+}
+
+function readFilters(rule: Fields): readonly SeriesFilter[] | null {
+  const filters: SeriesFilter[] = [];
+  for (const filter of rule.list('seriesFilters') ?? []) {
+    for (const [key, isWanted] of [
+      ['is', true],
+      ['isNot', false],
+    ] as const) {
+      const source = filter.text(key);
+      if (source === undefined || source === '') continue;
+      const pattern = safePattern(source);
+      if (pattern === null) return null;
+      filters.push({ pattern, isWanted });
+    }
+    filter.rest();
+  }
+  return filters;
+}
+
+/** Without `as`, the name is the only group, or the whole match. Source: pkg/naming/metric_namer.go */
+function readName(name: Fields | undefined): NameRule | null {
+  const written = name?.text('matches') ?? '';
+  const source = written === '' ? '.*' : written;
+  const as = name?.text('as') ?? '';
+  name?.rest();
+  const matches = safePattern(source);
+  if (matches === null) return null;
+  if (as !== '') return { matches, source, as };
+  const groups = (new RegExp(`${matches.source}|`).exec('')?.length ?? 1) - 1;
+  return groups > 1 ? null : { matches, source, as: `\${${groups}}` };
+}
+
+function readLabels(resources: Fields | undefined): LabelPlaces {
+  const overrides = new Map<string, string>();
+  const written = resources?.raw('overrides');
+  for (const [label, target] of Object.entries(isPlainObject(written) ? written : {})) {
+    const resource: unknown = isPlainObject(target) ? target['resource'] : undefined;
+    if (typeof resource === 'string') overrides.set(singularOf(resource), label);
+  }
+  return { overrides, template: resources?.text('template') ?? null };
+}
+
+function readResources(resource: Fields | undefined): ReadonlyMap<string, string> {
+  const queries = ['cpu', 'memory'].flatMap((name) => {
+    const rule: unknown = resource?.raw(name);
+    const query = isPlainObject(rule) ? queryOf(rule) : null;
+    return query === null ? [] : [[name, query] as const];
+  });
+  return new Map(queries);
+}
+
+function queryOf(rule: PlainObject): string | null {
+  const { containerQuery } = rule;
+  return typeof containerQuery === 'string' ? containerQuery : null;
+}

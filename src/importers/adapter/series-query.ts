@@ -1,0 +1,24 @@
+import { quoteRegex, readStringLiteral } from '../../promql/quoting.js';
+import type { SeriesFilter, SeriesSelector } from './adapter-rule.js';
+import { safePattern } from './safe-pattern.js';
+
+const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
+const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
+
+/** Reads the name that a selector selects. Null: one of its patterns cannot be matched. */
+export function readSeriesQuery(query: string): SeriesSelector | null {
+  let name = NAME.exec(query)?.[1] ?? null;
+  const patterns: SeriesFilter[] = [];
+  for (const [, operator, literal = ''] of query.matchAll(NAME_MATCHER)) {
+    const value = readStringLiteral(literal);
+    if (operator === '=') name = value;
+    else if (operator === '!=')
+      patterns.push({ pattern: new RegExp(`^${quoteRegex(value)}$`), isWanted: false });
+    else {
+      const pattern = safePattern(`^(?:${value})$`);
+      if (pattern === null) return null;
+      patterns.push({ pattern, isWanted: operator === '=~' });
+    }
+  }
+  return { name, patterns };
+}

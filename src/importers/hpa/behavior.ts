@@ -1,0 +1,73 @@
+import type { PlainObject } from '../../scaler/plain-json.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import { defined } from '../draft.js';
+import type { Fields } from '../fields.js';
+
+interface Policy {
+  readonly type: string | undefined;
+  readonly value: number | undefined;
+  readonly periodSeconds: number | undefined;
+}
+
+interface Defaults {
+  readonly stabilizationWindowSeconds: number;
+  readonly policies: readonly string[];
+}
+
+/** The defaults of a direction, which the API server writes into every object. The order of policies has no meaning. */
+const UP: Defaults = { stabilizationWindowSeconds: 0, policies: ['Percent 100 15', 'Pods 4 15'] };
+const DOWN: Defaults = { stabilizationWindowSeconds: 300, policies: ['Percent 100 15'] };
+
+/**
+ * Reads `behavior` without what equals its defaults. An empty object stays, since it enables the default policies.
+ * `place`: of its comments, if it is not at `spec.behavior` of the manifest.
+ */
+export function readBehavior(given: Fields | undefined, place?: Path): PlainObject | undefined {
+  if (given === undefined) return undefined;
+  const behavior = place === undefined ? given : given.at(place);
+  const scaleUp = readRules(behavior.object('scaleUp'), UP);
+  const scaleDown = readRules(behavior.object('scaleDown'), DOWN);
+  behavior.rest();
+  return defined({ scaleUp, scaleDown });
+}
+
+function readRules(rules: Fields | undefined, defaults: Defaults): PlainObject | undefined {
+  if (rules === undefined) return undefined;
+  const window = rules.integer('stabilizationWindowSeconds');
+  const selectPolicy = rules.text('selectPolicy');
+  const policies = readPolicies(rules);
+  const tolerance = rules.quantity('tolerance');
+  rules.rest();
+  const read = defined({
+    stabilizationWindowSeconds: window === defaults.stabilizationWindowSeconds ? undefined : window,
+    selectPolicy: selectPolicy === 'Max' ? undefined : selectPolicy,
+    policies: policies === undefined || isDefault(policies, defaults) ? undefined : policies,
+    tolerance,
+  });
+  return Object.keys(read).length === 0 ? undefined : read;
+}
+
+function readPolicies(rules: Fields): readonly Policy[] | undefined {
+  const policies = rules.list('policies');
+  if (policies?.length === 0) {
+    rules.log.lose(
+      [...rules.path, 'policies'],
+      'is empty, must have at least one policy; the defaults apply',
+    );
+    return undefined;
+  }
+  return policies?.map((policy) => {
+    const read = {
+      type: policy.text('type'),
+      value: policy.integer('value'),
+      periodSeconds: policy.integer('periodSeconds'),
+    };
+    policy.rest();
+    return read;
+  });
+}
+
+function isDefault(policies: readonly Policy[], defaults: Defaults): boolean {
+  const written = policies.map(({ type, value, periodSeconds }) => [type, value, periodSeconds].join(' '));
+  return written.sort().join() === defaults.policies.join();
+}

@@ -1,0 +1,80 @@
+import type { ImportContext } from '../context.js';
+import { type Draft, type DraftItem, defined } from '../draft.js';
+import type { Fields } from '../fields.js';
+import { withUniqueNames } from '../named-metric.js';
+import { readTarget } from '../scale-target.js';
+import type { ReadMetadata } from '../metadata.js';
+import { readBehavior } from './behavior.js';
+import { readMetric } from './metrics.js';
+import { readOldAnnotations } from './old-annotations.js';
+
+type Named = Pick<ReadMetadata, 'annotations'>;
+
+/**
+ * Converts the spec of a HorizontalPodAutoscaler of any version: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2,
+ * v2. A field is read wherever one of them has it.
+ */
+export function importHpa(
+  manifest: Fields,
+  { annotations }: Named,
+  context: ImportContext,
+): Omit<Draft, 'metadata'> | null {
+  const spec = manifest.object('spec');
+  manifest.skip('status');
+  if (spec === undefined) {
+    manifest.log.lose(['spec'], 'is missing');
+    return null;
+  }
+  const old = readOldAnnotations(annotations, manifest.log);
+  const target = spec.object('scaleTargetRef') ?? readScaleRef(spec);
+  const minReplicas = spec.integer('minReplicas');
+  const maxReplicas = spec.integer('maxReplicas');
+  const metrics = readMetrics(spec, old.metrics, context);
+  const behavior = readBehavior(spec.object('behavior') ?? old.behavior);
+  const scaleTargetRef = readTarget(target);
+  target?.rest();
+  spec.rest();
+  return {
+    spec: defined({
+      scaleTargetRef,
+      minReplicas: minReplicas === 1 ? undefined : minReplicas,
+      maxReplicas,
+      behavior,
+    }),
+    metrics,
+    schedules: [],
+  };
+}
+
+/** extensions/v1beta1 names the subresource, which is always `scale`. */
+function readScaleRef(spec: Fields): Fields | undefined {
+  const reference = spec.object('scaleRef');
+  reference?.skip('subresource');
+  return reference;
+}
+
+/** Reads the metrics of the spec and those of the annotation of autoscaling/v1, in the order of the API server. */
+export function readMetrics(
+  spec: Fields,
+  annotated: readonly Fields[],
+  context: ImportContext,
+): readonly DraftItem[] {
+  const cpu = cpuItem(spec);
+  const listed = [...(spec.list('metrics') ?? []), ...annotated];
+  const first = cpu === null ? 0 : 1;
+  const items = listed.map((metric, index) =>
+    readMetric(metric.at(['spec', 'metrics', first + index]), context),
+  );
+  return withUniqueNames(cpu === null ? items : [cpu, ...items]);
+}
+
+/** Reads the target of the CPU utilization, the only metric of autoscaling/v1 and extensions/v1beta1. */
+function cpuItem(spec: Fields): DraftItem | null {
+  const old = spec.object('cpuUtilization');
+  const percent = spec.integer('targetCPUUtilizationPercentage') ?? old?.integer('targetPercentage');
+  old?.rest();
+  if (percent === undefined) return null;
+  const from = [...spec.path, old === undefined ? 'targetCPUUtilizationPercentage' : 'cpuUtilization'];
+  const value = { resource: { name: 'cpu', target: { averageUtilization: percent } } };
+  return { value, from, isOff: false };
+}

@@ -1,0 +1,68 @@
+import type { PlainObject } from '../../scaler/plain-json.js';
+import type { Fields } from '../fields.js';
+
+type Member = 'averageUtilization' | 'averageValue' | 'value';
+
+/** The members of a target by type of metric, in the order in which the HPA controller looks for them. */
+const MEMBERS: Readonly<Record<string, readonly Member[]>> = {
+  Resource: ['averageValue', 'averageUtilization'],
+  ContainerResource: ['averageValue', 'averageUtilization'],
+  Pods: ['averageValue'],
+  Object: ['value', 'averageValue'],
+  External: ['averageValue', 'value'],
+};
+
+const OLD_NAMES: Readonly<Record<Member, string>> = {
+  averageUtilization: 'targetAverageUtilization',
+  averageValue: 'targetAverageValue',
+  value: 'targetValue',
+};
+
+const TYPES: Readonly<Record<string, Member>> = {
+  Utilization: 'averageUtilization',
+  AverageValue: 'averageValue',
+  Value: 'value',
+};
+
+/**
+ * Reads the target of a metric as the HPA controller does: by the member that is set; of an Object metric, by its type.
+ * Null: there is none, which is a remark. Source: pkg/controller/podautoscaler/horizontal.go
+ */
+export function readMetricTarget(body: Fields, type: string, isOldObject = false): PlainObject | null {
+  const target = isOldObject ? undefined : body.object('target');
+  const values = target === undefined ? readOld(body, isOldObject) : readNew(target);
+  const written = target?.text('type');
+  target?.rest();
+  const allowed = MEMBERS[type] ?? [];
+  const ofType = type === 'Object' && written !== undefined ? TYPES[written] : undefined;
+  const order = ofType === undefined ? allowed : allowed.filter((member) => member === ofType);
+  const member = order.find((one) => values[one] !== undefined);
+  if (member !== undefined) return { [member]: values[member] };
+  const path = target?.path ?? body.path;
+  body.log.lose(
+    path,
+    `has no target: one of ${allowed.join(' and ')} must be set and above 0. FILL IN the target`,
+  );
+  return null;
+}
+
+type Values = Partial<Readonly<Record<Member, string | number | undefined>>>;
+
+function readNew(target: Fields): Values {
+  return {
+    averageUtilization: target.integer('averageUtilization'),
+    averageValue: target.quantity('averageValue'),
+    value: target.quantity('value'),
+  };
+}
+
+function readOld(body: Fields, isObject: boolean): Values {
+  const averageValue = isObject ? body.quantity('averageValue') : body.quantity(OLD_NAMES.averageValue);
+  const value = body.quantity(OLD_NAMES.value);
+  return {
+    averageUtilization: body.integer(OLD_NAMES.averageUtilization),
+    averageValue,
+    // autoscaling/v2beta1 requires targetValue, so that it is 0 next to averageValue.
+    value: isObject && averageValue !== undefined ? undefined : value,
+  };
+}

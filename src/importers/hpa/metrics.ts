@@ -1,0 +1,109 @@
+import type { PlainObject } from '../../scaler/plain-json.js';
+import { formatValue } from '../../scaler/problems/finding.js';
+import type { ImportContext } from '../context.js';
+import { type DraftItem, defined } from '../draft.js';
+import type { Fields } from '../fields.js';
+import { readMatchers } from '../label-matchers.js';
+import { namedMetricItem } from '../named-metric.js';
+import { readTarget } from '../scale-target.js';
+import { readMetricTarget } from './metric-target.js';
+
+const MEMBERS = {
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  Pods: 'pods',
+  Object: 'object',
+  External: 'external',
+} as const;
+
+type MetricType = keyof typeof MEMBERS;
+
+/**
+ * Reads a metric of an HPA, in the form of autoscaling/v2 or of autoscaling/v2beta1. A metric that has no equivalent is
+ * commented out.
+ */
+export function readMetric(metric: Fields, context: ImportContext): DraftItem {
+  const type = typeOf(metric);
+  const body = type === null ? undefined : metric.object(MEMBERS[type]);
+  if (type !== null) metric.rest();
+  if (type === null || body === undefined) {
+    const rule =
+      type === null
+        ? `type must be one of ${Object.keys(MEMBERS).join(', ')}`
+        : `${MEMBERS[type]} is missing`;
+    return offItem(metric, `is not a metric: ${rule}`);
+  }
+  const item =
+    type === 'Resource' || type === 'ContainerResource'
+      ? readResource(type, body)
+      : readNamed(type, body, context);
+  body.rest();
+  return item;
+}
+
+function typeOf(metric: Fields): MetricType | null {
+  const written = metric.text('type');
+  const types = Object.keys(MEMBERS) as readonly MetricType[];
+  return types.find((type) => (written === undefined ? metric.has(MEMBERS[type]) : type === written)) ?? null;
+}
+
+function readResource(type: 'Resource' | 'ContainerResource', body: Fields): DraftItem {
+  const name = body.text('name');
+  const container = type === 'ContainerResource' ? body.text('container') : undefined;
+  const target = readMetricTarget(body, type);
+  const value = { [MEMBERS[type]]: defined({ name, container, target: target ?? {} }) };
+  if (name !== 'cpu' && name !== 'memory') {
+    const message = `is the resource ${formatValue(name)}: promscaler knows the usage of cpu and memory only. FILL IN a metric of type Pods with a query`;
+    return { ...offItem(body, message), value };
+  }
+  return { value, from: body.path.slice(0, -1), isOff: target === null };
+}
+
+function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: ImportContext): DraftItem {
+  const from = body.path.slice(0, -1);
+  const metric = body.object('metric');
+  const name = metric?.text('name') ?? body.text('metricName');
+  const selector = readMatchers(
+    metric?.object('selector') ?? body.object(type === 'External' ? 'metricSelector' : 'selector'),
+  );
+  metric?.rest();
+  // In the form of autoscaling/v2beta1, `target` of an Object metric is the object.
+  const isOldObject = type === 'Object' && body.object('target')?.has('kind') === true;
+  const described = type === 'Object' ? readDescribed(body, isOldObject) : undefined;
+  const target = readMetricTarget(body, type, isOldObject);
+  if (name === undefined || name === '')
+    return { ...offItem(body, 'has no metric name'), value: { [MEMBERS[type]]: body.value } };
+  if (target === null) {
+    const value = { [MEMBERS[type]]: { metric: { name }, target: {} } };
+    return { value, from, isOff: true };
+  }
+  const objectKind = typeof described?.['kind'] === 'string' ? described['kind'] : null;
+  return namedMetricItem(
+    {
+      metric: {
+        member: MEMBERS[type],
+        name,
+        selector,
+        objectKind: described === undefined ? null : (objectKind ?? 'Deployment'),
+      },
+      target,
+      describedObject: described,
+      from,
+      log: body.log,
+    },
+    context.queries,
+  );
+}
+
+function readDescribed(body: Fields, isOld: boolean): PlainObject | undefined {
+  const reference = body.object(isOld ? 'target' : 'describedObject');
+  const read = readTarget(reference);
+  reference?.rest();
+  return read;
+}
+
+/** A metric without an equivalent, as it is in the manifest; the comment says why. */
+function offItem({ path, log, value }: Fields, message: string): DraftItem {
+  log.lose(path, message);
+  return { value, from: path, isOff: true };
+}

@@ -1,0 +1,126 @@
+import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
+import type { ImportContext } from './context.js';
+import type { Draft } from './draft.js';
+import { type Fields, readFields } from './fields.js';
+import { importChpa } from './import-chpa.js';
+import { importWpa } from './import-wpa.js';
+import { importScaledObject } from './keda/import-scaled-object.js';
+import { importHpa } from './hpa/import-hpa.js';
+import { type ReadMetadata, readMetadata } from './metadata.js';
+import { type Remark, type RemarkLog, createRemarkLog } from './remarks.js';
+import { repair } from './repair.js';
+import { commentOf, oneLine } from './write/comments.js';
+import { writeDocument } from './write/write-document.js';
+
+/** The result of importing one object. */
+export interface ImportedObject {
+  /** Such as `HPA shop/web`. */
+  readonly label: string;
+  /** `NAMESPACE/NAME`; null: no document. */
+  readonly key: string | null;
+  /** The scaler document as YAML; null: the object cannot be one, and `remarks` say why. */
+  readonly text: string | null;
+  readonly draft: Draft | null;
+  readonly remarks: readonly Remark[];
+  /** Such as `ScaledObject shop/web`, from which KEDA made this HPA. */
+  readonly madeFrom?: string;
+}
+
+type Convert = (
+  manifest: Fields,
+  read: ReadMetadata,
+  context: ImportContext,
+) => Omit<Draft, 'metadata'> | null;
+
+interface Kind {
+  /** The word for it in remarks. */
+  readonly name: string;
+  readonly groups: RegExp;
+  readonly convert: Convert;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
+  CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
+  CustomedHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
+  ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
+  WatermarkPodAutoscaler: { name: 'WPA', groups: /^datadoghq\.com\//, convert: importWpa },
+  ScaledObject: { name: 'ScaledObject', groups: /^keda\.(?:sh|k8s\.io)\//, convert: importScaledObject },
+  ScaledJob: { name: 'ScaledJob', groups: /^keda\.(?:sh|k8s\.io)\//, convert: rejectScaledJob },
+};
+
+function rejectScaledJob({ log }: Fields): null {
+  log.lose([], 'has no replicas: promscaler scales workloads, not Jobs');
+  return null;
+}
+
+function kindOf(value: unknown): Kind | null {
+  if (!isPlainObject(value)) return null;
+  const { kind, apiVersion } = value;
+  const found = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  return found !== undefined && typeof apiVersion === 'string' && found.groups.test(apiVersion)
+    ? found
+    : null;
+}
+
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: it is no autoscaler. */
+export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
+  const { value, findings } = readPlain(given);
+  const kind = kindOf(value);
+  if (kind === null || !isPlainObject(value)) return null;
+  const remarks: Remark[] = [];
+  const log = createRemarkLog(remarks);
+  for (const { path, message } of findings) log.lose(path, message);
+  const manifest = readFields(value, [], log);
+  if (manifest === null) return null;
+  manifest.skip('apiVersion', 'kind', 'status');
+  const read = readMetadata(manifest, context);
+  const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
+  const owner = kedaOwner(value);
+  if (owner !== null) {
+    const message = `is not imported: KEDA made it from ${owner}, import that: kubectl get scaledobjects -A -o yaml`;
+    const remark: Remark = { path: [], message, at: [], kind: 'loss' };
+    return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
+  }
+  const failed = { label, key: null, text: null, draft: null, remarks };
+  const converted = kind.convert(manifest, read, context);
+  if (converted !== null) manifest.rest();
+  if (read.metadata === null || converted === null) return failed;
+  const repaired = repair({ ...converted, metadata: read.metadata }, log);
+  if (repaired === null) return failed;
+  const draft = withHold(repaired, context, log);
+  const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
+  return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
+}
+
+/** Returns the ScaledObject that owns an HPA. */
+function kedaOwner(value: PlainObject): string | null {
+  const owners = valueAt(value, ['metadata', 'ownerReferences']);
+  const list: readonly unknown[] = Array.isArray(owners) ? owners : [];
+  const owner = list.find((one) => valueAt(one, ['kind']) === 'ScaledObject');
+  const namespace = valueAt(value, ['metadata', 'namespace']);
+  return owner === undefined ? null : `ScaledObject ${String(namespace)}/${String(valueAt(owner, ['name']))}`;
+}
+
+/** A document that lacks a metric or a schedule must not scale: without it, the workload may get too few replicas. */
+function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
+  const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
+  const isIncomplete = [...draft.metrics, ...draft.schedules].some(({ isOff }) => isOff);
+  const isHeld = isIncomplete && draft.spec['paused'] !== true;
+  if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
+  log.at(['spec', 'paused']).note([], HOLD);
+  return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
+}
+
+const HOLD =
+  'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+
+const LONGEST_LINE = 1000;
+
+/** Formats a remark for standard error: `HPA shop/web: spec.metrics[1]: ...`. */
+export function remarkLine(label: string, { path, message }: Remark): string {
+  const [first = ''] = message.split('\n');
+  const subject = path.length === 0 && /^(?:is|has) /.test(first) ? label : `${label}:`;
+  return oneLine(`${subject} ${commentOf({ path, message: first })}`).slice(0, LONGEST_LINE);
+}

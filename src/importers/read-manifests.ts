@@ -1,0 +1,97 @@
+import type { Problem } from '../scaler/problems/problem.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
+import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
+import type { ManifestValue } from './import-objects.js';
+
+/**
+ * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are some 4,000 autoscalers, and
+ * take about 1 GB and 10 s to parse.
+ */
+export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 2_000_000 };
+const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
+
+interface ReadManifests {
+  readonly values: readonly ManifestValue[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the documents of a file: YAML, or JSON with one or more values. A bad document does not affect the others. */
+export function readManifests(text: string, file: string): ReadManifests {
+  return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
+}
+
+/** Returns null if the text is no JSON: a flow mapping of YAML begins with the same character. */
+function readJson(text: string, file: string): ReadManifests | null {
+  const values: ManifestValue[] = [];
+  const problems: Problem[] = [];
+  for (const part of jsonParts(text)) {
+    try {
+      values.push({ file, value: parseJsonWithin(part, JSON_BOUNDS) });
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof JsonBoundsError)) throw error;
+      if (error instanceof SyntaxError && values.length === 0) return null;
+      const code = error instanceof SyntaxError ? 'yaml-syntax' : 'yaml-size';
+      problems.push(unplacedProblem({ code, message: `not JSON: ${error.message}` }, file));
+    }
+  }
+  return { values, problems };
+}
+
+const BRACKETS = /["{}[\]]/g;
+const END_OF_STRING = /(?:[^"\\]|\\[\s\S])*"/y;
+
+/** Splits a text into its JSON values, such as those that `jq '.items[]'` prints. */
+function jsonParts(text: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let depth = 0;
+  BRACKETS.lastIndex = 0;
+  for (let found = BRACKETS.exec(text); found !== null; found = BRACKETS.exec(text)) {
+    const [bracket] = found;
+    if (bracket === '"') {
+      END_OF_STRING.lastIndex = BRACKETS.lastIndex;
+      BRACKETS.lastIndex = END_OF_STRING.test(text) ? END_OF_STRING.lastIndex : text.length;
+    } else depth += bracket === '{' || bracket === '[' ? 1 : -1;
+    if (depth > 0 || bracket === '"') continue;
+    parts.push(text.slice(start, BRACKETS.lastIndex));
+    start = BRACKETS.lastIndex;
+    depth = 0;
+  }
+  const rest = text.slice(start);
+  return rest.trim() === '' ? parts : [...parts, rest];
+}
+
+/** Parses each document on its own: a document above a limit would keep the others from being read. */
+function readYamlParts(text: string, file: string): ReadManifests {
+  const values: ManifestValue[] = [];
+  const problems: Problem[] = [];
+  for (const { part, line } of yamlParts(text)) {
+    for (const document of readYaml(part, file, IMPORT_BOUNDS)) {
+      problems.push(...document.problems.map((problem) => moved(problem, line)));
+      if (document.value !== undefined) values.push({ file, value: document.value });
+    }
+  }
+  return { values, problems };
+}
+
+/** A line that begins with `---` always begins a document. */
+function yamlParts(text: string): readonly { readonly part: string; readonly line: number }[] {
+  let line = 0;
+  return text.split(/^(?=---(?:\s|$))/m).map((part) => {
+    const from = line;
+    line += part.split('\n').length - 1;
+    return { part, line: from };
+  });
+}
+
+function moved(problem: Problem, lines: number): Problem {
+  const { place, message } = problem;
+  const isTemplate = problem.code === 'key-not-text' || /\{\{/.test(problem.sourceLine ?? '');
+  const hint = isTemplate ? '; render a Helm chart first: helm template CHART | promscaler import -' : '';
+  return {
+    ...problem,
+    message: `${message}${hint}`,
+    place: place === null ? null : { ...place, line: place.line + lines },
+  };
+}

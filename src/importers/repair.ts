@@ -1,0 +1,88 @@
+import { checkDocument } from '../scaler/read/check-document.js';
+import { valueAt, without } from '../scaler/plain-json.js';
+import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
+import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
+import { type Draft, type ItemList, ITEM_LISTS } from './draft.js';
+import type { RemarkLog } from './remarks.js';
+import { documentOf } from './write/write-document.js';
+
+/** Each pass removes at least one field. */
+const MOST_PASSES = 200;
+
+/** Fields without which there is no scaler document. */
+const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
+
+/**
+ * Removes what a scaler document does not allow, with a remark each, so that the result is valid. Null: a required field
+ * is missing or invalid.
+ */
+export function repair(draft: Draft, log: RemarkLog): Draft | null {
+  let current = draft;
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const found = checkDocument(documentOf(current)).findings.find(
+      ({ code }) => PROBLEM_CLASSES[code] !== 'warning',
+    );
+    if (found === undefined) return current;
+    const next = repairOne(current, found, log);
+    if (next === null) return null;
+    current = next;
+  }
+  log.lose([], 'has more errors than are repaired');
+  return null;
+}
+
+function repairOne(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
+  const [root, field, index] = found.path;
+  const list = ITEM_LISTS.find((one) => one === field);
+  if (root === 'spec' && list !== undefined && typeof index === 'number')
+    return withoutItem(draft, found, { list, index, log });
+  const name = formatPath(found.path);
+  if (REQUIRED.some((path) => name === path || name.startsWith(`${path}.`)) || root !== 'spec') {
+    log.lose([], found.message);
+    return null;
+  }
+  if (field === 'minReplicas') return withMinimum(draft, found, log);
+  const path = removable(draft.spec, found.path.slice(1));
+  if (path.length === 0) {
+    log.lose([], found.message);
+    return null;
+  }
+  log.lose(['spec', ...path], `is not carried over: ${found.message}`);
+  return { ...draft, spec: without(draft.spec, path) as Draft['spec'] };
+}
+
+/** Returns what to remove: a list as a whole, and for a missing field the object that needs it. */
+function removable(spec: unknown, path: Path): Path {
+  const list = path.findIndex((step) => typeof step === 'number');
+  let removed = list < 0 ? path : path.slice(0, list);
+  while (removed.length > 0 && valueAt(spec, removed) === undefined) removed = removed.slice(0, -1);
+  return removed;
+}
+
+function withoutItem(
+  draft: Draft,
+  found: Finding,
+  { list, index, log }: { readonly list: ItemList; readonly index: number; readonly log: RemarkLog },
+): Draft | null {
+  const items = draft[list];
+  const place = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
+  const item = place === undefined ? undefined : items[place];
+  if (place === undefined || item === undefined) return null;
+  // The message counts the entries that are not commented out.
+  const written = formatPath(['spec', list, index]);
+  const message = found.message.replaceAll(written, formatPath(item.from));
+  log.at(['spec', list, place]).lose(item.from, `is commented out: ${message}`);
+  return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
+}
+
+/** `minReplicas` is 0 without a metric that has a value without pods, or above `maxReplicas`. */
+function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
+  const { minReplicas, maxReplicas, ...spec } = draft.spec;
+  if (typeof minReplicas !== 'number') return null;
+  if (found.code === 'replica-bounds' && typeof maxReplicas === 'number') {
+    log.lose(found.path, `is ${minReplicas}, above maxReplicas; ${maxReplicas} is used`);
+    return { ...draft, spec: { ...draft.spec, minReplicas: maxReplicas } };
+  }
+  log.lose(found.path, `is not carried over, 1 is used: ${found.message}`);
+  return { ...draft, spec: { ...spec, maxReplicas } };
+}

@@ -1,0 +1,92 @@
+import { isPlainObject } from '../../scaler/plain-json.js';
+import { type Path, formatPath } from '../../scaler/problems/finding.js';
+import { printable } from '../../scaler/problems/format-problem.js';
+import type { Remark } from '../remarks.js';
+
+/** The width of a line of the document. Longer words stay whole. */
+const WIDTH = 118;
+
+/** A value may be 1 MiB long. */
+const LONGEST_COMMENT = 2000;
+
+/** The comments of a document: above a field, and at the end of an object or list. */
+export interface Comments {
+  readonly before: (path: Path) => readonly string[];
+  readonly atEnd: (path: Path) => readonly string[];
+}
+
+/** Places each remark above the field of its place, or at the end of the nearest object that exists. */
+export function placeComments(remarks: readonly Remark[], document: unknown): Comments {
+  const before = new Map<string, string[]>();
+  const atEnd = new Map<string, string[]>();
+  for (const remark of remarks) {
+    const { place, isExact } = nearestPlace(remark.at, document);
+    const texts = isExact ? before : atEnd;
+    const key = formatPath(place);
+    const present = texts.get(key);
+    if (present === undefined) texts.set(key, [commentOf(remark)]);
+    else present.push(commentOf(remark));
+  }
+  return {
+    before: (path) => before.get(formatPath(path)) ?? [],
+    atEnd: (path) => atEnd.get(formatPath(path)) ?? [],
+  };
+}
+
+function nearestPlace(at: Path, document: unknown): { readonly place: Path; readonly isExact: boolean } {
+  let node = document;
+  for (const [index, step] of at.entries()) {
+    const next = stepInto(node, step);
+    if (next === undefined) return { place: at.slice(0, index), isExact: false };
+    node = next;
+  }
+  return { place: at, isExact: at.length > 0 };
+}
+
+function stepInto(node: unknown, step: string | number): unknown {
+  if (typeof step === 'number') return Array.isArray(node) ? (node as readonly unknown[])[step] : undefined;
+  return isPlainObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
+}
+
+/** A key may be 1 MiB long. */
+const LONGEST_FIELD = 300;
+
+/** Returns the field of a remark and its message. A message such as "is 5" continues the name of its field. */
+export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): string {
+  const whole = formatPath(path);
+  const field = whole.length > LONGEST_FIELD ? `${whole.slice(0, LONGEST_FIELD)}...` : whole;
+  if (field === '') return message;
+  return /^(?:is|has) /.test(message) ? `${field} ${message}` : `${field}: ${message}`;
+}
+
+/** Returns a text as comment lines, wrapped. No character of it can end the comment. */
+export function commentLines(text: string, indent: number): readonly string[] {
+  const prefix = `${' '.repeat(indent)}# `;
+  const short = text.length > LONGEST_COMMENT ? `${text.slice(0, LONGEST_COMMENT)}...` : text;
+  return short
+    .split('\n')
+    .flatMap((line) => wrap(oneLine(line), WIDTH - prefix.length))
+    .map((line) => `${prefix}${line}`.trimEnd());
+}
+
+/** Returns a text without control characters and line separators. */
+export function oneLine(text: string): string {
+  return printable(text.replace(/[\n\r\t\u0085\u2028\u2029\ufeff]+/g, ' ')).replace(
+    /[\ud800-\udfff\ufffe\uffff]/g,
+    '\ufffd',
+  );
+}
+
+/** An indented line is a query, which stays whole. */
+function wrap(text: string, width: number): readonly string[] {
+  if (text.startsWith('  ')) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,126 @@
+import { isPlainObject } from '../../scaler/plain-json.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import { API_VERSION } from '../../scaler/schema/document-schema.js';
+import { type Draft, type DraftItem, ITEM_LISTS } from '../draft.js';
+import type { Remark } from '../remarks.js';
+import { type Comments, commentLines, placeComments } from './comments.js';
+import { blockLines, scalar } from './scalar.js';
+
+/** Returns the plain value of a draft, without what is commented out. */
+export function documentOf(draft: Draft): unknown {
+  return build(draft, (items) => items.filter(({ isOff }) => !isOff));
+}
+
+function build(draft: Draft, select: (items: readonly DraftItem[]) => readonly DraftItem[]): unknown {
+  const lists = ITEM_LISTS.map((list) => [list, select(draft[list]).map(({ value }) => value)] as const);
+  const members = { ...draft.spec, ...Object.fromEntries(lists.filter(([, items]) => items.length > 0)) };
+  const spec = Object.fromEntries(Object.entries(members).sort(([a], [b]) => rankOf(a) - rankOf(b)));
+  return { apiVersion: API_VERSION, kind: 'Scaler', metadata: draft.metadata, spec };
+}
+
+/** The order of the first fields of `spec`. Others follow as they are. */
+const ORDER = [
+  'paused',
+  'dryRun',
+  'preset',
+  'scaleTargetRef',
+  'minReplicas',
+  'maxReplicas',
+  'metrics',
+  'schedules',
+];
+
+function rankOf(field: string): number {
+  const rank = ORDER.indexOf(field);
+  return rank < 0 ? ORDER.length : rank;
+}
+
+interface Writing {
+  readonly comments: Comments;
+  /** Whether the entry of a list at this path is commented out. */
+  readonly isOff: (path: Path) => boolean;
+}
+
+/** Writes a draft as YAML, each remark as a comment at its place. `header` is the first comment. */
+export function writeDocument(draft: Draft, remarks: readonly Remark[], header: string): string {
+  const all = build(draft, (items) => items);
+  const writing: Writing = {
+    comments: placeComments(remarks, all),
+    isOff: (path) => isOffAt(draft, path),
+  };
+  const lines = [
+    ...commentLines(header, 0),
+    ...writing.comments.atEnd([]).flatMap((text) => commentLines(text, 0)),
+    ...objectLines(all, { path: [], indent: 0 }, writing),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function isOffAt(draft: Draft, [root, list, index]: Path): boolean {
+  const name = ITEM_LISTS.find((one) => one === list);
+  if (root !== 'spec' || name === undefined) return false;
+  const items = draft[name];
+  return typeof index === 'number' ? items[index]?.isOff === true : items.every(({ isOff }) => isOff);
+}
+
+interface At {
+  readonly path: Path;
+  readonly indent: number;
+}
+
+function objectLines(value: unknown, { path, indent }: At, writing: Writing): readonly string[] {
+  const members = isPlainObject(value) ? Object.entries(value) : [];
+  const lines = members.flatMap(([key, member]) => {
+    const place = [...path, key];
+    const before = writing.comments.before(place).flatMap((text) => commentLines(text, indent));
+    const isOff = place.length === 2 && writing.isOff(place);
+    return [...before, ...fieldLines(key, member, { path: place, indent }, { ...writing, isHidden: isOff })];
+  });
+  return path.length === 0 ? lines : [...lines, ...endComments(path, indent, writing)];
+}
+
+function endComments(path: Path, indent: number, { comments }: Writing): readonly string[] {
+  return comments.atEnd(path).flatMap((text) => commentLines(text, indent));
+}
+
+function fieldLines(
+  key: string,
+  value: unknown,
+  { path, indent }: At,
+  writing: Writing & { readonly isHidden: boolean },
+): readonly string[] {
+  const start = `${' '.repeat(indent)}${writing.isHidden ? '# ' : ''}${scalar(key)}:`;
+  if (Array.isArray(value) && value.length > 0)
+    return [start, ...listLines(value, { path, indent: indent + 2 }, writing)];
+  if (isPlainObject(value) && Object.keys(value).length > 0)
+    return [start, ...objectLines(value, { path, indent: indent + 2 }, writing)];
+  const block = blockLines(value);
+  if (block !== null) return [`${start} ${block[0] ?? ''}`, ...indented(block.slice(1), indent + 2)];
+  return [`${start} ${scalar(value)}`, ...endComments(path, indent, writing)];
+}
+
+function listLines(items: readonly unknown[], { path, indent }: At, writing: Writing): readonly string[] {
+  const lines = items.flatMap((item, index) => {
+    const place = [...path, index];
+    const before = writing.comments.before(place).flatMap((text) => commentLines(text, indent));
+    const body = itemLines(item, { path: place, indent }, writing);
+    return [...before, ...(writing.isOff(place) && path.length === 2 ? commentedOut(body, indent) : body)];
+  });
+  return [...lines, ...endComments(path, indent, writing)];
+}
+
+function itemLines(item: unknown, { path, indent }: At, writing: Writing): readonly string[] {
+  const dash = `${' '.repeat(indent)}- `;
+  if (!isPlainObject(item) || Object.keys(item).length === 0) return [`${dash}${scalar(item)}`];
+  const lines = objectLines(item, { path, indent: indent + 2 }, writing);
+  const first = lines.findIndex((line) => !line.trimStart().startsWith('#'));
+  return lines.map((line, index) => (index === first ? `${dash}${line.slice(indent + 2)}` : line));
+}
+
+function indented(lines: readonly string[], indent: number): readonly string[] {
+  return lines.map((line) => (line === '' ? '' : `${' '.repeat(indent)}${line}`));
+}
+
+function commentedOut(lines: readonly string[], indent: number): readonly string[] {
+  return lines.map((line) => `${' '.repeat(indent)}# ${line.slice(indent)}`.trimEnd());
+}

@@ -1,0 +1,85 @@
+import { checkSchema } from '../schema/check-schema.js';
+import { type Finding, type Path, finding } from '../problems/finding.js';
+import { nearest } from '../problems/nearest.js';
+import { isPlainObject, valueAt } from '../plain-json.js';
+import { readPlain } from './read-plain.js';
+import { PROBLEM_CLASSES } from '../problems/problem-codes.js';
+import { checkRules } from '../rules/check-rules.js';
+import { API_VERSION, type DocumentInput, type Loose, documentSchema } from '../schema/document-schema.js';
+import type { ServiceFacts } from '../rules/admission-rules.js';
+import { removeSystemFields } from './system-fields.js';
+
+interface CheckedDocument {
+  readonly findings: readonly Finding[];
+  /** Null if there is a finding of class `shape`. */
+  readonly document: DocumentInput | null;
+}
+
+/**
+ * Checks a plain value as a scaler document. Rules across fields apply to everything that could be read, even if
+ * other fields have wrong types or are unknown. `service` has the flavor of each data source.
+ */
+export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
+  const plain = readPlain(value);
+  const wrongKind = checkKind(plain.value);
+  if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };
+  const written = removeSystemFields(plain.value);
+  const checked = checkSchema(documentSchema, written.value);
+  const schemaFindings =
+    wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
+  const earlier = [
+    ...(wrongKind === null ? [] : [wrongKind]),
+    ...plain.findings,
+    ...written.findings,
+    ...schemaFindings,
+  ];
+  const isBroken = (path: Path): boolean =>
+    earlier.some((other) => path.every((step, index) => other.path[index] === step));
+  // `readable` has only values that passed the schema.
+  const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
+  const findings = [...earlier, ...checkRules(readable, isBroken, service)];
+  const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
+  return { findings, document: hasShape ? checked.value : null };
+}
+
+/** The message also has the required `apiVersion`. */
+function checkKind(value: unknown): Finding | null {
+  const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
+  if (typeof kind !== 'string' || kind === 'Scaler') return null;
+  const isMisspelt = nearest(kind, ['Scaler']) !== null;
+  const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
+  const version = apiVersion === API_VERSION ? '' : ` with apiVersion: ${API_VERSION}`;
+  return finding(
+    'wrong-kind',
+    ['kind'],
+    `kind is ${kind}, must be Scaler${version}${hint}${KIND_HINTS.get(kind) ?? ''}`,
+  );
+}
+
+/**
+ * A document of another kind is checked if its spec has one of these fields. Otherwise every field would be unknown.
+ */
+const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
+
+function isLikeScaler(value: unknown): boolean {
+  const spec = valueAt(value, ['spec']);
+  return isPlainObject(spec) && SCALER_FIELDS.some((name) => Object.hasOwn(spec, name));
+}
+
+function isTypeField([first, second]: Path): boolean {
+  return second === undefined && (first === 'kind' || first === 'apiVersion');
+}
+
+const HPA_HINT = ': change these two lines, the spec can stay; a metric that is not a resource needs a query';
+const CHPA_HINT = ': change these two lines, the spec can stay; add preset: chpa for its defaults';
+
+const KIND_HINTS: ReadonlyMap<string, string> = new Map([
+  ['HorizontalPodAutoscaler', HPA_HINT],
+  ['CHPA', CHPA_HINT],
+  ['ConfigurableHorizontalPodAutoscaler', CHPA_HINT],
+  [
+    'ScaledObject',
+    '; its minReplicaCount, maxReplicaCount and prometheus triggers become minReplicas, maxReplicas and external metrics, each a query with a target.averageValue',
+  ],
+  ['List', '; write its items as documents, with --- between them'],
+]);

@@ -1,0 +1,150 @@
+import { checkDocument } from './check-document.js';
+import { finding } from '../problems/finding.js';
+import { buildScaler } from './parse-scaler.js';
+import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
+import { internalErrorMessage } from '../problems/internal-error.js';
+import { type LocatedDocument, placeAll } from '../problems/located-document.js';
+import { unplacedProblem } from '../problems/unplaced-problem.js';
+import type { Place, Problem } from '../problems/problem.js';
+import { eachYamlDocument } from '../yaml/read-yaml.js';
+import { findPastDates } from '../rules/past-dates.js';
+import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
+import { type Scaler, scalerKey } from '../spec.js';
+import type { Instant } from '../../units/time.js';
+
+export interface ReadOptions {
+  /**
+   * `defaults` of the service config, merged into each spec key by key. Lists and scalars of the document take
+   * precedence.
+   */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+  /** Data sources and namespaces of the service config. Default: unknown, no checks. */
+  readonly service?: ServiceFacts;
+  /** For warnings about past dates. Default: no such warnings. */
+  readonly now?: Instant;
+}
+
+export interface ReadDocument {
+  /** `NAMESPACE/NAME`; null if the document has no name or cannot be parsed. */
+  readonly key: string | null;
+  /** Null if there is an error. */
+  readonly scaler: Scaler | null;
+  readonly problems: readonly Problem[];
+  readonly file: string;
+  /** The place of `metadata.name`, for problems with duplicates. */
+  readonly place: Place | null;
+  readonly nameLine: string | null;
+}
+
+export function readDocuments(
+  text: string,
+  file: string,
+  options: ReadOptions = {},
+): readonly ReadDocument[] {
+  return [...eachDocument(text, file, options)];
+}
+
+/** Reads each document on demand. */
+export function* eachDocument(
+  text: string,
+  file: string,
+  options: ReadOptions = {},
+): Generator<ReadDocument> {
+  for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
+}
+
+/** Never throws: a failure is a problem of the document. */
+export function readScalerDocument(
+  document: LocatedDocument,
+  file: string,
+  options: ReadOptions,
+): ReadDocument {
+  try {
+    return readChecked(document, file, options);
+  } catch (cause) {
+    return failedDocument(keyOf(document.value), file, cause);
+  }
+}
+
+export function failedDocument(key: string | null, file: string, cause: unknown): ReadDocument {
+  const problem = unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) }, file);
+  return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
+}
+
+function readChecked(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
+  const { value, problems: textProblems, place } = document;
+  if (value === undefined) {
+    return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
+  }
+  const merged = withDefaults(value, options.defaults);
+  const { findings, document: input } = checkDocument(merged, options.service);
+  const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
+  const past = options.now === undefined ? [] : findPastDates(merged, options.now);
+  const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
+  const problems = [...textProblems, ...placeAll([...findings, ...past, ...admission], place)];
+  const isRefused = problems.some(({ severity }) => severity === 'error');
+  return {
+    key: keyOf(value),
+    scaler: isRefused || input === null ? null : buildScaler(input),
+    problems,
+    file,
+    place: name.place,
+    nameLine: name.sourceLine,
+  };
+}
+
+function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
+  if (defaults === undefined || !isPlainObject(value) || !isPlainObject(value['spec'])) return value;
+  return { ...value, spec: mergePlain(defaults, value['spec']) };
+}
+
+/** Null for other kinds: a Deployment in the same file often has the name of its scaler, which is no duplicate. */
+function keyOf(value: unknown): string | null {
+  const kind = valueAt(value, ['kind']);
+  if (typeof kind === 'string' && kind !== 'Scaler') return null;
+  const namespace = valueAt(value, ['metadata', 'namespace']);
+  const name = valueAt(value, ['metadata', 'name']);
+  return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
+}
+
+/** Rejects all documents that share namespace and name: any of them may be the wrong one. */
+export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
+  const byKey = new Map<string, ReadDocument[]>();
+  for (const document of documents) {
+    if (document.key === null) continue;
+    const same = byKey.get(document.key);
+    if (same === undefined) byKey.set(document.key, [document]);
+    else same.push(document);
+  }
+  return documents.map((document) => {
+    const other = byKey.get(document.key ?? '')?.find((candidate) => candidate !== document);
+    if (other === undefined) return document;
+    return { ...document, scaler: null, problems: [...document.problems, duplicateOf(document, other)] };
+  });
+}
+
+function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
+  const line = other.place === null ? '' : `:${other.place.line}`;
+  const message = `${document.key ?? ''} is also in ${other.file}${line}: both are rejected`;
+  return {
+    code: 'duplicate-document',
+    severity: 'error',
+    message,
+    file: document.file,
+    place: document.place,
+    path: 'metadata.name',
+    sourceLine: document.nameLine,
+  };
+}
+
+export function readScalers(
+  text: string,
+  file: string,
+  options: ReadOptions = {},
+): { readonly scalers: readonly Scaler[]; readonly problems: readonly Problem[] } {
+  const documents = refuseDuplicates(readDocuments(text, file, options));
+  return {
+    scalers: documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler])),
+    problems: documents.flatMap(({ problems }) => problems),
+  };
+}

@@ -1,0 +1,38 @@
+import { type Finding, formatPath, type Path } from '../problems/finding.js';
+import { valueAt, without } from '../plain-json.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Set by the API server, controllers and kubectl; a manifest exported from a cluster contains them. */
+const SYSTEM_FIELDS: readonly Path[] = [
+  ...[
+    'uid',
+    'resourceVersion',
+    'generation',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+    'managedFields',
+    'ownerReferences',
+    'finalizers',
+  ].map((name) => ['metadata', name]),
+  ['metadata', 'annotations', LAST_APPLIED],
+  ['status'],
+];
+
+/** Removes system fields. Returns one warning that names them all, placed at the first one. */
+export function removeSystemFields(value: unknown): {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+} {
+  const present = SYSTEM_FIELDS.filter((path) => valueAt(value, path) !== undefined);
+  const [first] = present;
+  if (first === undefined) return { value, findings: [] };
+  const names = present.map(formatPath);
+  const last = names.pop() ?? '';
+  const subject = names.length === 0 ? `${last} is` : `${names.join(', ')} and ${last} are`;
+  const message = `${subject} set by the cluster and ignored here: remove ${names.length === 0 ? 'it' : 'them'}`;
+  const found: Finding = { code: 'system-fields', message, path: first, at: 'key', offset: null };
+  return { value: present.reduce(without, value), findings: [found] };
+}

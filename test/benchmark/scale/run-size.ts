@@ -1,0 +1,233 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { countOf, readPage, sumOf } from '../exposition.js';
+import { pause } from '../pause.js';
+import { writeDocuments } from './documents.js';
+import type { PaceFigures } from './pace.js';
+import { startPacedService } from './paced-service.js';
+import type { PacedService } from './paced-service.js';
+import { startWorld } from './world-client.js';
+import type { RunningWorld, WorldTraffic } from './world-client.js';
+import type { WorldSize } from './workloads.js';
+
+export interface RunOptions {
+  readonly size: WorldSize;
+  /** Measured ones, after those that warm up. */
+  readonly rounds: number;
+  readonly warmupRounds: number;
+  /** Whether the waits between rounds last as long as they are. */
+  readonly isRealTime: boolean;
+  /** Directory for CPU profiles; null: none. */
+  readonly profileDirectory: string | null;
+  /** File for a heap snapshot after the last round; null: none. */
+  readonly heapFile: string | null;
+  readonly nodeFlags: readonly string[];
+  /** See `ClockRate`. */
+  readonly rate: number;
+  readonly report: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What one size costs. */
+export interface SizeFigures {
+  readonly size: WorldSize;
+  readonly start: StartFigures;
+  readonly rounds: PaceFigures;
+  readonly roundCpuSeconds: number;
+  readonly traffic: TrafficFigures;
+  readonly page: PageFigures;
+  readonly rescales: number;
+  /** Of a healthy run: none. */
+  readonly faults: readonly string[];
+}
+
+interface StartFigures {
+  /** From the start of the process to the end of a cycle. */
+  readonly firstSeconds: number;
+  readonly lastSeconds: number;
+  readonly cpuSeconds: number;
+  readonly peakBytes: number;
+  readonly lists: number;
+  /** Until then. */
+  readonly queryErrors: number;
+  readonly bytes: number;
+}
+
+/** Of the measured rounds, per round. */
+interface TrafficFigures {
+  readonly apiRequests: Readonly<Record<string, number>>;
+  readonly apiBytes: number;
+  readonly queries: Readonly<Record<string, number>>;
+  readonly queryBytes: number;
+}
+
+interface PageFigures {
+  readonly cpuSeconds: number;
+  readonly bytes: number;
+}
+
+/** Rounds in which every scaler should have decided. */
+const START_ROUNDS = 4;
+const PAGE_KEPT_MS = 1100;
+const PAGES = 3;
+
+/** Runs one size with a cluster and a service of its own. */
+export async function runSize(options: RunOptions): Promise<SizeFigures> {
+  const { size, signal } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
+  try {
+    const clock = { originMs: Date.now(), rate: options.rate };
+    options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
+    const world = await startWorld(size, clock);
+    try {
+      const port = await freePort();
+      const { kubernetesUrl, prometheusUrl } = world;
+      const configFile = await writeDocuments(folder, size, { kubernetesUrl, prometheusUrl, port });
+      const service = startPacedService({
+        configFile,
+        logFile: join(folder, 'log'),
+        port,
+        scalers: size.scalers,
+        nodeFlags: options.nodeFlags,
+        world,
+        clock,
+        signal,
+      });
+      try {
+        return await measure(options, service, world);
+      } finally {
+        await service.stop();
+      }
+    } finally {
+      await world.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  options: RunOptions,
+  service: PacedService,
+  world: RunningWorld,
+): Promise<SizeFigures> {
+  const { size, rounds, isRealTime, profileDirectory, heapFile } = options;
+  const profileAs = (name: string): string =>
+    join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
+  options.report('starting the service');
+  const start = await measureStart(options, service, world);
+  options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
+  await service.rounds(options.warmupRounds, !isRealTime);
+  if (profileDirectory !== null) await service.order({ type: 'start-profile' });
+  service.takePeakBytes();
+  service.reset();
+  const before = { figures: await service.figures(), traffic: await world.traffic() };
+  for (let round = 1; round <= rounds; round += 1) {
+    await service.rounds(1, !isRealTime);
+    options.report(`round ${round} of ${rounds}`);
+  }
+  const after = { figures: await service.figures(), traffic: await world.traffic() };
+  if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
+  const { page, text } = await measurePage(service, options);
+  if (heapFile !== null) await service.order({ type: 'heap-snapshot', file: heapFile });
+  return {
+    size,
+    start,
+    rounds: after.figures,
+    roundCpuSeconds: (after.figures.cpuSeconds - before.figures.cpuSeconds) / rounds,
+    traffic: trafficBetween(before.traffic, after.traffic, rounds),
+    page,
+    rescales: sumOf(text, 'promscaler_rescales_total'),
+    faults: faultsOf({ text, start, size, rounds, figures: after.figures, log: service.log() }),
+  };
+}
+
+async function measureStart(
+  { size, report }: RunOptions,
+  service: PacedService,
+  world: RunningWorld,
+): Promise<StartFigures> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { firstSeconds, lastSeconds, cpuSeconds } = await service.decided();
+    const peakBytes = service.takePeakBytes();
+    const { api } = await world.traffic();
+    const page = await readPage(`${service.url}/metrics`);
+    const decided = decidedScalers(page);
+    report(`${decided} scalers have a value after ${lastSeconds.toFixed(1)} s`);
+    if (decided < size.scalers && attempt < START_ROUNDS) continue;
+    const lists = Object.entries(api.requests).filter(([what]) => what.startsWith('list '));
+    return {
+      firstSeconds,
+      lastSeconds,
+      cpuSeconds,
+      peakBytes,
+      queryErrors: sumOf(page, 'promscaler_query_errors_total'),
+      lists: lists.reduce((sum, [, count]) => sum + count, 0),
+      bytes: api.bytes,
+    };
+  }
+}
+
+/** A metric without a value has no proposal. */
+function decidedScalers(text: string): number {
+  return countOf(text, 'promscaler_metric_proposal_replicas');
+}
+
+/** Pages are kept for 1 s: each look waits until the last one is forgotten. */
+async function measurePage(
+  { url, figures }: PacedService,
+  { rate, signal }: Pick<RunOptions, 'rate' | 'signal'>,
+): Promise<{ readonly page: PageFigures; readonly text: string }> {
+  let text = await readPage(`${url}/metrics`);
+  let cpuSeconds = 0;
+  for (let count = 0; count < PAGES; count += 1) {
+    await pause(PAGE_KEPT_MS / rate, signal);
+    const before = await figures();
+    text = await readPage(`${url}/metrics`);
+    cpuSeconds += (await figures()).cpuSeconds - before.cpuSeconds;
+  }
+  return { page: { cpuSeconds: cpuSeconds / PAGES, bytes: text.length }, text };
+}
+
+function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: number): TrafficFigures {
+  const perRound = (
+    then: Readonly<Record<string, number>>,
+    now: Readonly<Record<string, number>>,
+  ): Readonly<Record<string, number>> =>
+    Object.fromEntries(
+      Object.entries(now)
+        .map(([what, count]) => [what, (count - (then[what] ?? 0)) / rounds] as const)
+        .filter(([, count]) => count > 0),
+    );
+  return {
+    apiRequests: perRound(before.api.requests, after.api.requests),
+    apiBytes: (after.api.bytes - before.api.bytes) / rounds,
+    queries: perRound(before.metrics.requests, after.metrics.requests),
+    queryBytes: (after.metrics.bytes - before.metrics.bytes) / rounds,
+  };
+}
+
+/** Figures of a service that does not do its work would be good ones. */
+function faultsOf(seen: {
+  readonly text: string;
+  readonly start: StartFigures;
+  readonly size: WorldSize;
+  readonly rounds: number;
+  readonly figures: PaceFigures;
+  readonly log: readonly string[];
+}): readonly string[] {
+  const { text, start, size, rounds, figures, log } = seen;
+  const missed = sumOf(text, 'promscaler_missed_rounds_total');
+  const failed = sumOf(text, 'promscaler_query_errors_total');
+  const decided = decidedScalers(text);
+  const expected = rounds * size.scalers;
+  return [
+    ...(figures.cycles === expected ? [] : [`${figures.cycles} cycles instead of ${expected}`]),
+    ...(missed === 0 ? [] : [`${missed} missed rounds`]),
+    ...(failed === 0 ? [] : [`${failed} failed queries, ${start.queryErrors} of them at the start`]),
+    ...(decided === size.scalers ? [] : [`${size.scalers - decided} scalers without a value`]),
+    ...(log.length === 0 ? [] : [`${log.length} warnings in the log: ${(log[0] ?? '').slice(0, 300)}`]),
+  ];
+}

@@ -1,0 +1,69 @@
+import { createApiServer } from './api-server.js';
+import { createMetricsServer } from './metrics-server.js';
+import { listen } from './traffic.js';
+import type { Traffic } from './traffic.js';
+import type { WorldSize } from './workloads.js';
+import { createWorldClock } from './world-clock.js';
+import type { ClockRate } from './world-clock.js';
+import { createWorld } from './world.js';
+
+/**
+ * API server and metrics server in a process of their own, so that their CPU time and memory are not the service's.
+ * Ends with its parent.
+ */
+export type WorldRequest =
+  | { readonly type: 'start'; readonly size: WorldSize; readonly clock: ClockRate }
+  /** The service's clock is ahead of the system's by that much. */
+  | { readonly type: 'skipped'; readonly ms: number }
+  /** Whether every request has its answer. */
+  | { readonly type: 'idle' }
+  | { readonly type: 'traffic' };
+
+export type WorldReply =
+  | { readonly type: 'started'; readonly kubernetesUrl: string; readonly prometheusUrl: string }
+  | { readonly type: 'idle'; readonly isIdle: boolean }
+  | { readonly type: 'traffic'; readonly api: Traffic; readonly metrics: Traffic; readonly pods: number };
+
+const TICK_MS = 100;
+
+process.on('disconnect', () => process.exit());
+process.once('message', (message: WorldRequest) => {
+  if (message.type === 'start') void start(message.size, message.clock);
+});
+
+async function start(size: WorldSize, { originMs, rate }: ClockRate): Promise<void> {
+  const clock = createWorldClock(() => originMs + (Date.now() - originMs) * rate);
+  const world = createWorld(size, clock);
+  const api = createApiServer(world, clock);
+  const metrics = createMetricsServer(world, clock);
+  setInterval(clock.tick, TICK_MS);
+  const reply = (message: WorldReply): void => void process.send?.(message);
+  process.on('message', (message: WorldRequest) => {
+    switch (message.type) {
+      case 'start':
+        return;
+      case 'skipped':
+        clock.setSkipped(message.ms);
+        return;
+      case 'idle':
+        // Requests that have arrived are read first.
+        setImmediate(() =>
+          setImmediate(() => {
+            reply({ type: 'idle', isIdle: api.meter.inFlight() + metrics.meter.inFlight() === 0 });
+          }),
+        );
+        return;
+      case 'traffic': {
+        let pods = 0;
+        for (const namespace of world.deployments.values())
+          for (const deployment of namespace.values()) pods += deployment.pods.size;
+        reply({ type: 'traffic', api: api.meter.traffic(), metrics: metrics.meter.traffic(), pods });
+        return;
+      }
+      default:
+        message satisfies never;
+    }
+  });
+  const kubernetesUrl = await listen(api.server);
+  reply({ type: 'started', kubernetesUrl, prometheusUrl: await listen(metrics.server) });
+}

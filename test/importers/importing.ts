@@ -1,0 +1,90 @@
+import { expect } from '@jest/globals';
+import type { ImportContext } from '../../src/importers/context.js';
+import { remarkLine } from '../../src/importers/import-object.js';
+import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
+import { NO_QUERIES } from '../../src/importers/metric-queries.js';
+import { readManifests } from '../../src/importers/read-manifests.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+
+const CONTEXT: Omit<ImportContext, 'sources'> = {
+  namespace: 'default',
+  isNamespaceGiven: true,
+  queries: NO_QUERIES,
+  isDryRun: false,
+};
+
+/** A printed document and its remarks. */
+export interface Imported {
+  readonly text: string;
+  /** Lines of standard error, without the file. */
+  readonly lost: readonly string[];
+  /** Null: nothing was printed. */
+  readonly scaler: Scaler | null;
+  /** The document without comments. */
+  readonly spec: unknown;
+}
+
+/** Imports all objects of a text. Fails if a printed document is invalid. */
+export function importAll(text: string, context: Partial<ImportContext> = {}): readonly Imported[] {
+  const { values, problems } = readManifests(text, 'x.yaml');
+  expect(problems).toEqual([]);
+  return importObjects(values, { ...CONTEXT, ...context }).objects.map(check);
+}
+
+/** Imports the only object of a text. */
+export function importOne(text: string, context: Partial<ImportContext> = {}): Imported {
+  const [only, second] = importAll(text, context);
+  if (only === undefined || second !== undefined) throw new Error('not exactly one object');
+  return only;
+}
+
+/** Checks the invariants of every import: a valid document, and a comment for every loss. */
+export function check({ text, label, remarks }: ImportedManifest): Imported {
+  const lost = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
+  if (text === null) {
+    expect(lost).not.toEqual([]);
+    return { text: '', lost, scaler: null, spec: null };
+  }
+  const { scalers, problems } = readScalers(text, 'out.yaml');
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  expect({ errors, text }).toEqual({ errors: [], text });
+  expect(scalers).toHaveLength(1);
+  const [scaler] = scalers;
+  const comments = commentText(text);
+  for (const { message, kind } of remarks) {
+    const [line = ''] = message.split('\n');
+    const shown = words(line).slice(0, 1500);
+    if (kind === 'loss' && isPrintable(line)) expect(comments).toContain(shown);
+  }
+  return { text, lost, scaler: scaler ?? null, spec: scaler?.document.spec };
+}
+
+function isPrintable(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text) && text.length < 1500;
+}
+
+/** Returns all comments in one line, without the marks. */
+function commentText(text: string): string {
+  const lines = text.split('\n').map((line) => /^\s*# ?(.*)$/.exec(line)?.[1] ?? '');
+  return words(lines.join(' '));
+}
+
+function words(text: string): string {
+  return text.split(/\s+/).join(' ').trim();
+}
+
+/** Returns the document after a user has uncommented its YAML and filled in this query. */
+export function filledIn(text: string, query: string): string {
+  return text
+    .split('\n')
+    .map((line) =>
+      /^\s*# (?: *(?:- )?[\w.]+:(?: [^ ]| *$)| *- )/.test(line) && !/^\s*# spec\./.test(line)
+        ? line.replace('# ', '')
+        : line,
+    )
+    .join('\n')
+    .replaceAll('FILL IN', (_, at: number, all: string) =>
+      all.slice(0, at).endsWith('query: ') ? query : 'FILL IN',
+    );
+}
