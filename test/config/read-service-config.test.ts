@@ -70,6 +70,7 @@ describe('readServiceConfig', () => {
           renewDeadlineSeconds: 10,
           retryPeriodSeconds: 2,
         },
+        sharding: { enabled: false },
         defaults: {},
         log: { level: 'info', format: 'json' },
       });
