@@ -1,4 +1,4 @@
-import { type JsonObject, asObject, textIn, objectsIn } from '../../kubernetes/json.js';
+import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/json.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
@@ -26,6 +26,8 @@ export interface ScalerList {
   readonly rows: readonly ScalerRow[];
   /** Whether the leader responded; null: an old version, which does not report it. */
   readonly leader: boolean | null;
+  /** With sharding: how many replicas did not answer, whose scalers are missing. */
+  readonly unreachable: number;
   /** Version of the service; null: an old version, which does not report it. */
   readonly version: string | null;
   /** Problems of documents; always empty for an old version. */
@@ -110,7 +112,8 @@ async function listAll(service: ReachedService, get: Get, namespace: string | nu
     continueToken = textIn(page, 'continue');
     if (continueToken !== null) continue;
     const problems = objectsIn(page, 'problems');
-    return { rows, leader: flagIn(page, 'leader'), version: textIn(page, 'version'), problems };
+    const unreachable = listIn(page, 'unreachable').length;
+    return { rows, leader: flagIn(page, 'leader'), unreachable, version: textIn(page, 'version'), problems };
   }
   throw new CommandError(`reading ${LIST_PAGE} from ${service.where}: more than ${MAX_PAGES} pages`);
 }

@@ -83,11 +83,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function listNotes(where: string, { rows, leader, version, problems }: ScalerList): readonly string[] {
-  const leading =
+function listNotes(where: string, list: ScalerList): readonly string[] {
+  const { rows, leader, unreachable, version, problems } = list;
+  const standby =
     rows.length === 0
       ? 'a standby replica answered, which has no scalers'
       : 'a standby replica answered: these rows may be outdated';
+  const leading =
+    unreachable === 0 ? standby : `${unreachable} of the replicas did not answer: their scalers are missing`;
   const age =
     version === null
       ? `${where} is older than this command (${VERSION}): fields that it does not report are <unknown>`
