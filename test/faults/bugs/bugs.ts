@@ -339,16 +339,6 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'claims-of-others-ignored',
-    { by: ['I32', 'I33'], when: ['crash', 'restart'], shards: 3 },
-    edit('control/sharding/holdings.js', 'if (isContested(bucket))', 'if (false)'),
-    edit(
-      'control/sharding/membership.js',
-      'owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))',
-      'owner === identity || bucket % 3 === number % 3',
-    ),
-  ),
-  bug(
     'every-bucket-decided',
     { by: ['I31', 'I33'], when: [], shards: 3 },
     edit(
