@@ -26,9 +26,9 @@ const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
  * Opens the API through `kubectl proxy`, which supports every login method. It listens on a socket in `folder` and
  * admits only the namespace: no other user of this machine can access the cluster with it.
  */
-export async function openClusterApi(cluster: GivenCluster, folder: string): Promise<ClusterApi> {
+export async function openClusterApi(cluster: GivenCluster, directory: string): Promise<ClusterApi> {
   const { kubeconfig, namespace } = cluster;
-  const socketPath = join(folder, 's');
+  const socketPath = join(directory, 's');
   const groups = 'api/v1|apis/apps/v1|apis/autoscaling/v2|apis/coordination.k8s.io/v1';
   const paths = `^/(${groups})/namespaces/${namespace}/,^${API_SERVICES}(/${METRICS_API_SERVICE})?$`;
   // A cluster behind a gateway has a path in its address, which kubectl proxy drops by default.

@@ -185,7 +185,7 @@ async function removeWorkloads(api: ClusterApi, workloads: readonly Workload[]):
   for (const name of names) await api.send('DELETE', `/deployments/${name}`).catch(() => undefined);
   const areGone = async (): Promise<boolean> =>
     !(await listPods(api)).some(({ workload }) => names.has(workload));
-  await waitFor(areGone, { what: 'the pods to be gone' }).catch(() => undefined);
+  await waitFor(areGone, { what: 'the pods to be deleted' }).catch(() => undefined);
 }
 
 /** Builds pods that do nothing and meet the restricted Pod Security Standard. */

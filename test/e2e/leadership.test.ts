@@ -105,7 +105,7 @@ describeWhereAble('election', 'two replicas', () => {
       });
       const { simulator } = world;
       if (simulator === null) throw new Error('this is a test of the simulator');
-      const mend = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
+      const removeFault = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
       await waitFor(() => leader.output().includes('leadership lost'), {
         what: 'the leader to be a standby',
       });
@@ -119,7 +119,7 @@ describeWhereAble('election', 'two replicas', () => {
       expect(probes.map(({ status }) => status)).toEqual([200, 200]);
       expect(patched().length).toBe(writes);
 
-      mend();
+      removeFault();
       await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
         what: 'one of them to lead again',
       });

@@ -89,14 +89,14 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e with a cluster
   });
 
   it('removes its namespace after a failed test, and exits with 1; it needs no permission to list namespaces', async () => {
-    const mends = [
+    const removals = [
       simulator.faults.add({ resource: 'deployments' }, { kind: 'refuse', status: 500 }),
       simulator.faults.add({ resource: 'namespaces', verbs: ['list'] }, { kind: 'refuse', status: 403 }),
     ];
     const before = namespaces();
     const { child, output } = start(['documents', '-t', 'rejects only an invalid one']);
     await once(child, 'close');
-    for (const mend of mends) mend();
+    for (const remove of removals) remove();
 
     expect(child.exitCode).toBe(1);
     expect(output()).toContain('namespaces of earlier runs are not looked for');

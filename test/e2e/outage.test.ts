@@ -58,14 +58,14 @@ describe('when Prometheus restarts without data', () => {
       const { simulator } = world;
       if (simulator === null) throw new Error('this is a test of the simulator');
       const before = await world.replicas('web');
-      const mend = simulator.faults.add({}, { kind: 'refuse', status: 503 });
+      const removeFault = simulator.faults.add({}, { kind: 'refuse', status: 503 });
       simulator.watches.close({}, 'destroy');
       world.setLoad('web', 6);
       await pause(8);
       expect(await world.replicas('web')).toBe(before);
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
-      mend();
+      removeFault();
       await waitFor(async () => (await world.replicas('web')) >= 10, {
         what: '10 replicas after the API server is back',
       });

@@ -77,7 +77,7 @@ metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 50 
       'scaleUpLimitFaktor: 2',
       'spec.scaleUpLimitFaktor is not a known field; did you mean "scaleUpLimitFactor"?',
     ],
-    ['a wrong duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
+    ['an invalid duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
     ['a factor below 1', 'scaleUpLimitFactor: 0.5', 'spec.scaleUpLimitFactor is not carried over'],
   ])('says that %s is lost', (_, field, expected) => {
     const { lost } = importOne(chpa(`targetCPUUtilizationPercentage: 60\n${field}`));

@@ -285,7 +285,7 @@ describe('what a ScaledObject loses', () => {
     ],
     ['no threshold', `{ type: prometheus, metadata: { query: a } }`, 'FILL IN the threshold'],
     [
-      'a query that is no PromQL',
+      'a query that is not PromQL',
       `{ type: prometheus, metadata: { query: "sum(", threshold: "3" } }`,
       'is commented out',
     ],
