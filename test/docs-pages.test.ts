@@ -26,7 +26,7 @@ const REASON_SOURCES = [
   'control/status/ready.ts',
 ];
 
-/** Words of those sources in CamelCase that are no reason: types of conditions and metrics, and target types. */
+/** Words of those sources in CamelCase that are not reasons: types of conditions and metrics, and target types. */
 const NO_REASONS = new Set([
   'AbleToScale',
   'ScalingActive',

@@ -7,7 +7,7 @@ import type { PageTurns } from './page-turns.js';
 export interface SharedPageOptions {
   readonly contentType: string;
   /** Rejects when `signal` is aborted, because all clients have left. */
-  readonly render: (signal: AbortSignal) => Promise<string>;
+  readonly render: (signal: AbortSignal) => Promise<Buffer>;
   readonly clock: Clock;
   readonly queue: PageTurns['queue'];
   /** Clients that may wait for the same rendering; default 64. */
@@ -38,7 +38,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     if (restMs > 0) await sleep(clock, restMs, signal);
     if (signal.aborted) return;
     restUntilMs = clock.monotonicMs() + KEPT_MS;
-    const body = Buffer.from(await render(signal));
+    const body = await render(signal);
     kept = { body, untilMs: clock.monotonicMs() + KEPT_MS };
     for (const response of waiting.keys()) send(response, body);
     waiting.clear();

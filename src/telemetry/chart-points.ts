@@ -95,6 +95,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
 
 /** Starts a new series with the old counts if the metrics of the document have changed. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
+  if (before?.scaler === scaler) return before;
   const { metrics } = scaler.spec;
   const identities = JSON.stringify(
     metrics.map(({ type, identity, target }) => [type, identity, target.type]),

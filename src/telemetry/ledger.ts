@@ -1,6 +1,6 @@
 import type { Condition, ConditionType, Decision, PastDecision } from '../decision/decision.js';
 import { scalerKey } from '../scaler/spec.js';
-import type { Scaler } from '../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
@@ -98,7 +98,7 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     scaler: record.scaler,
     record,
     conditions: mergeConditions(before?.conditions ?? [], record),
-    metricErrors: readMetricErrors(record) ?? before?.metricErrors ?? new Map(),
+    metricErrors: metricErrorsAfter(before, record),
     rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
     lastRescale: lastRescaleOf(before, record),
     history: addToHistory(before?.history ?? [], record, room),
@@ -114,28 +114,55 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/** Null without results: a short cut queries no metric. The results are in the order of the document. */
-function readMetricErrors(record: CycleRecord): ReadonlyMap<string, string | null> | null {
+/**
+ * Keeps the last results after a short cut or without a decision, which query no metric. The results are in the order
+ * of the document.
+ */
+function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['metricErrors'] {
+  const known = before?.metricErrors ?? NO_ERRORS;
   const results = record.decision?.metrics ?? [];
-  if (results.length === 0) return null;
-  return new Map(
-    record.scaler.spec.metrics.map((spec, index) => [
-      `${spec.type}/${spec.identity}`,
-      results[index]?.error ?? null,
-    ]),
-  );
+  if (results.length === 0) return known;
+  const { metrics } = record.scaler.spec;
+  const isSame =
+    before?.scaler === record.scaler &&
+    known.size === metrics.length &&
+    metrics.every((spec, index) => known.get(nameOf(spec)) === (results[index]?.error ?? null));
+  if (isSame) return known;
+  return new Map(metrics.map((spec, index) => [nameOf(spec), results[index]?.error ?? null]));
 }
 
-/** As in Kubernetes, the transition time changes with the status, not with reason or message. */
+const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
+
+const names = new WeakMap<MetricSpec, string>();
+
+function nameOf(spec: MetricSpec): string {
+  const known = names.get(spec);
+  if (known !== undefined) return known;
+  const name = `${spec.type}/${spec.identity}`;
+  names.set(spec, name);
+  return name;
+}
+
+/**
+ * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if nothing
+ * has changed: what lives on is not collected.
+ */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
-  return CONDITION_ORDER.flatMap((type) => {
+  const merged: TimedCondition[] = [];
+  for (const type of CONDITION_ORDER) {
     const old = before.find((condition) => condition.type === type);
     const condition = record.conditions.findLast((one) => one.type === type);
-    if (condition === undefined) return old ?? [];
-    const { status, reason, message } = condition;
-    if (old?.status === status && old.reason === reason && old.message === message) return old;
-    return { ...condition, lastTransition: old?.status === status ? old.lastTransition : record.at };
-  });
+    const next = condition === undefined ? old : timed(condition, old, record.at);
+    if (next !== undefined) merged.push(next);
+  }
+  const isSame = merged.length === before.length && merged.every((one, index) => one === before[index]);
+  return isSame ? before : merged;
+}
+
+function timed(condition: Condition, old: TimedCondition | undefined, at: Instant): TimedCondition {
+  const { status, reason, message } = condition;
+  if (old?.status === status && old.reason === reason && old.message === message) return old;
+  return { ...condition, lastTransition: old?.status === status ? old.lastTransition : at };
 }
 
 function addToHistory(

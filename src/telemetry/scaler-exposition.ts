@@ -1,3 +1,4 @@
+import type { Scaler } from '../scaler/spec.js';
 import type { Ledger, ScalerStatus } from './ledger.js';
 import { SCALER_METRICS } from './metric-table.js';
 import { SCALER_SERIES } from './scaler-series.js';
@@ -34,16 +35,25 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
 }
 
 function writeSeries(key: ScalerMetricKey, status: ScalerStatus): string {
-  const { namespace, name: scaler } = status.scaler;
   const { name } = SCALER_METRICS[key];
   let lines = '';
   for (const { labels, value } of SCALER_SERIES[key](status)) {
-    const text = Object.entries({ namespace, scaler, ...labels }).map(
-      ([label, text]) => `${label}="${escapeValue(text)}"`,
-    );
-    lines += `${name}{${text.join(',')}} ${writeValue(value)}\n`;
+    lines += `${name}{${ownLabels(status.scaler)}`;
+    for (const label in labels) lines += `,${label}="${escapeValue(labels[label] ?? '')}"`;
+    lines += `} ${writeValue(value)}\n`;
   }
   return lines;
+}
+
+const labelsOfScalers = new WeakMap<Scaler, string>();
+
+/** Written once per document: a page has 18 lines of each scaler. */
+function ownLabels(scaler: Scaler): string {
+  const known = labelsOfScalers.get(scaler);
+  if (known !== undefined) return known;
+  const written = `namespace="${escapeValue(scaler.namespace)}",scaler="${escapeValue(scaler.name)}"`;
+  labelsOfScalers.set(scaler, written);
+  return written;
 }
 
 function escapeValue(text: string): string {

@@ -26,7 +26,7 @@ describe('createMetrics', () => {
   it('exposes every row of the table with help and type before any cycle', async () => {
     const { metrics } = build();
 
-    const text = await metrics.render();
+    const text = String(await metrics.render());
 
     for (const { name, help, type } of METRIC_TABLE) {
       expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
@@ -198,7 +198,7 @@ describe('createMetrics', () => {
 
     for (const one of [...records, ...records]) recorder.record(one);
 
-    const text = await metrics.render();
+    const text = String(await metrics.render());
     expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);
   });
 });
@@ -229,6 +229,6 @@ function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
 }
 
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {
-  const text = await metrics.render();
+  const text = String(await metrics.render());
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && pattern.test(line));
 }
