@@ -26,7 +26,7 @@ export function metricsOf({ shared, own }: Variant): number {
   return allWorkloads().length + shared + own;
 }
 
-/** Writes service config and documents, one file each, into `folder`; returns the path of the config. */
+/** Writes service config and documents, one file each, into a directory; returns the path of the config. */
 export async function writeDocuments(
   folder: string,
   variant: Variant,

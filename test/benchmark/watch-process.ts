@@ -4,7 +4,7 @@ import type { Watched } from './watch.js';
 
 /**
  * Loaded before the service (`--import`), into its process: records the exact values that `/metrics` has only as
- * buckets, and the delays of the event loop. Writes them to the file named by its own URL when the process is told to
+ * buckets, and the delays of the event loop. Writes them to the file named by its own URL when the process is asked to
  * end.
  */
 const TICK_MS = 20;
@@ -48,7 +48,7 @@ setInterval(() => {
   dueMs = now + TICK_MS;
 }, TICK_MS).unref();
 
-// When it is told to end: its last seconds are not measured, and may be truncated.
+// On SIGTERM: its last seconds are not measured, and may be truncated.
 process.once('SIGTERM', () => {
   if (file !== null) writeFileSync(file, JSON.stringify(watched));
 });

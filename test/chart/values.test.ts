@@ -11,7 +11,7 @@ jest.setTimeout(HELM_TIMEOUT_MS);
 
 function read(path: string): Rendered {
   const value: unknown = parse(readFileSync(path, 'utf8'));
-  if (!isMapping(value)) throw new Error(`${path} holds no mapping`);
+  if (!isMapping(value)) throw new Error(`${path} is not a map`);
   return value;
 }
 

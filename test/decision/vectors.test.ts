@@ -146,7 +146,7 @@ function expectLimitsAndState(printed: Printed, expected: Vector['expect']): voi
     expect(printed.limits).toMatchObject(expected.limits);
   }
   for (const [field, value] of Object.entries(expected.state ?? {})) {
-    // 'absent' is a value of its own: for recommendations it differs from an empty list.
+    // 'absent' is a separate value: for recommendations it differs from an empty list.
     if (value === 'absent') expect(printed.state[field]).toBeUndefined();
     else expect(printed.state[field]).toEqual(value);
   }

@@ -53,7 +53,7 @@ export const NEEDS: Readonly<Record<Ability, string>> = {
   election: 'the kubeconfig may not create and update Leases',
   pause: 'the kubeconfig may not patch Deployments',
   objects: 'the kubeconfig may not create a CustomResourceDefinition and Scalers',
-  hpa: 'no metrics-server answers, and PROMSCALER_E2E_METRICS_ADDRESS with the right to create an APIService is not given',
+  hpa: 'no metrics-server answers, and PROMSCALER_E2E_METRICS_ADDRESS with permission to create an APIService is not set',
 };
 
 /** Checks permissions by SelfSubjectAccessReviews; the caller checks whether a server answers for metrics.k8s.io. */

@@ -23,7 +23,7 @@ const DEADLINE_MS = 20_000;
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
 /**
- * Opens the API through `kubectl proxy`, which supports every login method. It listens on a socket in `folder` and
+ * Opens the API through `kubectl proxy`, which supports every login method. It listens on a socket in `directory` and
  * admits only the namespace: no other user of this machine can access the cluster with it.
  */
 export async function openClusterApi(cluster: GivenCluster, directory: string): Promise<ClusterApi> {

@@ -32,7 +32,7 @@ const TESTER: Subject = {
 };
 
 /** The simulator replaces any cluster: the run knows it only by a kubeconfig. */
-describeOnSimulator('it is a run within a run', 'npm run test:e2e with a cluster of its own', () => {
+describeOnSimulator('it is a run within a run', 'npm run test:e2e with a configured cluster', () => {
   let simulator: Simulator;
   let runs: InnerRuns;
   let ageSeconds = 0;

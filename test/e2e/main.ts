@@ -76,7 +76,7 @@ async function run(args: readonly string[]): Promise<boolean> {
 async function prepare(kubectl: Kubectl, name: string): Promise<boolean> {
   try {
     const own = await createNamespace(kubectl, name);
-    say(`namespace ${name} is there for this run`);
+    say(`created namespace ${name} for this run`);
     await sweep(kubectl, own);
     return true;
   } catch (error) {

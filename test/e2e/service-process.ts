@@ -12,7 +12,7 @@ export interface ServiceProcess {
   readonly url: string;
   /** Its complete output. */
   readonly output: () => string;
-  /** Returns the lines of `/metrics` that contain all texts. */
+  /** Returns the lines of `/metrics` that contain all strings. */
   readonly metrics: (...texts: readonly string[]) => Promise<readonly string[]>;
   /** Sends the signal and returns the exit code. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;

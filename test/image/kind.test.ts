@@ -33,7 +33,7 @@ describe('kind.sh', () => {
     writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "${name} $*" >> "${directory}/calls"\n${body}\n`);
     chmodSync(file, 0o755);
   };
-  /** The script on a cluster where `checkout` has so many replicas; helm renders what it is to install. */
+  /** Runs the script on a cluster where `checkout` has this number of replicas; helm renders the objects to install. */
   const run = (replicas: number): { code: number | null; calls: readonly string[]; rendered: string } => {
     stub('kind', 'test "$1" = get && echo "{}"; true');
     stub('kubectl', `case "$*" in *jsonpath*) echo ${replicas};; esac`);

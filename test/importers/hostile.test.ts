@@ -265,7 +265,7 @@ describe('a hostile manifest', () => {
     );
   });
 
-  it('has values of the file only where a value of YAML can be, whatever its characters', () => {
+  it('uses values of the file only as YAML values, whatever their characters', () => {
     const manifest = (query: string) =>
       replaceAt(MANIFESTS[2], ['spec', 'triggers', '0', 'metadata', 'query'], query);
     fc.assert(

@@ -44,14 +44,14 @@ describe('servers of several ScaledObjects', () => {
   });
 });
 
-describe('an HPA that KEDA made', () => {
+describe('an HPA that KEDA created', () => {
   const hpa = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: { name: keda-hpa-worker, namespace: shop, ownerReferences: [{ kind: ScaledObject, name: worker, controller: true }] }
 spec: { maxReplicas: 3, scaleTargetRef: { name: worker, kind: Deployment } }
 `;
 
-  it('is left out next to its ScaledObject', () => {
+  it('is skipped next to its ScaledObject', () => {
     expect(
       importAll(`${hpa}---\n${scaledObject(triggers(prometheus()))}`).map(({ scaler }) => scaler?.name),
     ).toEqual(['worker']);

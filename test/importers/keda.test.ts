@@ -175,7 +175,7 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
     expect((spec as { fallback?: unknown }).fallback).toEqual(expected);
   });
 
-  it('of KEDA 1 names its Deployment in a field of its own', () => {
+  it('of KEDA 1 names its Deployment in another field', () => {
     const text = scaledObject(triggers(prometheus()))
       .replace('keda.sh', 'keda.k8s.io')
       .replace('{ name: worker }', '{ deploymentName: worker }');
@@ -184,7 +184,7 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
   });
 });
 
-describe('what a ScaledObject loses', () => {
+describe('settings of a ScaledObject without an equivalent', () => {
   it.each([
     [
       'initialCooldownPeriod',
