@@ -2,13 +2,18 @@ import { cpus, loadavg } from 'node:os';
 
 /** Prints what the figures were measured on. */
 export function printMachine(versions: Readonly<Record<string, string>>): void {
+  console.log(describeMachine(versions));
+}
+
+/** Returns processors, system, load and versions on one line. */
+export function describeMachine(versions: Readonly<Record<string, string>>): string {
   const [cpu] = cpus();
   const parts = Object.entries({ node: process.version, ...versions }).map(
     ([name, value]) => `${name} ${value}`,
   );
   const load = (loadavg()[0] ?? 0).toFixed(1);
   const machine = `${cpus().length} x ${cpu?.model ?? 'unknown cpu'}, ${process.platform}, load ${load}`;
-  console.log(`${machine}; ${parts.join(', ')}`);
+  return `${machine}; ${parts.join(', ')}`;
 }
 
 /** One figure beside what is promised for it. */

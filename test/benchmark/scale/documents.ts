@@ -43,7 +43,7 @@ async function mountConfigMap(mount: string, workloads: readonly Workload[], siz
 }
 
 /** As in a pod with the Helm chart: leader election and persisted state are on. */
-function configOf({ prometheusUrl, kubernetesUrl, port }: Addresses): string {
+export function configOf({ prometheusUrl, kubernetesUrl, port }: Addresses): string {
   return `prometheus:
   default: { urls: [${prometheusUrl}] }
 kubernetes: { url: ${kubernetesUrl} }

@@ -23,10 +23,12 @@ const DELAY_RESOLUTION_MS = 10;
 if (isMainThread && process.send !== undefined) await begin();
 
 async function begin(): Promise<void> {
-  const scalers = Number(new URL(import.meta.url).searchParams.get('scalers'));
-  const timers = replaceTimers();
+  const parameter = (name: string): number => Number(new URL(import.meta.url).searchParams.get(name));
+  const scalers = parameter('scalers');
+  const rate = parameter('rate');
+  const timers = replaceTimers({ originMs: parameter('originMs'), rate });
   const report = (message: PaceReport): void => void process.send?.(message);
-  const noted = createNotes(report, scalers);
+  const noted = createNotes(report, { scalers, rate });
   watchIdle(timers, (forMs) => report({ type: 'idle', forMs, round: noted.round() }), report);
   const profiler = createProfiler();
   process.on('message', (order: PaceOrder) => {
@@ -84,7 +86,7 @@ function watchIdle(
       setImmediate(() => {
         const forMs = timers.nextMs();
         const isStillIdle = reported === timers.changes() && forMs >= SHORTEST_WAIT_MS;
-        if (isStillIdle && order.isSkipping) timers.skip(forMs - LEFT_MS);
+        if (isStillIdle && order.isSkipping) timers.skip(Math.floor(forMs - LEFT_MS));
         report({ type: 'confirmed', isStillIdle, skippedMs: timers.skippedMs() });
       }),
     );
@@ -100,12 +102,15 @@ interface Notes {
   readonly figures: (skippedMs: number) => PaceFigures;
 }
 
-function createNotes(report: (message: PaceReport) => void, scalers: number): Notes {
+function createNotes(
+  report: (message: PaceReport) => void,
+  { scalers, rate }: { readonly scalers: number; readonly rate: number },
+): Notes {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   delay.enable();
   let garbageMs = 0;
   new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) garbageMs += duration;
+    for (const { duration } of list.getEntries()) garbageMs += duration * rate;
   }).observe({ entryTypes: ['gc'] });
   let rounds = 0;
   let allCycles = 0;
@@ -160,7 +165,7 @@ function createNotes(report: (message: PaceReport) => void, scalers: number): No
         roundSeconds: spans.map((span) => (span.endMs - span.startMs) / 1000),
         latenessSeconds: lateness,
         cycles: allCycles - since.cycles,
-        loopDelay: delayOf(delay, skipped),
+        loopDelay: delayOf(delay, { skippedMs: skipped, rate }),
         garbageSeconds: (garbageMs - since.garbageMs) / 1000,
         skippedSeconds: skipped / 1000,
       };
@@ -185,10 +190,10 @@ function cpuSeconds(): number {
 /** Each sample is a whole interval; in a skipped wait there would have been samples without delay. */
 function delayOf(
   delay: ReturnType<typeof monitorEventLoopDelay>,
-  skippedMs: number,
+  { skippedMs, rate }: { readonly skippedMs: number; readonly rate: number },
 ): PaceFigures['loopDelay'] {
-  const toMs = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
-  const all = delay.count + skippedMs / DELAY_RESOLUTION_MS;
+  const toMs = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS) * rate;
+  const all = delay.count + skippedMs / rate / DELAY_RESOLUTION_MS;
   const percentile = 100 - (1 * all) / Math.max(1, delay.count);
   const p99Ms = percentile <= 0 ? 0 : toMs(delay.percentile(percentile));
   return { p99Ms, maxMs: delay.count === 0 ? 0 : toMs(delay.max) };

@@ -1,3 +1,5 @@
+import type { ClockRate } from './world-clock.js';
+
 /** Sent by the process of the service, into which `pace-process.ts` is loaded. */
 export type PaceReport =
   /** As many cycles have ended as there are scalers. */
@@ -26,7 +28,7 @@ export type PaceOrder =
   | { readonly type: 'stop-profile'; readonly file: string }
   | { readonly type: 'heap-snapshot'; readonly file: string };
 
-/** What the process of the service has noted of itself since `reset`. */
+/** What the process of the service has noted of itself since `reset`. All times but that of the CPU are of its clock. */
 export interface PaceFigures {
   /** Of the whole process, since its start. */
   readonly cpuSeconds: number;
@@ -45,8 +47,10 @@ export interface PaceFigures {
 }
 
 /** Flags for node that load `pace-process.ts`. */
-export function paceFlags(scalers: number): readonly string[] {
+export function paceFlags(scalers: number, { originMs, rate }: ClockRate): readonly string[] {
   const module = new URL('pace-process.js', import.meta.url);
   module.searchParams.set('scalers', String(scalers));
+  module.searchParams.set('originMs', String(originMs));
+  module.searchParams.set('rate', String(rate));
   return ['--import', module.href];
 }

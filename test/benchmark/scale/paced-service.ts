@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { paceFlags } from './pace.js';
 import type { PaceFigures, PaceOrder, PaceReport } from './pace.js';
+import type { ClockRate } from './world-clock.js';
 import type { RunningWorld } from './world-client.js';
 
 type Decided = Extract<PaceReport, { readonly type: 'all-decided' }>;
@@ -36,13 +37,14 @@ export function startPacedService(options: {
   readonly scalers: number;
   readonly nodeFlags: readonly string[];
   readonly world: RunningWorld;
+  readonly clock: ClockRate;
   readonly signal: AbortSignal;
 }): PacedService {
-  const { configFile, logFile, port, scalers, nodeFlags, world, signal } = options;
+  const { configFile, logFile, port, scalers, nodeFlags, world, clock, signal } = options;
   const log = openSync(logFile, 'w');
   const child = spawn(
     process.execPath,
-    [...paceFlags(scalers), ...nodeFlags, CLI, 'run', '--config', configFile],
+    [...paceFlags(scalers, clock), ...nodeFlags, CLI, 'run', '--config', configFile],
     { stdio: ['ignore', log, log, 'ipc'], env: { ...process.env, POD_NAMESPACE: 'promscaler' } },
   );
   closeSync(log);

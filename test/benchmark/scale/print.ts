@@ -4,16 +4,33 @@ import type { SizeFigures } from './run-size.js';
 
 export function printSize(
   figures: SizeFigures,
-  { isRealTime, rounds }: { readonly isRealTime: boolean; readonly rounds: number },
+  {
+    isRealTime,
+    rounds,
+    rate,
+  }: { readonly isRealTime: boolean; readonly rounds: number; readonly rate: number },
 ): void {
   const { size, traffic, rescales, faults } = figures;
-  const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
-  console.log(`\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${pace}`);
+  console.log(
+    `\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${paceOf({ isRealTime, rate })}`,
+  );
   for (const row of ROWS) print(row.name, row.format(row.value(figures)), '');
   print('requests per round', list(traffic.apiRequests), '');
   print('queries per round', list(traffic.queries), '');
   print('rescales in all', String(rescales), '');
   for (const fault of faults) console.log(`NOT VALID: ${fault}`);
+}
+
+/** Returns how the rounds followed each other. */
+export function paceOf({
+  isRealTime,
+  rate,
+}: {
+  readonly isRealTime: boolean;
+  readonly rate: number;
+}): string {
+  const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
+  return rate === 1 ? pace : `${pace}, clock at ${rate}: the machine is busy`;
 }
 
 function list(counts: Readonly<Record<string, number>>): string {

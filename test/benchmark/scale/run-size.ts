@@ -16,6 +16,7 @@ export interface RunOptions {
   readonly size: WorldSize;
   /** Measured ones, after those that warm up. */
   readonly rounds: number;
+  readonly warmupRounds: number;
   /** Whether the waits between rounds last as long as they are. */
   readonly isRealTime: boolean;
   /** Directory for CPU profiles; null: none. */
@@ -23,6 +24,9 @@ export interface RunOptions {
   /** File for a heap snapshot after the last round; null: none. */
   readonly heapFile: string | null;
   readonly nodeFlags: readonly string[];
+  /** See `ClockRate`. */
+  readonly rate: number;
+  readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -46,6 +50,8 @@ interface StartFigures {
   readonly cpuSeconds: number;
   readonly peakBytes: number;
   readonly lists: number;
+  /** Until then. */
+  readonly queryErrors: number;
   readonly bytes: number;
 }
 
@@ -62,7 +68,8 @@ interface PageFigures {
   readonly bytes: number;
 }
 
-const WARMUP_ROUNDS = 3;
+/** Rounds in which every scaler should have decided. */
+const START_ROUNDS = 4;
 const PAGE_KEPT_MS = 1100;
 const PAGES = 3;
 
@@ -71,7 +78,9 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
   try {
-    const world = await startWorld(size);
+    const clock = { originMs: Date.now(), rate: options.rate };
+    options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
+    const world = await startWorld(size, clock);
     try {
       const port = await freePort();
       const { kubernetesUrl, prometheusUrl } = world;
@@ -83,6 +92,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
         world,
+        clock,
         signal,
       });
       try {
@@ -106,16 +116,21 @@ async function measure(
   const { size, rounds, isRealTime, profileDirectory, heapFile } = options;
   const profileAs = (name: string): string =>
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
+  options.report('starting the service');
   const start = await measureStart(options, service, world);
-  await service.rounds(WARMUP_ROUNDS, !isRealTime);
+  options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
+  await service.rounds(options.warmupRounds, !isRealTime);
   if (profileDirectory !== null) await service.order({ type: 'start-profile' });
   service.takePeakBytes();
   service.reset();
   const before = { figures: await service.figures(), traffic: await world.traffic() };
-  await service.rounds(rounds, !isRealTime);
+  for (let round = 1; round <= rounds; round += 1) {
+    await service.rounds(1, !isRealTime);
+    options.report(`round ${round} of ${rounds}`);
+  }
   const after = { figures: await service.figures(), traffic: await world.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
-  const { page, text } = await measurePage(service, options.signal);
+  const { page, text } = await measurePage(service, options);
   if (heapFile !== null) await service.order({ type: 'heap-snapshot', file: heapFile });
   return {
     size,
@@ -125,26 +140,30 @@ async function measure(
     traffic: trafficBetween(before.traffic, after.traffic, rounds),
     page,
     rescales: sumOf(text, 'promscaler_rescales_total'),
-    faults: faultsOf({ text, size, rounds, figures: after.figures, log: service.log() }),
+    faults: faultsOf({ text, start, size, rounds, figures: after.figures, log: service.log() }),
   };
 }
 
 async function measureStart(
-  { size }: RunOptions,
+  { size, report }: RunOptions,
   service: PacedService,
   world: RunningWorld,
 ): Promise<StartFigures> {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     const { firstSeconds, lastSeconds, cpuSeconds } = await service.decided();
     const peakBytes = service.takePeakBytes();
     const { api } = await world.traffic();
-    if (decidedScalers(await readPage(`${service.url}/metrics`)) < size.scalers) continue;
+    const page = await readPage(`${service.url}/metrics`);
+    const decided = decidedScalers(page);
+    report(`${decided} scalers have a value after ${lastSeconds.toFixed(1)} s`);
+    if (decided < size.scalers && attempt < START_ROUNDS) continue;
     const lists = Object.entries(api.requests).filter(([what]) => what.startsWith('list '));
     return {
       firstSeconds,
       lastSeconds,
       cpuSeconds,
       peakBytes,
+      queryErrors: sumOf(page, 'promscaler_query_errors_total'),
       lists: lists.reduce((sum, [, count]) => sum + count, 0),
       bytes: api.bytes,
     };
@@ -159,12 +178,12 @@ function decidedScalers(text: string): number {
 /** Pages are kept for 1 s: each look waits until the last one is forgotten. */
 async function measurePage(
   { url, figures }: PacedService,
-  signal: AbortSignal,
+  { rate, signal }: Pick<RunOptions, 'rate' | 'signal'>,
 ): Promise<{ readonly page: PageFigures; readonly text: string }> {
   let text = await readPage(`${url}/metrics`);
   let cpuSeconds = 0;
   for (let count = 0; count < PAGES; count += 1) {
-    await pause(PAGE_KEPT_MS, signal);
+    await pause(PAGE_KEPT_MS / rate, signal);
     const before = await figures();
     text = await readPage(`${url}/metrics`);
     cpuSeconds += (await figures()).cpuSeconds - before.cpuSeconds;
@@ -193,12 +212,13 @@ function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: numbe
 /** Figures of a service that does not do its work would be good ones. */
 function faultsOf(seen: {
   readonly text: string;
+  readonly start: StartFigures;
   readonly size: WorldSize;
   readonly rounds: number;
   readonly figures: PaceFigures;
   readonly log: readonly string[];
 }): readonly string[] {
-  const { text, size, rounds, figures, log } = seen;
+  const { text, start, size, rounds, figures, log } = seen;
   const missed = sumOf(text, 'promscaler_missed_rounds_total');
   const failed = sumOf(text, 'promscaler_query_errors_total');
   const decided = decidedScalers(text);
@@ -206,7 +226,7 @@ function faultsOf(seen: {
   return [
     ...(figures.cycles === expected ? [] : [`${figures.cycles} cycles instead of ${expected}`]),
     ...(missed === 0 ? [] : [`${missed} missed rounds`]),
-    ...(failed === 0 ? [] : [`${failed} failed queries`]),
+    ...(failed === 0 ? [] : [`${failed} failed queries, ${start.queryErrors} of them at the start`]),
     ...(decided === size.scalers ? [] : [`${size.scalers - decided} scalers without a value`]),
     ...(log.length === 0 ? [] : [`${log.length} warnings in the log: ${(log[0] ?? '').slice(0, 300)}`]),
   ];

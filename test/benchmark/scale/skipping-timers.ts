@@ -1,3 +1,5 @@
+import type { ClockRate } from './world-clock.js';
+
 /** Timers and clocks of this process, which can skip a wait. */
 export interface SkippingTimers {
   /** Milliseconds until the next timer; infinite: none waits. */
@@ -14,7 +16,7 @@ type Callback = (...args: unknown[]) => void;
  * Replaces `setTimeout`, `clearTimeout`, `Date.now` and `performance.now`, which is all that the clock of the service
  * uses. Must run before any other module is loaded.
  */
-export function replaceTimers(): SkippingTimers {
+export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
   const system = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
@@ -23,7 +25,7 @@ export function replaceTimers(): SkippingTimers {
   };
   let skippedMs = 0;
   let changes = 0;
-  const now = (): number => system.performanceNow() + skippedMs;
+  const now = (): number => system.performanceNow() * rate + skippedMs;
   const waiting = new Set<SkippingTimer>();
 
   class SkippingTimer {
@@ -55,7 +57,7 @@ export function replaceTimers(): SkippingTimers {
           changes += 1;
           this.#callback();
         },
-        Math.max(0, this.dueMs - now()),
+        Math.max(0, this.dueMs - now()) / rate,
       );
       if (!this.#isReferenced) this.#timer.unref();
     }
@@ -92,7 +94,7 @@ export function replaceTimers(): SkippingTimers {
       else system.clearTimeout(timer as NodeJS.Timeout);
     },
   });
-  Date.now = () => system.dateNow() + skippedMs;
+  Date.now = () => Math.floor(originMs + (system.dateNow() - originMs) * rate + skippedMs);
   performance.now = now;
 
   return {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /** What a server has been asked, and what it has sent. */
@@ -72,4 +72,10 @@ export function sendJson(
     ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
   });
   response.end(body);
+}
+
+/** Returns the URL. */
+export async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

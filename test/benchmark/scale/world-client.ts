@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WorldReply, WorldRequest } from './world-process.js';
+import type { ClockRate } from './world-clock.js';
 import type { WorldSize } from './workloads.js';
 
 type Started = Extract<WorldReply, { readonly type: 'started' }>;
@@ -16,7 +17,7 @@ export interface RunningWorld extends Started {
   readonly stop: () => Promise<void>;
 }
 
-export async function startWorld(size: WorldSize): Promise<RunningWorld> {
+export async function startWorld(size: WorldSize, clock: ClockRate): Promise<RunningWorld> {
   const child = fork(fileURLToPath(new URL('world-process.js', import.meta.url)));
   const ended = once(child, 'exit').then(() => {
     throw new Error('the fake cluster has ended by itself');
@@ -31,7 +32,7 @@ export async function startWorld(size: WorldSize): Promise<RunningWorld> {
       if (reply.type === type) return reply as Extract<WorldReply, { readonly type: T }>;
     }
   };
-  send({ type: 'start', size });
+  send({ type: 'start', size, clock });
   return {
     ...(await replyOf('started')),
     setSkipped: (ms) => send({ type: 'skipped', ms }),

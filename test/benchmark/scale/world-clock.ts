@@ -11,10 +11,19 @@ export interface WorldClock {
   readonly tick: () => void;
 }
 
-export function createWorldClock(realNow: () => number = Date.now): WorldClock {
+/** How the time of the service and its cluster follows that of the system. */
+export interface ClockRate {
+  /** When both were the same, in milliseconds since 1970. */
+  readonly originMs: number;
+  /** Below 1: slower than the system's, for a machine that does other things meanwhile. */
+  readonly rate: number;
+}
+
+/** `timeMs`: milliseconds since 1970, without what is skipped. */
+export function createWorldClock(timeMs: () => number): WorldClock {
   let skippedMs = 0;
   let waiting: { readonly dueMs: number; readonly work: () => void }[] = [];
-  const now = (): number => realNow() + skippedMs;
+  const now = (): number => timeMs() + skippedMs;
   const tick = (): void => {
     const nowMs = now();
     const due = waiting.filter(({ dueMs }) => dueMs <= nowMs);
@@ -24,7 +33,7 @@ export function createWorldClock(realNow: () => number = Date.now): WorldClock {
   };
   return {
     now,
-    startMs: realNow(),
+    startMs: now(),
     setSkipped: (ms) => {
       skippedMs = ms;
       tick();

@@ -1,10 +1,10 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createApiServer } from './api-server.js';
 import { createMetricsServer } from './metrics-server.js';
+import { listen } from './traffic.js';
 import type { Traffic } from './traffic.js';
 import type { WorldSize } from './workloads.js';
 import { createWorldClock } from './world-clock.js';
+import type { ClockRate } from './world-clock.js';
 import { createWorld } from './world.js';
 
 /**
@@ -12,7 +12,7 @@ import { createWorld } from './world.js';
  * Ends with its parent.
  */
 export type WorldRequest =
-  | { readonly type: 'start'; readonly size: WorldSize }
+  | { readonly type: 'start'; readonly size: WorldSize; readonly clock: ClockRate }
   /** The service's clock is ahead of the system's by that much. */
   | { readonly type: 'skipped'; readonly ms: number }
   /** Whether every request has its answer. */
@@ -28,11 +28,11 @@ const TICK_MS = 100;
 
 process.on('disconnect', () => process.exit());
 process.once('message', (message: WorldRequest) => {
-  if (message.type === 'start') void start(message.size);
+  if (message.type === 'start') void start(message.size, message.clock);
 });
 
-async function start(size: WorldSize): Promise<void> {
-  const clock = createWorldClock();
+async function start(size: WorldSize, { originMs, rate }: ClockRate): Promise<void> {
+  const clock = createWorldClock(() => originMs + (Date.now() - originMs) * rate);
   const world = createWorld(size, clock);
   const api = createApiServer(world, clock);
   const metrics = createMetricsServer(world, clock);
@@ -66,9 +66,4 @@ async function start(size: WorldSize): Promise<void> {
   });
   const kubernetesUrl = await listen(api.server);
   reply({ type: 'started', kubernetesUrl, prometheusUrl: await listen(metrics.server) });
-}
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createService } from '../../../src/cli/running/service.js';
+import { readServiceConfig, serviceFacts } from '../../../src/config/read-service-config.js';
+import { createScalerFiles } from '../../../src/config/scaler-files.js';
+import { findConnection } from '../../../src/kubernetes/access/connection.js';
+import { createTransport } from '../../../src/kubernetes/requests/transport.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
+import { ManualClock, settle } from '../../support/manual-clock.js';
+import { createApiServer } from './api-server.js';
+import { configOf, writeDocuments } from './documents.js';
+import { createMetricsServer } from './metrics-server.js';
+import { listen } from './traffic.js';
+import { createWorldClock } from './world-clock.js';
+import { createWorld } from './world.js';
+import { PERIOD_SECONDS } from './workloads.js';
+import type { WorldSize } from './workloads.js';
+
+/** What the service has asked for since the last look, and what it holds now. */
+export interface Counts {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly queries: Readonly<Record<string, number>>;
+  readonly cycles: number;
+  readonly failures: number;
+  readonly timers: number;
+  /** Sockets, timers and the like of the event loop. */
+  readonly handles: number;
+  /** Listeners of all abort signals that are still in use. */
+  readonly abortListeners: number;
+}
+
+export interface CountsRig {
+  /** Lets rounds pass, each with what follows it. */
+  readonly rounds: (count: number) => Promise<Counts>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The service in this process, in its own time, over sockets to the servers of the benchmark. */
+export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
+  const clock = new ManualClock('2026-03-01T00:00:00Z');
+  const worldClock = createWorldClock(() => clock.now());
+  const world = createWorld(size, worldClock);
+  const api = createApiServer(world, worldClock);
+  const metrics = createMetricsServer(world, worldClock);
+  const [kubernetesUrl, prometheusUrl] = [await listen(api.server), await listen(metrics.server)];
+  const folder = await mkdtemp(join(tmpdir(), 'promscaler-counts-'));
+  const addresses = { kubernetesUrl, prometheusUrl, port: 0 };
+  await writeDocuments(folder, size, addresses);
+  const { config } = readServiceConfig(
+    configOf(addresses),
+    'promscaler.yaml',
+    join(folder, 'promscaler.yaml'),
+  );
+  if (config === null) throw new Error('the config of the benchmark is invalid');
+  const files = createScalerFiles({
+    paths: config.scalers.paths,
+    clock,
+    read: { defaults: config.defaults, service: serviceFacts(config) },
+  });
+  const { scalers, problems } = await files.load();
+  const connection = await findConnection({
+    settings: { url: kubernetesUrl },
+    env: {},
+    home: null,
+    clock,
+    log: SILENT_LOG,
+  });
+  let cycles = 0;
+  let failures = 0;
+  const service = await createService({
+    config,
+    clock,
+    log: SILENT_LOG,
+    dryRun: false,
+    instance: 'bench',
+    namespace: 'promscaler',
+    electsLeader: true,
+    keepsState: true,
+    serves: false,
+    openTransport: (onRequest) => createTransport({ connection, clock, onRequest }),
+    onCycle: ({ record }) => {
+      cycles += 1;
+      if (record.decision === null) failures += 1;
+    },
+  });
+  service.setScalers(scalers, problems);
+  const signals = watchAbortListeners();
+  const stop = new AbortController();
+  const running = service.run(stop.signal);
+
+  const isBusy = (): boolean => api.meter.inFlight() + metrics.meter.inFlight() > 0;
+  /** Until nothing is asked and everything answered is read. */
+  const quiet = async (): Promise<void> => {
+    for (let calm = 0; calm < CALM_TURNS; calm += 1) {
+      await settle(1);
+      if (isBusy()) calm = 0;
+    }
+  };
+  const total = (): { requests: Record<string, number>; queries: Record<string, number> } => ({
+    requests: { ...api.meter.traffic().requests },
+    queries: { ...metrics.meter.traffic().requests },
+  });
+  let before = { ...total(), cycles, failures };
+
+  return {
+    rounds: async (count) => {
+      const endMs = clock.monotonicMs() + count * PERIOD_SECONDS * 1000;
+      await quiet();
+      while (clock.monotonicMs() < endMs) {
+        clock.advance(Math.min(clock.nextMs ?? Infinity, endMs - clock.monotonicMs()));
+        worldClock.tick();
+        await quiet();
+      }
+      const after = { ...total(), cycles, failures };
+      const counts = {
+        requests: grown(before.requests, after.requests),
+        queries: grown(before.queries, after.queries),
+        cycles: after.cycles - before.cycles,
+        failures: after.failures - before.failures,
+        timers: clock.pending,
+        handles: process.getActiveResourcesInfo().length,
+        abortListeners: signals.count(),
+      };
+      before = after;
+      return counts;
+    },
+    stop: async () => {
+      signals.stop();
+      stop.abort();
+      const ended = new AbortController();
+      const over = running.finally(() => ended.abort());
+      while (!ended.signal.aborted) {
+        clock.advance(clock.nextMs ?? 0);
+        await quiet();
+      }
+      await over;
+      for (const { server } of [api, metrics]) {
+        server.closeAllConnections();
+        server.close();
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Turns of the event loop without a request: an answer takes some to be read. */
+const CALM_TURNS = 30;
+
+function grown(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  const changed = Object.entries(after).map(([what, count]) => [what, count - (before[what] ?? 0)] as const);
+  return Object.fromEntries(changed.filter(([, count]) => count > 0));
+}
+
+/** Counts what is added to abort signals and not removed, without those that were aborted. */
+function watchAbortListeners(): { readonly count: () => number; readonly stop: () => void } {
+  const held = new Map<AbortSignal, number>();
+  const { prototype } = AbortSignal;
+  // Called with the signal as `this` below.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const { addEventListener, removeEventListener } = prototype;
+  const add = (signal: AbortSignal, change: number): void => {
+    const count = (held.get(signal) ?? 0) + change;
+    if (count > 0) held.set(signal, count);
+    else held.delete(signal);
+  };
+  Object.assign(prototype, {
+    addEventListener(this: AbortSignal, ...given: Parameters<typeof addEventListener>) {
+      add(this, 1);
+      addEventListener.apply(this, given);
+    },
+    removeEventListener(this: AbortSignal, ...given: Parameters<typeof removeEventListener>) {
+      add(this, -1);
+      removeEventListener.apply(this, given);
+    },
+  });
+  return {
+    count: () => Array.from(held).reduce((sum, [{ aborted }, count]) => sum + (aborted ? 0 : count), 0),
+    stop: () => {
+      // Inherited from EventTarget.
+      Reflect.deleteProperty(prototype, 'addEventListener');
+      Reflect.deleteProperty(prototype, 'removeEventListener');
+    },
+  };
+}

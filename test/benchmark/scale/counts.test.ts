@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startCountsRig } from './counts-rig.js';
+import type { Counts, CountsRig } from './counts-rig.js';
+import { documentQueries, namespacesOf, PERIOD_SECONDS } from './workloads.js';
+
+const SIZE = { scalers: 50, pods: 3 };
+/** Enough for the first lists and the one step of load at the start. */
+const START_ROUNDS = 6;
+const ROUNDS = 3;
+const LEASE_SECONDS = 2;
+
+describe('3 steady rounds of 50 scalers with 3 pods each', () => {
+  let rig: CountsRig;
+  let first: Counts;
+  let second: Counts;
+  beforeAll(async () => {
+    rig = await startCountsRig(SIZE);
+    await rig.rounds(START_ROUNDS);
+    first = await rig.rounds(ROUNDS);
+    second = await rig.rounds(ROUNDS);
+  });
+  afterAll(async () => rig.stop());
+
+  it('decide 150 times, each with all metrics', () => {
+    expect(first).toMatchObject({ cycles: ROUNDS * SIZE.scalers, failures: 0 });
+  });
+
+  it('send no request for a scaler: only renewals of the Lease and the list of HPAs of each minute', () => {
+    const {
+      'update leases': renewals = 0,
+      'list horizontalpodautoscalers': hpaLists = 0,
+      ...others
+    } = first.requests;
+
+    expect(others).toEqual({});
+    expect(hpaLists).toBeLessThanOrEqual(namespacesOf(SIZE).length);
+    expect(renewals).toBeLessThanOrEqual((ROUNDS * PERIOD_SECONDS) / LEASE_SECONDS + 1);
+  });
+
+  it('send each distinct query of the documents once a round, and the resource query once for all', () => {
+    const { 'query own': own = 0, 'query shared': shared = 0, 'query resource': resource } = first.queries;
+
+    expect(own + shared).toBe(ROUNDS * documentQueries(SIZE));
+    expect(resource).toBe(ROUNDS);
+  });
+
+  it('read the age of the data far less often than there are scalers, and look for duplicates once a round', () => {
+    const { runtimeinfo = 0, 'query check': checks = 0, ...queries } = first.queries;
+
+    expect(Object.keys(queries).sort()).toEqual(['query own', 'query resource', 'query shared']);
+    // How many cycles share a reading depends on when their answers arrive.
+    expect(runtimeinfo).toBeLessThan((ROUNDS * SIZE.scalers) / 5);
+    expect(checks).toBeLessThanOrEqual(ROUNDS);
+  });
+
+  it('leave no timer, abort listener or handle behind', () => {
+    expect(second.timers).toBeLessThanOrEqual(first.timers);
+    expect(second.abortListeners).toBeLessThanOrEqual(first.abortListeners);
+    expect(second.handles).toBeLessThanOrEqual(first.handles);
+  });
+
+  it('hold timers and abort listeners that do not grow with the number of scalers', () => {
+    expect(first.timers).toBeLessThan(SIZE.scalers / 2);
+    expect(first.abortListeners).toBeLessThan(SIZE.scalers / 2);
+  });
+});
